@@ -1,0 +1,147 @@
+import * as z from 'zod';
+import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
+import { CalendarDate, CustomFields, Id, Timestamp, TimestampInput, text, timestamps, trimmedText } from './fields.ts';
+
+export const AssetType = z
+  .enum(['LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'NETWORK', 'PRINTER', 'SOFTWARE', 'OTHER'])
+  .meta({ id: 'AssetType' });
+
+export const AssetStatus = z
+  .enum(['ON_ORDER', 'IN_STOCK', 'IN_TRANSIT', 'IN_USE', 'MAINTENANCE', 'RETIRED', 'DISPOSED', 'LOST'])
+  .meta({ id: 'AssetStatus', description: 'DISPOSED is final; every other move is free.' });
+export type AssetStatus = z.output<typeof AssetStatus>;
+
+/** Where an asset may go from a status: anywhere, but out of DISPOSED (docs/decisions/assets.md). */
+export function assetTransitions(from: AssetStatus): AssetStatus[] {
+  return from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from);
+}
+
+const Name = trimmedText(1, 255);
+const AssetTag = trimmedText(1, 100).meta({ description: 'Unique in the workspace.' });
+const ShortText = trimmedText(1, 255);
+const Notes = text(1, 65_535);
+const PurchaseCost = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,2})?$/, 'must be a decimal such as "1499.00": at most 12 digits, then at most 2')
+  .overwrite(withTwoDecimals)
+  .meta({ description: 'A decimal as a string; answered with two decimals.', example: '1499.00' });
+
+function withTwoDecimals(cost: string): string {
+  const [whole = '', cents = ''] = cost.split('.');
+  return `${BigInt(whole)}.${cents.padEnd(2, '0')}`;
+}
+
+export const Asset = z
+  .object({
+    id: Id,
+    name: Name,
+    assetTag: AssetTag,
+    serialNumber: ShortText.nullable(),
+    type: AssetType,
+    status: AssetStatus,
+    manufacturer: ShortText.nullable(),
+    model: ShortText.nullable(),
+    location: ShortText.nullable(),
+    assignedToId: Id.nullable(),
+    purchaseDate: CalendarDate.nullable(),
+    purchaseCost: PurchaseCost.nullable(),
+    warrantyExpiresAt: Timestamp.nullable(),
+    notes: Notes.nullable(),
+    customFields: CustomFields,
+    ...timestamps,
+  })
+  .meta({
+    id: 'Asset',
+    description: 'A device, a licence or another thing the workspace looks after.',
+    example: {
+      id: 311,
+      name: 'Laptop of the front desk',
+      assetTag: 'LT-0311',
+      serialNumber: 'PF3K9XZ1',
+      type: 'LAPTOP',
+      status: 'IN_USE',
+      manufacturer: 'Lenovo',
+      model: 'ThinkPad T14',
+      location: 'Berlin, floor 3',
+      assignedToId: 7,
+      purchaseDate: '2025-03-14',
+      purchaseCost: '1499.00',
+      warrantyExpiresAt: '2028-03-14T00:00:00.000Z',
+      notes: null,
+      customFields: {},
+      createdAt: '2025-03-14T09:30:00.000Z',
+      updatedAt: '2026-01-08T12:00:00.000Z',
+    },
+  });
+export type Asset = z.output<typeof Asset>;
+
+/** No endpoint of v1 creates assets; the command line does, with this schema. */
+export const NewAsset = z.strictObject({
+  name: Name,
+  assetTag: AssetTag,
+  serialNumber: ShortText.nullish(),
+  type: AssetType,
+  status: AssetStatus.nullish(),
+  manufacturer: ShortText.nullish(),
+  model: ShortText.nullish(),
+  location: ShortText.nullish(),
+  assignedToId: Id.nullish(),
+  purchaseDate: CalendarDate.nullish(),
+  purchaseCost: PurchaseCost.nullish(),
+  warrantyExpiresAt: TimestampInput.nullish(),
+  notes: Notes.nullish(),
+  customFields: CustomFields.nullish(),
+});
+export type NewAsset = z.output<typeof NewAsset>;
+
+export const AssetPatch = patch({
+  name: Name.optional(),
+  serialNumber: ShortText.nullable().optional(),
+  type: AssetType.optional(),
+  status: AssetStatus.optional(),
+  manufacturer: ShortText.nullable().optional(),
+  model: ShortText.nullable().optional(),
+  location: ShortText.nullable().optional(),
+  assignedToId: Id.nullable().optional(),
+  purchaseDate: CalendarDate.nullable().optional(),
+  purchaseCost: PurchaseCost.nullable().optional(),
+  warrantyExpiresAt: TimestampInput.nullable().optional(),
+  notes: Notes.nullable().optional(),
+  customFields: CustomFields.optional().meta({ description: 'Merged; a key given as null is removed.' }),
+}).meta({
+  id: 'AssetPatch',
+  description:
+    'Absent fields stay as they are; null clears. Assigning without a status means IN_USE; ' +
+    'unassigning an asset that is IN_USE means IN_STOCK. `assetTag` cannot change.',
+  example: { assignedToId: 7 },
+});
+export type AssetPatch = z.output<typeof AssetPatch>;
+
+export const AssetQuery = listQuery({
+  status: filter(AssetStatus),
+  type: filter(AssetType),
+  assignedToId: idFilter(),
+});
+export type AssetQuery = z.output<typeof AssetQuery>;
+
+export const assets = endpoints({
+  list: {
+    method: 'GET',
+    path: '/assets',
+    summary: 'List assets',
+    description: 'Newest first. Filters combine with AND; the values of one filter with OR.',
+    metadata: meta({ scope: 'assets:read', group: 'assets' }),
+    query: AssetQuery,
+    responses: { 200: list(Asset) },
+  },
+  update: {
+    method: 'PATCH',
+    path: '/assets/:id',
+    summary: 'Update an asset',
+    metadata: meta({ scope: 'assets:write', group: 'assets' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    body: AssetPatch,
+    responses: { 200: item(Asset) },
+  },
+});

@@ -1,0 +1,89 @@
+import type { AppRoute } from '@ts-rest/core';
+import * as z from 'zod';
+import { Id, integerFromText } from './fields.ts';
+import type { Group } from './limits.ts';
+import type { Scope } from './scopes.ts';
+
+/** What every endpoint must say of itself beside its path and schemas. `null` on both: no key is needed. */
+export type EndpointMeta = { scope: Scope; group: Group } | { scope: null; group: null };
+
+/** A ts-rest route with nothing left out: without a scope, a group, a summary or a strict query it doesn't compile. */
+export type Endpoint = AppRoute & { metadata: EndpointMeta; summary: string; query: z.ZodType };
+
+export function meta(metadata: EndpointMeta): EndpointMeta {
+  return metadata;
+}
+
+/** Declares the endpoints of one resource; the names become the client's methods and the operation ids. */
+export function endpoints<const T extends Record<string, Endpoint>>(routes: T): T {
+  return routes;
+}
+
+/** The query of an endpoint that takes none: any parameter is an error that names it. */
+export const NoQuery = z.strictObject({});
+
+/** The body of an update: absent fields stay as they are, and at least one must be named. */
+export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
+  return z
+    .strictObject(fields)
+    .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+    .meta({ minProperties: 1 });
+}
+
+/** `:id` of a path. */
+export const IdParam = z.object({ id: integerFromText() });
+
+const pageError = 'must be a whole number from 1';
+const perPageError = 'must be a whole number from 1 to 100';
+
+const Page = z
+  .int({ error: pageError })
+  .min(1, pageError)
+  .meta({ description: 'The page, from 1.', default: 1, example: 1 });
+
+const PerPage = z
+  .int({ error: perPageError })
+  .min(1, perPageError)
+  .max(100, perPageError)
+  .meta({ description: 'Rows on a page, at most 100.', default: 20, example: 20 });
+
+/** The query of a list: `page`, `perPage` and the list's own filters (docs/decisions/lists.md). */
+export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
+  return z.strictObject({
+    page: integerFromText(Page).default(1),
+    perPage: integerFromText(PerPage).default(20),
+    ...filters,
+  });
+}
+
+/** The page asked for; part of every list's query. */
+export type PageQuery = { page: number; perPage: number };
+
+/** A filter: one value or several, repeated or separated by commas; several mean any of them. */
+export function filter<Value extends z.ZodType>(value: Value) {
+  type Input = z.input<Value> | readonly z.input<Value>[];
+  return z
+    .preprocess((input: Input) => {
+      const values: unknown[] = Array.isArray(input) ? input : [input];
+      return values.flatMap((each) => (typeof each === 'string' ? each.split(',') : [each]));
+    }, z.array(value).min(1).max(100))
+    .optional();
+}
+
+/** A filter on an id; one that names nothing in the workspace finds nothing. */
+export const idFilter = () => filter(integerFromText(Id));
+
+export const PageMeta = z
+  .object({ page: z.int(), perPage: z.int(), totalCount: z.int().meta({ description: 'Rows on all pages, exact.' }) })
+  .meta({ id: 'PageMeta', example: { page: 1, perPage: 20, totalCount: 131 } });
+export type PageMeta = z.output<typeof PageMeta>;
+
+/** The envelope of one resource (spec §2). */
+export function item<Data extends z.ZodType>(data: Data) {
+  return z.object({ success: z.literal(true), data });
+}
+
+/** The envelope of a page of a list (spec §2). */
+export function list<Data extends z.ZodType>(data: Data) {
+  return z.object({ success: z.literal(true), data: z.array(data), meta: PageMeta });
+}

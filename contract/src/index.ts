@@ -1,0 +1,48 @@
+import { initContract } from '@ts-rest/core';
+import './messages.ts';
+import { assets } from './assets.ts';
+import { ErrorEnvelope } from './errors.ts';
+import { ping } from './ping.ts';
+import { projects } from './projects.ts';
+import { tasks } from './tasks.ts';
+import { tickets } from './tickets.ts';
+import { users } from './users.ts';
+import { webhooks } from './webhooks.ts';
+
+/** What precedes every path: the version is part of it (spec §9). */
+export const pathPrefix = '/api/public/v1';
+
+/**
+ * Every endpoint of the API: method, path, query, body, answers, scope and group.
+ * The server, the client, the OpenAPI document and the rule tests are driven by this one value.
+ */
+export const contract = initContract().router(
+  { ping, tickets, assets, projects, tasks, users, webhooks },
+  {
+    pathPrefix,
+    strictStatusCodes: true,
+    commonResponses: {
+      400: ErrorEnvelope,
+      401: ErrorEnvelope,
+      403: ErrorEnvelope,
+      404: ErrorEnvelope,
+      429: ErrorEnvelope,
+      500: ErrorEnvelope,
+    },
+  },
+);
+export type Contract = typeof contract;
+
+export * from './assets.ts';
+export * from './endpoint.ts';
+export * from './errors.ts';
+export * from './events.ts';
+export * from './fields.ts';
+export * from './limits.ts';
+export * from './ping.ts';
+export * from './projects.ts';
+export * from './scopes.ts';
+export * from './tasks.ts';
+export * from './tickets.ts';
+export * from './users.ts';
+export * from './webhooks.ts';

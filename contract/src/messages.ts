@@ -1,0 +1,54 @@
+import * as z from 'zod';
+
+/**
+ * What the schemas of the contract say of a fault where a schema has no words of its own: what would be right,
+ * to be read after the name of the field ("title is required", "perPage must be at most 100").
+ */
+const describe: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${kinds[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return issue.values.length === 1
+        ? `must be ${String(issue.values[0])}`
+        : `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return sizeMessage(issue.origin, 'at least', Number(issue.minimum));
+    case 'too_big':
+      return sizeMessage(issue.origin, 'at most', Number(issue.maximum));
+    case 'invalid_format':
+      return `must be ${formats[issue.format] ?? `a valid ${issue.format}`}`;
+    case 'invalid_key':
+      return `is no usable name: it ${issue.issues[0]?.message ?? 'is not valid'}`;
+    default:
+      return undefined;
+  }
+};
+
+const kinds: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
+
+const formats: Record<string, string> = {
+  date: 'a date such as 2026-11-20',
+  datetime: 'a timestamp such as 2026-11-20T10:00:00Z',
+  email: 'an e-mail address',
+};
+
+function sizeMessage(origin: string, bound: string, size: number): string {
+  if (origin === 'string') return `must have ${bound} ${counted(size, 'character')}`;
+  if (origin === 'array') return `must have ${bound} ${counted(size, 'entry', 'entries')}`;
+  return `must be ${bound} ${size}`;
+}
+
+function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
+
+z.config({ localeError: describe });

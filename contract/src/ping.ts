@@ -1,0 +1,19 @@
+import * as z from 'zod';
+import { endpoints, item, meta } from './endpoint.ts';
+
+export const Pong = z
+  .object({ status: z.literal('ok'), version: z.literal('v1') })
+  .meta({ id: 'Pong', example: { status: 'ok', version: 'v1' } });
+export type Pong = z.output<typeof Pong>;
+
+export const ping = endpoints({
+  get: {
+    method: 'GET',
+    path: '/ping',
+    summary: 'Check that the service answers',
+    description: 'Needs no key. Any query or key is ignored.',
+    metadata: meta({ scope: null, group: null }),
+    query: z.unknown(),
+    responses: { 200: item(Pong) },
+  },
+});

@@ -1,0 +1,82 @@
+import * as z from 'zod';
+import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery } from './endpoint.ts';
+import { CalendarDate, Id, Priority, text, timestamps, trimmedText } from './fields.ts';
+
+export const ProjectStatus = z
+  .enum(['PLANNED', 'ACTIVE', 'ON_HOLD', 'COMPLETED', 'CANCELLED'])
+  .meta({ id: 'ProjectStatus' });
+
+const Key = z
+  .string()
+  .regex(/^[A-Z][A-Z0-9]{0,19}$/, 'must be 1 to 20 capital letters and digits, a letter first')
+  .meta({ description: 'Unique in the workspace.', example: 'OFFICE' });
+const Name = trimmedText(1, 255);
+
+export const Project = z
+  .object({
+    id: Id,
+    key: Key,
+    name: Name,
+    description: text(1, 65_535).nullable(),
+    status: ProjectStatus,
+    priority: Priority,
+    managerId: Id.nullable(),
+    startDate: CalendarDate.nullable(),
+    endDate: CalendarDate.nullable(),
+    ...timestamps,
+  })
+  .meta({
+    id: 'Project',
+    description: 'A project; its tasks are listed below it.',
+    example: {
+      id: 12,
+      key: 'OFFICE',
+      name: 'Move to the new office',
+      description: 'Network, desks and printers on floor 3.',
+      status: 'ACTIVE',
+      priority: 'HIGH',
+      managerId: 3,
+      startDate: '2026-09-01',
+      endDate: '2026-12-15',
+      createdAt: '2026-08-20T08:00:00.000Z',
+      updatedAt: '2026-11-02T15:45:00.000Z',
+    },
+  });
+export type Project = z.output<typeof Project>;
+
+/** No endpoint of v1 creates projects; the command line does, with this schema. */
+export const NewProject = z.strictObject({
+  key: Key,
+  name: Name,
+  description: text(1, 65_535).nullish(),
+  status: ProjectStatus.nullish(),
+  priority: Priority.nullish(),
+  managerId: Id.nullish(),
+  startDate: CalendarDate.nullish(),
+  endDate: CalendarDate.nullish(),
+});
+export type NewProject = z.output<typeof NewProject>;
+
+export const ProjectQuery = listQuery({ status: filter(ProjectStatus) });
+export type ProjectQuery = z.output<typeof ProjectQuery>;
+
+export const projects = endpoints({
+  list: {
+    method: 'GET',
+    path: '/projects',
+    summary: 'List projects',
+    description: 'Newest first.',
+    metadata: meta({ scope: 'projects:read', group: 'projects' }),
+    query: ProjectQuery,
+    responses: { 200: list(Project) },
+  },
+  get: {
+    method: 'GET',
+    path: '/projects/:id',
+    summary: 'Get a project',
+    metadata: meta({ scope: 'projects:read', group: 'projects' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    responses: { 200: item(Project) },
+  },
+});

@@ -1,0 +1,18 @@
+import * as z from 'zod';
+
+/** What a key may be allowed to do (spec §5.5). No endpoint of v1 asks for `kb:read`; it can be granted all the same. */
+export const scopes = {
+  'tickets:read': 'List and read tickets',
+  'tickets:write': 'Create and update tickets',
+  'assets:read': 'List assets',
+  'assets:write': 'Update assets',
+  'projects:read': 'List and read projects and their tasks',
+  'projects:write': 'Create and update tasks',
+  'users:read': 'List users',
+  'kb:read': 'Read the knowledge base (no endpoint yet)',
+  'webhooks:manage': 'List, register and deactivate webhook subscriptions',
+} as const;
+
+export type Scope = keyof typeof scopes;
+
+export const Scope = z.enum(Object.keys(scopes) as [Scope, ...Scope[]]);

@@ -1,0 +1,110 @@
+import * as z from 'zod';
+import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
+import { CalendarDate, Description, Id, integerFromText, Priority, Timestamp, Title, timestamps } from './fields.ts';
+
+export const TaskStatus = z
+  .enum(['TODO', 'IN_PROGRESS', 'BLOCKED', 'DONE', 'CANCELLED'])
+  .meta({ id: 'TaskStatus', description: 'A new task is TODO; every move is free.' });
+export type TaskStatus = z.output<typeof TaskStatus>;
+
+export const Task = z
+  .object({
+    id: Id,
+    projectId: Id,
+    title: Title,
+    description: Description.nullable(),
+    status: TaskStatus,
+    priority: Priority,
+    assigneeId: Id.nullable(),
+    startDate: CalendarDate.nullable(),
+    dueDate: CalendarDate.nullable(),
+    completedAt: Timestamp.nullable().meta({ description: 'When it became DONE; null while it is not.' }),
+    ...timestamps,
+  })
+  .meta({
+    id: 'Task',
+    description: 'A task of a project.',
+    example: {
+      id: 508,
+      projectId: 12,
+      title: 'Order patch cables',
+      description: null,
+      status: 'TODO',
+      priority: 'MEDIUM',
+      assigneeId: 7,
+      startDate: null,
+      dueDate: '2026-11-27',
+      completedAt: null,
+      createdAt: '2026-11-20T10:00:00.000Z',
+      updatedAt: '2026-11-20T10:00:00.000Z',
+    },
+  });
+export type Task = z.output<typeof Task>;
+
+export const NewTask = z
+  .strictObject({
+    title: Title,
+    description: Description.nullish(),
+    priority: Priority.nullish().meta({ description: 'MEDIUM when absent.' }),
+    assigneeId: Id.nullish(),
+    startDate: CalendarDate.nullish(),
+    dueDate: CalendarDate.nullish(),
+  })
+  .meta({ id: 'NewTask', example: { title: 'Order patch cables', dueDate: '2026-11-27' } });
+export type NewTask = z.output<typeof NewTask>;
+
+export const TaskPatch = patch({
+  title: Title.optional(),
+  description: Description.nullable().optional(),
+  status: TaskStatus.optional(),
+  priority: Priority.optional(),
+  assigneeId: Id.nullable().optional(),
+  startDate: CalendarDate.nullable().optional(),
+  dueDate: CalendarDate.nullable().optional(),
+}).meta({
+  id: 'TaskPatch',
+  description: 'Absent fields stay as they are; null clears.',
+  example: { status: 'DONE' },
+});
+export type TaskPatch = z.output<typeof TaskPatch>;
+
+export const TaskQuery = listQuery({
+  status: filter(TaskStatus),
+  priority: filter(Priority),
+  assigneeId: idFilter(),
+});
+export type TaskQuery = z.output<typeof TaskQuery>;
+
+export const tasks = endpoints({
+  list: {
+    method: 'GET',
+    path: '/projects/:id/tasks',
+    summary: "List a project's tasks",
+    description: 'Newest first. Filters combine with AND; the values of one filter with OR.',
+    metadata: meta({ scope: 'projects:read', group: 'projects' }),
+    pathParams: IdParam,
+    query: TaskQuery,
+    responses: { 200: list(Task) },
+  },
+  create: {
+    method: 'POST',
+    path: '/projects/:id/tasks',
+    summary: 'Create a task in a project',
+    metadata: meta({ scope: 'projects:write', group: 'projects' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    body: NewTask,
+    responses: { 201: item(Task) },
+  },
+  update: {
+    method: 'PATCH',
+    path: '/tasks/:taskId',
+    summary: 'Update a task',
+    description: 'Emits `task.updated` when something changes.',
+    metadata: meta({ scope: 'projects:write', group: 'projects' }),
+    pathParams: z.object({ taskId: integerFromText() }),
+    query: NoQuery,
+    body: TaskPatch,
+    responses: { 200: item(Task) },
+  },
+});

@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import { endpoints, filter, list, listQuery, meta } from './endpoint.ts';
+import { Id, text, timestamps, trimmedText } from './fields.ts';
+
+export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({ id: 'UserRole' });
+
+const Email = z.email().max(254).toLowerCase();
+const ShortText = trimmedText(1, 255);
+
+export const User = z
+  .object({
+    id: Id,
+    name: ShortText,
+    email: text(1, 254).meta({ format: 'email', description: 'In lower case, unique in the workspace.' }),
+    role: UserRole,
+    active: z.boolean(),
+    jobTitle: ShortText.nullable(),
+    department: ShortText.nullable(),
+    phone: ShortText.nullable(),
+    timeZone: ShortText.nullable().meta({ description: 'An IANA name such as Europe/Berlin.' }),
+    ...timestamps,
+  })
+  .meta({
+    id: 'User',
+    description: 'A person of the workspace.',
+    example: {
+      id: 7,
+      name: 'Ada Okafor',
+      email: 'ada.okafor@example.com',
+      role: 'AGENT',
+      active: true,
+      jobTitle: 'Support engineer',
+      department: 'IT',
+      phone: '+49 30 5550 100',
+      timeZone: 'Europe/Berlin',
+      createdAt: '2025-02-01T08:00:00.000Z',
+      updatedAt: '2025-02-01T08:00:00.000Z',
+    },
+  });
+export type User = z.output<typeof User>;
+
+/** No endpoint of v1 creates users; the command line does, with this schema. */
+export const NewUser = z.strictObject({
+  name: ShortText,
+  email: Email,
+  role: UserRole,
+  jobTitle: ShortText.nullish(),
+  department: ShortText.nullish(),
+  phone: ShortText.nullish(),
+  timeZone: ShortText.nullish(),
+});
+export type NewUser = z.output<typeof NewUser>;
+
+const ActiveFilter = z
+  .preprocess((value: boolean | 'true' | 'false') => {
+    return value === 'true' ? true : value === 'false' ? false : value;
+  }, z.boolean('must be true or false'))
+  .meta({ example: true });
+
+export const UserQuery = listQuery({
+  role: filter(UserRole),
+  active: filter(ActiveFilter),
+  email: filter(text(1, 254).toLowerCase().meta({ example: 'ada.okafor@example.com' })),
+});
+export type UserQuery = z.output<typeof UserQuery>;
+
+export const users = endpoints({
+  list: {
+    method: 'GET',
+    path: '/users',
+    summary: 'List users',
+    description: 'Newest first. Filters combine with AND; the values of one filter with OR.',
+    metadata: meta({ scope: 'users:read', group: 'users' }),
+    query: UserQuery,
+    responses: { 200: list(User) },
+  },
+});
