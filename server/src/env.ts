@@ -1,0 +1,114 @@
+import { isIP } from 'node:net';
+import { rateLimits } from '@itsm-api/contract';
+import * as z from 'zod';
+
+const wholeNumber = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .default(fallback);
+
+const commaSeparated = (isValid: (value: string) => boolean, message: string) =>
+  z
+    .string()
+    .default('')
+    .transform((value) => value.split(',').map((each) => each.trim()))
+    .transform((values) => values.filter((value) => value !== ''))
+    .refine((values) => values.every(isValid), message);
+
+/**
+ * Every setting, read from the environment here and nowhere else. An empty value counts as absent.
+ * `.env.example` is generated from this schema.
+ */
+export const Settings = z.object({
+  PORT: wholeNumber(0, 65_535, 3000).describe('The port to listen on; 0 takes a free one.'),
+  HOST: z.string().default('127.0.0.1').describe('The address to listen on; 0.0.0.0 for all.'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be like postgresql://user:password@host:5432/database' })
+    .optional()
+    .describe('The PostgreSQL server to use. Without it, PostgreSQL is started under DATA_DIR.'),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000, 10).describe('Connections to PostgreSQL at most.'),
+  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe('A query that takes longer is ended.'),
+  DATA_DIR: z.string().default('.data').describe('Where the embedded PostgreSQL and the keys it needs are kept.'),
+  ROLES: commaSeparated((role) => role === 'api' || role === 'worker', 'must be api, worker or api,worker')
+    .refine((roles) => roles.length > 0, 'must be api, worker or api,worker')
+    .prefault('api,worker')
+    .describe('What this process does: api answers requests, worker delivers webhooks.'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('How much is logged: fatal, error, warn, info, debug, trace or silent.'),
+  RATE_LIMIT_GLOBAL: wholeNumber(1, 1_000_000_000, rateLimits.global).describe('Requests per key and window.'),
+  RATE_LIMIT_GROUP: wholeNumber(1, 1_000_000_000, rateLimits.group).describe(
+    'Requests per key, window and endpoint group.',
+  ),
+  RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400, rateLimits.windowSeconds).describe('The length of a window.'),
+  CORS_ORIGINS: commaSeparated(
+    isOrigin,
+    'must be origins such as https://app.example.com, separated by commas',
+  ).describe('Origins whose pages may call the API, separated by commas.'),
+  TRUST_PROXY: commaSeparated(isProxy, 'must be addresses or networks such as 10.0.0.0/8, or loopback').describe(
+    'Proxies whose X-Forwarded-For is believed: addresses, networks or loopback, separated by commas.',
+  ),
+  WEBHOOK_SECRET_KEY: commaSeparated(isSealingKey, 'must be 32 bytes in base64 (`openssl rand -base64 32`)').describe(
+    'Seals the webhook secrets: 32 bytes in base64, needed with DATABASE_URL. To change it, put the new one before the old one, with a comma.',
+  ),
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+    .describe(
+      'Allows http and private addresses as webhook targets. On by itself only on a loopback HOST without DATABASE_URL.',
+    ),
+});
+
+export type Settings = z.output<typeof Settings>;
+
+/** A setting that can't be used; the message is one line that names it. */
+export class SettingsError extends Error {
+  override name = 'SettingsError';
+}
+
+/** Reads the settings; throws `SettingsError` with a line for each wrong one. */
+export function readSettings(env: Record<string, string | undefined>): Settings {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = Settings.safeParse(given);
+  if (!result.success) {
+    throw new SettingsError(
+      result.error.issues.map((issue) => `${issue.path[0]?.toString()}: ${issue.message}`).join('\n'),
+    );
+  }
+  if (result.data.DATABASE_URL !== undefined && result.data.WEBHOOK_SECRET_KEY.length === 0) {
+    throw new SettingsError(
+      'WEBHOOK_SECRET_KEY: is required with DATABASE_URL: 32 bytes in base64 (`openssl rand -base64 32`)',
+    );
+  }
+  return result.data;
+}
+
+function isOrigin(value: string): boolean {
+  return URL.canParse(value) && new URL(value).origin === value;
+}
+
+function isProxy(value: string): boolean {
+  const [address = '', bits, ...rest] = value.split('/');
+  if (value === 'loopback' || value === 'linklocal' || value === 'uniquelocal') return true;
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+function isSealingKey(value: string): boolean {
+  return /^[A-Za-z0-9+/]{43}=$/.test(value);
+}
+
+/** `.env.example`: every setting with its description and default, as comments. */
+export function envExample(): string {
+  const settings = Object.entries(Settings.shape).map(([name, schema]) => {
+    const fallback = schema.safeParse(undefined).data ?? '';
+    return `# ${schema.description}\n#${name}=${String(fallback)}\n`;
+  });
+  return `# Made from server/src/env.ts by \`pnpm generate\`. Copy it to .env and take off the # where you want another value.\n\n${settings.join('\n')}`;
+}

@@ -1,0 +1,44 @@
+import { type ErrorDetail, requestLimits } from '@itsm-api/contract';
+import { ApiError } from './errors.ts';
+
+/** What zod and the standard schema interface tell of one fault. */
+export interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined;
+  readonly code?: string;
+  readonly keys?: readonly string[];
+}
+
+/** A VALIDATION_ERROR that names each fault; its message tells the first (spec §7). */
+export function validationError(details: ErrorDetail[]): ApiError {
+  const [first] = details;
+  if (first === undefined) return new ApiError('VALIDATION_ERROR', 'The request is not valid.');
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+  return new ApiError('VALIDATION_ERROR', `${joined([first.path, first.message], ' ')}${more}`, {
+    details: details.slice(0, requestLimits.errorDetails),
+  });
+}
+
+/**
+ * What each issue is about, as the error envelope tells it.
+ * @param unknownName said of a name that a strict schema doesn't know
+ */
+export function detailsOf(issues: readonly Issue[], unknownName: string): ErrorDetail[] {
+  return issues.flatMap((issue) => {
+    const path = (issue.path ?? []).map((part) => printable(typeof part === 'object' ? part.key : part));
+    if (issue.code === 'unrecognized_keys' && issue.keys) {
+      return issue.keys.map((key) => ({ path: joined([...path, printable(key)]), message: unknownName }));
+    }
+    return [{ path: joined(path) || 'body', message: issue.message }];
+  });
+}
+
+function joined(parts: readonly string[], separator = '.'): string {
+  return parts.filter((part) => part !== '').join(separator);
+}
+
+function printable(name: PropertyKey): string {
+  const text = String(name);
+  const { namesInErrors } = requestLimits;
+  return (text.length > namesInErrors ? `${text.slice(0, namesInErrors)}…` : text).toWellFormed();
+}
