@@ -1,0 +1,81 @@
+import { requestLimits } from '@itsm-api/contract';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Services } from './context.ts';
+import type { PrismaClient } from './data/prisma.ts';
+import type { Settings } from './env.ts';
+import { addBodyParsers } from './http/body.ts';
+import { addCors } from './http/cors.ts';
+import { addDocs } from './http/docs.ts';
+import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
+import { addGuard } from './http/guard.ts';
+import { requestIdHeader, requestIdOf } from './http/request-id.ts';
+import { addRequestLog } from './http/request-log.ts';
+import { createLastUsed } from './keys/last-used.ts';
+import { createKeyLookup } from './keys/lookup.ts';
+import { addResources } from './resources/index.ts';
+
+export interface AppDependencies {
+  prisma: PrismaClient;
+  databaseUrl: string;
+  services: Services;
+  logger: FastifyBaseLogger;
+  settings: Pick<
+    Settings,
+    'RATE_LIMIT_GLOBAL' | 'RATE_LIMIT_GROUP' | 'RATE_LIMIT_WINDOW_SECONDS' | 'CORS_ORIGINS' | 'TRUST_PROXY'
+  >;
+}
+
+/** Puts the API together: what it is given, and nothing from anywhere else. `close()` leaves the database open. */
+export async function buildApp({
+  prisma,
+  databaseUrl,
+  services,
+  logger,
+  settings,
+}: AppDependencies): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    requestIdHeader: false,
+    genReqId: requestIdOf,
+    bodyLimit: requestLimits.bodyBytes,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    return503OnClosing: false,
+    trustProxy: settings.TRUST_PROXY.length > 0 ? settings.TRUST_PROXY : false,
+    http: { requireHostHeader: false },
+    frameworkErrors: answerError,
+    clientErrorHandler: answerClientError,
+  });
+
+  const lastUsed = createLastUsed({
+    prisma,
+    now: services.now,
+    onError: (err) => logger.error({ err }, 'lastUsedAt not written'),
+  });
+  const keys = createKeyLookup({ prisma, databaseUrl, now: services.now });
+  app.addHook('onClose', async () => {
+    await Promise.all([keys.close(), lastUsed.close()]);
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header(requestIdHeader, request.id);
+  });
+  addErrorHandler(app);
+  addRequestLog(app);
+  addBodyParsers(app);
+  await addCors(app, settings.CORS_ORIGINS);
+  await addGuard(app, {
+    keys,
+    lastUsed,
+    services,
+    limits: {
+      global: settings.RATE_LIMIT_GLOBAL,
+      group: settings.RATE_LIMIT_GROUP,
+      windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
+    },
+  });
+  await addDocs(app);
+  await addResources(app);
+  return app;
+}

@@ -1,0 +1,72 @@
+import { requestLimits } from '@itsm-api/contract';
+import type { FastifyInstance } from 'fastify';
+import secureJson from 'secure-json-parse';
+import { ApiError } from '../errors.ts';
+
+/**
+ * Reads bodies: JSON in UTF-8 and nothing else. An empty body becomes `undefined` whatever its content type; whether
+ * one was needed is checked against the contract before validation.
+ */
+export function addBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+
+  app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
+    if (body.length === 0) return done(null, undefined);
+    if (!isJson(request.headers['content-type'])) {
+      return done(
+        new ApiError(
+          'UNSUPPORTED_MEDIA_TYPE',
+          'Send the body as JSON in UTF-8, with `Content-Type: application/json`.',
+        ),
+      );
+    }
+    try {
+      done(null, parse(body));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+
+  // Without a body its type says nothing, so that a malformed one does no harm either.
+  app.addHook('onRequest', async ({ headers }) => {
+    const empty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+    if (empty) delete headers['content-type'];
+  });
+
+  app.addHook('preValidation', async (request) => {
+    const route = request.routeOptions.config.tsRestRoute;
+    if (route && 'body' in route && request.body === undefined) {
+      throw new ApiError('INVALID_JSON', 'The body is empty; send a JSON object.');
+    }
+  });
+}
+
+/** @throws ApiError INVALID_JSON or PAYLOAD_TOO_LARGE */
+function parse(body: Buffer): unknown {
+  let value: unknown;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    value = secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
+  } catch (error) {
+    throw new ApiError('INVALID_JSON', `The body is not valid JSON: ${error instanceof Error ? error.message : error}`);
+  }
+  if (isDeeperThan(value, requestLimits.jsonDepth)) {
+    throw new ApiError('PAYLOAD_TOO_LARGE', `The body is nested more than ${requestLimits.jsonDepth} deep.`);
+  }
+  return value;
+}
+
+function isJson(contentType = ''): boolean {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = parameters
+    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
+    .find(Boolean);
+  const mediaType = type.trim();
+  const json = mediaType === 'application/json' || /^application\/[\w.-]+\+json$/.test(mediaType);
+  return json && (charset === undefined || charset === 'utf-8' || charset === 'utf8');
+}
+
+function isDeeperThan(value: unknown, limit: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return limit === 0 || Object.values(value).some((inner) => isDeeperThan(inner, limit - 1));
+}

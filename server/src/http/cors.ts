@@ -1,0 +1,27 @@
+import cors from '@fastify/cors';
+import type { FastifyInstance } from 'fastify';
+import { requestIdHeader } from './request-id.ts';
+
+const exposedHeaders = [
+  requestIdHeader,
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+];
+
+/** Lets pages of the given origins call the API (docs/decisions/browsers.md); no origin, no CORS. */
+export async function addCors(app: FastifyInstance, origins: string[]): Promise<void> {
+  if (origins.length === 0) return;
+  await app.register(cors, {
+    origin: origins,
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    allowedHeaders: ['authorization', 'content-type', 'x-api-key', requestIdHeader],
+    exposedHeaders,
+    maxAge: 3600,
+    optionsSuccessStatus: 200,
+    strictPreflight: false,
+  });
+}

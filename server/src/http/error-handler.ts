@@ -1,0 +1,80 @@
+import type { Socket } from 'node:net';
+import { type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors.ts';
+import { requestIdHeader, requestIdOf } from './request-id.ts';
+
+const tooLarge = `The body is larger than ${requestLimits.bodyBytes} bytes.`;
+
+/** What Fastify's own errors mean to a caller; all others are ours (INTERNAL_ERROR). */
+const frameworkErrors: Record<string, () => ApiError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('PAYLOAD_TOO_LARGE', tooLarge),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new ApiError('INVALID_JSON', 'The body is not as long as `Content-Length` says.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The content type is malformed.'),
+  FST_ERR_BAD_URL: () => new ApiError('VALIDATION_ERROR', 'The path is not a valid percent-encoded URL.'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new ApiError('VALIDATION_ERROR', 'A path parameter is too long.'),
+};
+
+/** Every answer that is not a success is written here (spec §7); handlers and hooks only throw. */
+export function addErrorHandler(app: FastifyInstance): void {
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request, reply) => {
+    answerError(new ApiError('NOT_FOUND', `There is no ${request.method} on this path.`), request, reply);
+  });
+}
+
+/** Answers with the error's envelope; also for what Fastify finds before routing (`frameworkErrors`). */
+export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = toApiError(thrown);
+  if (error.code === 'INTERNAL_ERROR') request.log.error({ err: thrown }, 'request failed');
+  if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', 'Bearer');
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
+  reply.header(requestIdHeader, request.id).code(error.status).send(envelope(error, request.id));
+}
+
+/** Answers what Node's HTTP parser refuses before there is a request: bad request lines, too large headers. */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const requestId = requestIdOf({ headers: {} });
+  const answer = clientError(error.code);
+  const body = JSON.stringify(envelope(answer, requestId));
+  socket.end(
+    `HTTP/1.1 ${answer.status} Bad Request\r\n` +
+      `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `${requestIdHeader}: ${requestId}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+function clientError(code: string | undefined): ApiError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError('PAYLOAD_TOO_LARGE', 'The request line and headers are larger than 16 KiB.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError('VALIDATION_ERROR', 'The request took too long to arrive.');
+    default:
+      return new ApiError('VALIDATION_ERROR', 'This is not a valid HTTP request.');
+  }
+}
+
+function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', 'Something failed on our side. Please try again.');
+}
+
+function envelope({ code, message, retryAfterSeconds, details }: ApiError, requestId: string): ErrorEnvelope {
+  return {
+    success: false,
+    error: {
+      code,
+      message,
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      ...(details !== undefined && { details: [...details] }),
+      requestId,
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { EndpointMeta } from '@itsm-api/contract';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Services, UserContext } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import type { LastUsed } from '../keys/last-used.ts';
+import type { KeyIdentity, KeyLookup } from '../keys/lookup.ts';
+import { createRateLimiter, type RateLimits } from './rate-limit.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose key the request carries; set by the guard on every endpoint that needs one. */
+    identity: KeyIdentity;
+    /** What the handler's queries may use; set together with `identity`. */
+    ctx: UserContext;
+  }
+  interface FastifyContextConfig {
+    /** The contract's entry of the route; absent on the pages that are no part of the API. */
+    tsRestRoute: { metadata: EndpointMeta; body?: unknown };
+  }
+}
+
+export interface GuardOptions {
+  keys: KeyLookup;
+  lastUsed: LastUsed;
+  limits: RateLimits;
+  services: Services;
+}
+
+/**
+ * Lets a request on to its handler: key, then both rate limits, then scope (docs/decisions/errors.md), as the
+ * contract says of the route. One hook for every endpoint, so none can be without.
+ */
+export async function addGuard(
+  app: FastifyInstance,
+  { keys, lastUsed, limits, services }: GuardOptions,
+): Promise<void> {
+  app.decorateRequest('identity');
+  app.decorateRequest('ctx');
+  const takeFromLimits = await createRateLimiter(app, limits);
+
+  app.addHook('onRequest', async (request, reply) => {
+    const { scope, group } = request.routeOptions.config.tsRestRoute?.metadata ?? { scope: null, group: null };
+    if (scope === null) return;
+
+    const identity = await keys.find(keyOf(request));
+    if (identity === undefined) throw invalidKey('The API key is not valid.');
+    request.identity = identity;
+    request.ctx = { ...services, db: identity.db, userId: identity.userId };
+    lastUsed.touch(identity);
+
+    await takeFromLimits(request, reply, group);
+
+    if (!identity.scopes.has(scope)) {
+      throw new ApiError('INSUFFICIENT_SCOPE', `This key lacks the scope ${scope}.`);
+    }
+  });
+}
+
+/** The key of `X-API-Key` or of `Authorization: Bearer` (spec §5.1). */
+function keyOf({ headers }: FastifyRequest): string {
+  const { authorization } = headers;
+  const apiKey = headers['x-api-key'];
+  const bearer = authorization === undefined ? undefined : /^bearer +(.*)$/i.exec(authorization)?.[1]?.trim();
+
+  if (typeof apiKey !== 'string') {
+    if (bearer !== undefined) return bearer;
+    throw invalidKey('Send the API key as `Authorization: Bearer <API_KEY>` or as `X-API-Key: <API_KEY>`.');
+  }
+  if (bearer !== undefined && bearer !== apiKey.trim()) throw invalidKey('The two headers carry different API keys.');
+  return apiKey.trim();
+}
+
+function invalidKey(message: string): ApiError {
+  return new ApiError('INVALID_API_KEY', message);
+}

@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * One line per request when it is answered. Without the query, headers and body: they may hold keys, secrets and
+ * people's data.
+ */
+export function addRequestLog(app: FastifyInstance): void {
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        milliseconds: Math.round(reply.elapsedTime),
+        tenantId: request.identity?.tenantId.toString(),
+        keyId: request.identity?.keyId.toString(),
+      },
+      'request',
+    );
+  });
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+/** How often the connection is asked whether it is alive. A notification can be missed for that long at most. */
+const heartbeatMs = 400;
+const reconnectMs = 250;
+
+export interface KeyListener {
+  /** True while every change of a key reaches this process. */
+  readonly listening: boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * Listens for changes of keys, users and tenants (the triggers in prisma/migrations notify `api_keys`).
+ * `onChange` is called on each, and whenever the connection is lost, since what was missed can't be known.
+ */
+export function listenForKeyChanges(databaseUrl: string, onChange: () => void): KeyListener {
+  const stop = new AbortController();
+  let listening = false;
+
+  async function listenUntilLost(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: 'itsm-api keys',
+      connectionTimeoutMillis: 5000,
+      query_timeout: heartbeatMs,
+    });
+    const lost = new Promise<void>((resolve) => {
+      client.on('error', () => resolve());
+      client.on('end', resolve);
+    });
+    client.on('notification', onChange);
+    try {
+      await client.connect();
+      await client.query('LISTEN api_keys');
+      onChange();
+      listening = true;
+      while (!stop.signal.aborted) {
+        const ended = await Promise.race([lost.then(() => true), sleep(heartbeatMs, false, { signal: stop.signal })]);
+        if (ended) break;
+        await client.query('SELECT 1');
+      }
+    } finally {
+      listening = false;
+      onChange();
+      // A connection that no longer answers would not say goodbye either.
+      client.end().catch(() => undefined);
+    }
+  }
+
+  const done = (async () => {
+    while (!stop.signal.aborted) {
+      await listenUntilLost().catch(() => undefined);
+      await sleep(reconnectMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  })();
+
+  return {
+    get listening() {
+      return listening;
+    },
+    async close() {
+      stop.abort();
+      await done;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Changes, CustomFields } from '@itsm-api/contract';
+import type { Prisma } from '../data/generated/client.ts';
+import { detailsOf, validationError } from '../validation.ts';
+
+/** A row's id as JSON has it: a safe integer, since ids come from sequences. */
+export function presentId(id: bigint): number;
+export function presentId(id: bigint | null): number | null;
+export function presentId(id: bigint | null): number | null {
+  return id === null ? null : Number(id);
+}
+
+/** A moment as the API answers it. */
+export function presentTimestamp(moment: Date): string;
+export function presentTimestamp(moment: Date | null): string | null;
+export function presentTimestamp(moment: Date | null): string | null {
+  return moment === null ? null : moment.toISOString();
+}
+
+/** A calendar date as the API answers it, `YYYY-MM-DD`. */
+export function presentDate(date: Date | null): string | null {
+  return date === null ? null : date.toISOString().slice(0, 10);
+}
+
+/** The `createdAt` and `updatedAt` that every resource has. */
+export function presentTimestamps(row: { createdAt: Date; updatedAt: Date }): { createdAt: string; updatedAt: string } {
+  return { createdAt: presentTimestamp(row.createdAt), updatedAt: presentTimestamp(row.updatedAt) };
+}
+
+/** A stored JSON column as custom fields; nothing else is ever written to one. */
+export function presentCustomFields(value: Prisma.JsonValue): CustomFields {
+  return value as CustomFields;
+}
+
+/** A calendar date or timestamp for its column. */
+export function toDate(value: string | null): Date | null {
+  return value === null ? null : new Date(value);
+}
+
+/**
+ * The custom fields after a patch: given keys replace, `null` removes (docs/decisions/custom-fields.md).
+ * @throws ApiError VALIDATION_ERROR when the result is over the limits
+ */
+export function mergeCustomFields(current: CustomFields, given: CustomFields | undefined): CustomFields {
+  if (given === undefined) return current;
+  const merged = { ...current };
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null) delete merged[name];
+    else merged[name] = value;
+  }
+  const checked = CustomFields.safeParse(merged);
+  if (!checked.success) {
+    const issues = checked.error.issues.map((issue) => ({ ...issue, path: ['customFields', ...issue.path] }));
+    throw validationError(detailsOf(issues, 'is unknown'));
+  }
+  return checked.data;
+}
+
+/** What differs between a resource before and after an update: nothing when the update changes nothing. */
+export function changesBetween<Resource extends object>(before: Resource, after: Resource): Changes {
+  const changes: Changes = {};
+  for (const name of Object.keys(after) as (keyof Resource & string)[]) {
+    if (!isDeepStrictEqual(before[name], after[name])) changes[name] = { from: before[name], to: after[name] };
+  }
+  return changes;
+}

@@ -1,0 +1,59 @@
+import ipaddr from 'ipaddr.js';
+import type { Services } from './context.ts';
+import { type Holder, openEmbedded } from './data/embedded.ts';
+import { applyMigrations } from './data/migrate.ts';
+import { createPrisma, type PrismaClient } from './data/prisma.ts';
+import type { Settings } from './env.ts';
+import { createSecretSealer } from './webhooks/secret.ts';
+import { checkSecretKeys, readSecretKeys } from './webhooks/secret-keys.ts';
+
+/** An open, migrated database and the services over it: what the server and the command line both stand on. */
+export interface Runtime {
+  prisma: PrismaClient;
+  databaseUrl: string;
+  /** Whether PostgreSQL runs under `DATA_DIR`. */
+  embedded: boolean;
+  services: Services;
+  close(): Promise<void>;
+}
+
+interface RuntimeOptions {
+  holder: Holder;
+  onConnectionError: (error: Error) => void;
+}
+
+/** Opens the database that the settings name, or the embedded one, and brings its schema up to date. */
+export async function openRuntime(settings: Settings, { holder, onConnectionError }: RuntimeOptions): Promise<Runtime> {
+  const { DATABASE_URL, DATA_DIR } = settings;
+  const embedded = DATABASE_URL === undefined;
+  const database = embedded
+    ? await openEmbedded({ dataDir: DATA_DIR, holder })
+    : { url: DATABASE_URL, stop: async () => undefined };
+
+  const prisma = createPrisma({
+    url: database.url,
+    poolSize: settings.DATABASE_POOL_SIZE,
+    statementTimeoutMs: settings.STATEMENT_TIMEOUT_MS,
+    onConnectionError,
+  });
+  const close = async () => {
+    await prisma.$disconnect();
+    await database.stop();
+  };
+
+  try {
+    await applyMigrations(database.url);
+    const sealer = createSecretSealer(await readSecretKeys(settings));
+    await checkSecretKeys(prisma, sealer);
+    const allowPrivateTargets = settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (embedded && isLoopback(settings.HOST));
+    const services = { now: () => new Date(), sealer, allowPrivateTargets };
+    return { prisma, databaseUrl: database.url, embedded, services, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return ipaddr.isValid(host) ? ipaddr.process(host).range() === 'loopback' : host === 'localhost';
+}

@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PrismaClient } from '../data/prisma.ts';
+import type { Settings } from '../env.ts';
+import type { SecretSealer } from './secret.ts';
+
+/**
+ * The keys that seal webhook secrets: those of `WEBHOOK_SECRET_KEY`, or, with the embedded PostgreSQL, one made once
+ * and kept beside its data, readable by the owner alone.
+ */
+export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings): Promise<string[]> {
+  if (WEBHOOK_SECRET_KEY.length > 0) return WEBHOOK_SECRET_KEY;
+  const file = join(DATA_DIR, 'webhook-secret-key');
+  // `wx` fails where the file exists, so of two processes that start at once one makes the key.
+  await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' }).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  return [(await readFile(file, 'utf8')).trim()];
+}
+
+/** Throws when a stored secret was sealed with a key that isn't among the sealer's. */
+export async function checkSecretKeys(prisma: PrismaClient, sealer: SecretSealer): Promise<void> {
+  const sealedBy = await prisma.$queryRaw<{ secret: Uint8Array }[]>`
+    SELECT DISTINCT ON (substring(secret FROM 1 FOR 4)) secret FROM webhook_subscriptions WHERE active`;
+  if (!sealedBy.every(({ secret }) => sealer.knows(secret))) {
+    throw new Error('WEBHOOK_SECRET_KEY: is not the key that sealed the stored webhook secrets; set that one (again)');
+  }
+}
