@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ZodObject, ZodType } from 'zod';
+import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/*
+ * Two tenants. Wherever the contract takes an id (in a path, a body field or a filter), the other tenant's ids must
+ * get the very bytes that an id gets which names nothing, and change nothing.
+ */
+let api: Api;
+let mine: Workspace;
+let theirs: Workspace;
+/** One row of each kind of the other tenant, and an id that names nothing. */
+let their: Record<'user' | 'ticket' | 'asset' | 'project' | 'task' | 'webhook', number>;
+const nothing = 9007199254740991;
+
+/** What an id in a body field or filter names. A field that isn't here fails the test that meets it. */
+const named: Record<string, keyof typeof their> = {
+  assigneeId: 'user',
+  assignedToId: 'user',
+  watcherUserIds: 'user',
+  parentId: 'ticket',
+};
+
+beforeAll(async () => {
+  api = await startApi();
+  mine = await createWorkspace(api);
+  theirs = await createWorkspace(api);
+  const project = await theirs.createProject();
+  their = {
+    user: theirs.userId,
+    ticket: (await theirs.createTicket({ assigneeId: theirs.userId, watcherUserIds: [theirs.userId] })).id,
+    asset: (await theirs.createAsset({ assignedToId: theirs.userId })).id,
+    project: project.id,
+    task: (await theirs.createTask({ assigneeId: theirs.userId }, project)).id,
+    webhook: (await theirs.createWebhook()).id,
+  };
+});
+afterAll(() => api.close());
+
+/** Everything that the other tenant has, as the API answers it. */
+async function theirData(): Promise<unknown[]> {
+  const paths = ['/tickets', '/assets', '/projects', `/projects/${their.project}/tasks`, '/users', '/webhooks'];
+  const answers = await Promise.all(paths.map((path) => theirs.call('GET', path)));
+  return answers.map(({ status, body }) => ({ status, data: body.data }));
+}
+
+/** Sends a request with the other tenant's id and with one that names nothing; resolves to the answer of both. */
+async function sameAnswer(foreignId: number, send: (id: number) => Promise<Answer>): Promise<Answer> {
+  const before = await theirData();
+  const [foreign, absent] = [await send(foreignId), await send(nothing)];
+  expect(foreign.text).toBe(absent.text);
+  expect(comparable(foreign)).toEqual(comparable(absent));
+  expect(await theirData()).toEqual(before);
+  return foreign;
+}
+
+/** What an answer tells beside the windows of the rate limits, which every request moves. */
+function comparable({ status, headers }: Answer) {
+  const told = Object.entries(headers).filter(([name]) => !/ratelimit|^date$/.test(name));
+  return { status, headers: Object.fromEntries(told) };
+}
+
+function call(endpoint: SampledEndpoint, sample: Parameters<typeof callOf>[1], query = ''): Promise<Answer> {
+  const headers = { 'x-request-id': 'the-same-for-both' };
+  return api.call({ ...callOf(endpoint, sample, query), key: mine.key, headers });
+}
+
+/** The fields of a schema that take an id or a list of ids. */
+function idFields(schema: unknown): { name: string; many: boolean }[] {
+  const { shape } = schema as ZodObject;
+  return Object.entries(shape).flatMap(([name, field]) => {
+    const takes = (value: unknown) => (field as ZodType).safeParse(value).success;
+    if (!/Ids?$/.test(name) || (!takes(1) && !takes([1]))) return [];
+    return [{ name, many: !takes(1) }];
+  });
+}
+
+const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
+
+describe.each(withId)("$title with the other tenant's id", (endpoint) => {
+  it('is the 404 of an id that names nothing', async () => {
+    const { params = {}, body } = await endpoint.sample(mine);
+    const [name = ''] = Object.keys(params);
+    const resource = endpoint.route.path.split('/')[4]?.slice(0, -1);
+    const answer = await sameAnswer(their[resource as keyof typeof their], (id) => {
+      return call(endpoint, { params: { [name]: id }, body });
+    });
+    expect(answer.status).toBe(404);
+    expect(errorOf(answer).code).toBe('NOT_FOUND');
+  });
+});
+
+const bodyFields = keyedEndpoints.flatMap((endpoint) => {
+  const fields = 'body' in endpoint.route ? idFields(endpoint.route.body) : [];
+  return fields.map((field) => ({ ...endpoint, endpoint, field }));
+});
+
+describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({ endpoint, field }) => {
+  it('is the INVALID_REFERENCE of an id that names nothing', async () => {
+    const sample = await endpoint.sample(mine);
+    const own = async () => (await endpoint.sample(mine)).params;
+    const answer = await sameAnswer(their[named[field.name] as keyof typeof their], async (id) => {
+      const value = field.many ? [mine.userId, id] : id;
+      return call(endpoint, { params: await own(), body: { ...sample.body, [field.name]: value } });
+    });
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer).code).toBe('INVALID_REFERENCE');
+    expect(errorOf(answer).details?.[0]?.path).toBe(field.many ? `${field.name}.1` : field.name);
+  });
+});
+
+const filters = keyedEndpoints
+  .filter(({ route }) => route.method === 'GET')
+  .flatMap((endpoint) => idFields(endpoint.route.query).map((field) => ({ ...endpoint, endpoint, field })));
+
+describe.each(filters)("$title filtered by the other tenant's id as $field.name", ({ endpoint, field }) => {
+  it('is the empty page of an id that names nothing', async () => {
+    const sample = await endpoint.sample(mine);
+    const foreignId = their[named[field.name] as keyof typeof their];
+    const answer = await sameAnswer(foreignId, (id) => call(endpoint, sample, `${field.name}=${id}`));
+    expect(answer).toMatchObject({ status: 200, body: { data: [], meta: { totalCount: 0 } } });
+  });
+});
+
+const lists = keyedEndpoints.filter(({ route }) => 'page' in ((route.query as ZodObject).shape ?? {}));
+
+describe.each(lists)('$title', (endpoint) => {
+  it("shows none of the other tenant's rows", async () => {
+    const answer = await call(endpoint, await endpoint.sample(mine), 'perPage=100');
+    const ids = answer.body.data.map(({ id }: { id: number }) => id);
+    const resource = endpoint.route.path.split('/').at(-1)?.slice(0, -1);
+    expect(ids).not.toContain(their[resource as keyof typeof their]);
+    expect(answer.body.meta.totalCount).toBe(ids.length);
+  });
+});
+
+describe('what this test finds in the contract', () => {
+  it('is every place that takes an id', () => {
+    expect(withId).toHaveLength(8);
+    expect(bodyFields.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
+      'POST /tickets assigneeId',
+      'POST /tickets watcherUserIds',
+      'POST /tickets parentId',
+      'PATCH /tickets/:id assigneeId',
+      'PATCH /tickets/:id watcherUserIds',
+      'PATCH /tickets/:id parentId',
+      'PATCH /assets/:id assignedToId',
+      'POST /projects/:id/tasks assigneeId',
+      'PATCH /tasks/:taskId assigneeId',
+    ]);
+    expect(filters.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
+      'GET /tickets assigneeId',
+      'GET /assets assignedToId',
+      'GET /projects/:id/tasks assigneeId',
+    ]);
+  });
+});

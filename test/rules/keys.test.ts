@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newKey } from '@itsm-api/server/keys/format.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, errorOf, startApi } from '../support/api.ts';
+import { callOf, keyedEndpoints } from '../support/samples.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+let now = new Date();
+
+beforeAll(async () => {
+  api = await startApi({ now: () => now });
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+describe.each(keyedEndpoints)('$title', (endpoint) => {
+  it.each([
+    ['no key', async () => undefined],
+    ['an empty key', async () => ''],
+    ['a malformed key', async () => 'itsm_short'],
+    [
+      'a key with a typing error',
+      async () => `${workspace.key.slice(0, -1)}${workspace.key.endsWith('0') ? '1' : '0'}`,
+    ],
+    ['an unknown key', async () => newKey()],
+    ['a revoked key', () => workspace.createKey({ revokedAt: now })],
+    ['an expired key', () => workspace.createKey({ expiresAt: new Date(now.getTime() - 1) })],
+  ])('refuses %s', async (_, makeKey) => {
+    const sample = await endpoint.sample(workspace);
+    const answer = await api.call({ ...callOf(endpoint, sample), key: await makeKey() });
+    expect(answer.status).toBe(401);
+    expect(errorOf(answer).code).toBe('INVALID_API_KEY');
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    expect(answer.headers.ratelimit).toBeUndefined();
+  });
+
+  it('answers a valid key', async () => {
+    const sample = await endpoint.sample(workspace);
+    const answer = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
+    expect(answer.status, answer.text).toBe(endpoint.success);
+    expect(answer.body.success).toBe(true);
+    expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+  });
+
+  it('refuses a key without its scope, naming the scope', async () => {
+    const { scope } = endpoint.route.metadata;
+    const others = Object.keys((await import('@itsm-api/contract')).scopes).filter((name) => name !== scope);
+    const key = await workspace.createKey({ scopes: others as never });
+    const sample = await endpoint.sample(workspace);
+    const answer = await api.call({ ...callOf(endpoint, sample), key });
+    expect(answer.status).toBe(403);
+    expect(errorOf(answer)).toMatchObject({
+      code: 'INSUFFICIENT_SCOPE',
+      message: expect.stringContaining(String(scope)),
+    });
+  });
+});
+
+describe('the two key headers', () => {
+  const list = { method: 'GET', path: '/api/public/v1/tickets' };
+
+  it.each([
+    ['Authorization: Bearer', (key: string) => ({ authorization: `Bearer ${key}` })],
+    ['bearer in lower case', (key: string) => ({ authorization: `bearer ${key}` })],
+    ['X-API-Key', (key: string) => ({ 'x-api-key': key })],
+    ['both with the same key', (key: string) => ({ authorization: `Bearer ${key}`, 'x-api-key': key })],
+    ['X-API-Key beside another scheme', (key: string) => ({ authorization: 'Basic YTpi', 'x-api-key': key })],
+  ])('%s is accepted', async (_, headers) => {
+    const answer = await api.call({ ...list, headers: headers(workspace.key) });
+    expect(answer.status).toBe(200);
+  });
+
+  it('refuses two different keys, both valid', async () => {
+    const other = await workspace.createKey();
+    const answer = await api.call({
+      ...list,
+      headers: { authorization: `Bearer ${workspace.key}`, 'x-api-key': other },
+    });
+    expect(answer.status).toBe(401);
+  });
+
+  it('refuses another scheme alone', async () => {
+    const answer = await api.call({ ...list, headers: { authorization: `Basic ${workspace.key}` } });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('a key that has been used', () => {
+  const list = (key: string) => api.call({ method: 'GET', path: '/api/public/v1/tickets', key });
+
+  /** Uses the key until the look-up has surely remembered it. */
+  async function usedKey(owner = workspace): Promise<string> {
+    const key = await owner.createKey();
+    for (let i = 0; i < 3; i++) expect((await list(key)).status).toBe(200);
+    return key;
+  }
+
+  /** What the specification of keys allows: a revocation holds within a second. */
+  async function expectRefusedWithinASecond(key: string): Promise<void> {
+    for (const end = Date.now() + 1000; Date.now() < end; await sleep(20)) {
+      if ((await list(key)).status === 401) return;
+    }
+    expect((await list(key)).status).toBe(401);
+  }
+
+  it('stops working within a second of being revoked', async () => {
+    const key = await usedKey();
+    await api.prisma.apiKey.updateMany({ where: { lastFour: key.slice(-4) }, data: { revokedAt: new Date() } });
+    await expectRefusedWithinASecond(key);
+  });
+
+  it('stops working within a second of its user being deactivated', async () => {
+    const other = await createWorkspace(api);
+    const key = await usedKey(other);
+    await api.prisma.user.updateMany({ where: { tenantId: other.tenantId }, data: { active: false } });
+    await expectRefusedWithinASecond(key);
+  });
+
+  it('stops working within a second of its tenant being deactivated', async () => {
+    const other = await createWorkspace(api);
+    const key = await usedKey(other);
+    await api.prisma.tenant.update({ where: { id: other.tenantId }, data: { active: false } });
+    await expectRefusedWithinASecond(key);
+  });
+
+  it('stops working when it expires, though it is remembered', async () => {
+    const key = await workspace.createKey({ expiresAt: new Date(now.getTime() + 60_000) });
+    expect((await list(key)).status).toBe(200);
+    const before = now;
+    now = new Date(now.getTime() + 60_000);
+    expect((await list(key)).status).toBe(401);
+    now = before;
+  });
+
+  it('goes on working when the connection that tells of revocations is lost, and revocation still works', async () => {
+    const key = await usedKey();
+    await api.prisma.$executeRaw`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'itsm-api keys' AND datname = current_database()`;
+    expect((await list(key)).status).toBe(200);
+    await api.prisma.apiKey.updateMany({ where: { lastFour: key.slice(-4) }, data: { revokedAt: new Date() } });
+    await expectRefusedWithinASecond(key);
+  });
+});
+
+describe('lastUsedAt', () => {
+  it('is written in batches, at most once a minute', async () => {
+    const other = await createWorkspace(api);
+    const read = () => api.prisma.apiKey.findFirstOrThrow({ where: { tenantId: other.tenantId } });
+    await other.call('GET', '/tickets');
+    await expect.poll(async () => (await read()).lastUsedAt, { timeout: 8000 }).toEqual(now);
+  });
+});

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { callOf, keyedEndpoints } from '../support/samples.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/** Two servers: on one the window of the group closes first, on the other that over all. */
+let groupTight: Api;
+let globalTight: Api;
+
+beforeAll(async () => {
+  groupTight = await startApi({ env: { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '3' } });
+  globalTight = await startApi({ env: { RATE_LIMIT_GLOBAL: '3', RATE_LIMIT_GROUP: '30' } });
+});
+afterAll(() => Promise.all([groupTight.close(), globalTight.close()]));
+
+/** Sends so many requests to an endpoint, with a key that has not been used before. */
+async function spend(api: Api, workspace: Workspace, { times, path }: { times: number; path: string }) {
+  const key = await workspace.createKey();
+  const answers: Answer[] = [];
+  for (let i = 0; i < times; i++) answers.push(await api.call({ method: 'GET', path, key }));
+  return { key, answers };
+}
+
+describe.each(keyedEndpoints)('$title', (endpoint) => {
+  const { group } = endpoint.route.metadata;
+
+  it.each([
+    ['its group', () => groupTight, { global: 60, group: 3 }, group],
+    ['all endpoints', () => globalTight, { global: 3, group: 30 }, 'all endpoints'],
+  ])('is refused when the key has used up the window of %s', async (_, api, limits, named) => {
+    const workspace = await createWorkspace(api());
+    const sample = await endpoint.sample(workspace);
+    const key = await workspace.createKey();
+    const call = () => api().call({ ...callOf(endpoint, sample), key });
+
+    for (const left of [2, 1, 0]) {
+      const answer = await call();
+      expect(answer.status, answer.text).toBe(endpoint.success);
+      expect(answer.headers).toMatchObject({
+        'x-ratelimit-limit': '3',
+        'x-ratelimit-remaining': String(left),
+        'ratelimit-policy': `"global";q=${limits.global};w=60, "${group}";q=${limits.group};w=60`,
+        ratelimit: expect.stringMatching(
+          new RegExp(`^"global";r=${limits.global - 3 + left};t=\\d+, "${group}";r=${limits.group - 3 + left};t=\\d+$`),
+        ),
+      });
+      expect(Number(answer.headers['x-ratelimit-reset'])).toBeGreaterThan(0);
+      expect(Number(answer.headers['x-ratelimit-reset'])).toBeLessThanOrEqual(60);
+    }
+
+    const refused = await call();
+    expect(refused.status).toBe(429);
+    const { code, message, retryAfterSeconds } = errorOf(refused);
+    expect(code).toBe('RATE_LIMIT_EXCEEDED');
+    expect(message).toContain(named);
+    expect(message).toContain(`${retryAfterSeconds} seconds`);
+    expect(refused.headers['retry-after']).toBe(String(retryAfterSeconds));
+    expect(refused.headers['x-ratelimit-remaining']).toBe('0');
+    expect(refused.headers['ratelimit-policy']).toBeDefined();
+    // A refused request takes from neither window.
+    const again = await call();
+    expect(again.headers.ratelimit?.replace(/t=\d+/g, '')).toBe(refused.headers.ratelimit?.replace(/t=\d+/g, ''));
+  });
+});
+
+describe('the windows', () => {
+  it('are not shared by two groups, but for the one over all', async () => {
+    const workspace = await createWorkspace(groupTight);
+    const { key, answers } = await spend(groupTight, workspace, { times: 4, path: '/api/public/v1/tickets' });
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    const users = await groupTight.call({ method: 'GET', path: '/api/public/v1/users', key });
+    expect(users.status).toBe(200);
+    expect(users.headers.ratelimit).toMatch(/^"global";r=56;t=\d+, "users";r=2;/);
+  });
+
+  it('are not shared by two keys of one tenant', async () => {
+    const workspace = await createWorkspace(groupTight);
+    await spend(groupTight, workspace, { times: 4, path: '/api/public/v1/tickets' });
+    const { answers } = await spend(groupTight, workspace, { times: 1, path: '/api/public/v1/tickets' });
+    expect(answers[0]?.status).toBe(200);
+  });
+
+  it('count requests that are refused for their scope or their content', async () => {
+    const workspace = await createWorkspace(groupTight);
+    const key = await workspace.createKey({ scopes: ['users:read'] });
+    const get = (path: string) => groupTight.call({ method: 'GET', path, key });
+    expect((await get('/api/public/v1/tickets')).headers['x-ratelimit-remaining']).toBe('2');
+    expect((await get('/api/public/v1/tickets/0')).headers['x-ratelimit-remaining']).toBe('1');
+  });
+
+  it('never let more through than they should when requests come at once', async () => {
+    const workspace = await createWorkspace(globalTight);
+    const key = await workspace.createKey();
+    const calls = Array.from({ length: 20 }, () =>
+      globalTight.call({ method: 'GET', path: '/api/public/v1/users', key }),
+    );
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(3);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(17);
+  });
+
+  it('open again when their time is over', async () => {
+    const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1', RATE_LIMIT_WINDOW_SECONDS: '1' } });
+    const workspace = await createWorkspace(api);
+    const list = () => workspace.call('GET', '/tickets');
+    expect((await list()).status).toBe(200);
+    expect((await list()).status).toBe(429);
+    await expect.poll(async () => (await list()).status, { timeout: 3000 }).toBe(200);
+    await api.close();
+  });
+
+  it('are those of the specification where nothing is set', async () => {
+    const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '' } });
+    const workspace = await createWorkspace(api);
+    const { headers } = await workspace.call('GET', '/tickets');
+    expect(headers['ratelimit-policy']).toBe('"global";q=60;w=60, "tickets";q=30;w=60');
+    await api.close();
+  });
+
+  it('are not told to, nor taken from, a request without a valid key', async () => {
+    const { headers } = await groupTight.call({ method: 'GET', path: '/api/public/v1/tickets' });
+    expect(headers['x-ratelimit-limit']).toBeUndefined();
+  });
+});

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, errorOf, startApi } from '../support/api.ts';
+import { callOf, endpoints, keyedEndpoints } from '../support/samples.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+describe.each(keyedEndpoints)('$title', (endpoint) => {
+  it('names an unknown query parameter', async () => {
+    const sample = await endpoint.sample(workspace);
+    const answer = await api.call({ ...callOf(endpoint, sample, 'surprise=1'), key: workspace.key });
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'surprise' }] });
+  });
+});
+
+const withBody = keyedEndpoints.filter(({ route }) => 'body' in route);
+
+describe.each(withBody)('$title with a wrong body', (endpoint) => {
+  async function send(body: unknown, headers: Record<string, string> = {}) {
+    const { params } = await endpoint.sample(workspace);
+    return api.call({ ...callOf(endpoint, { params }), key: workspace.key, body, headers });
+  }
+
+  it('names an unknown field', async () => {
+    const { body } = await endpoint.sample(workspace);
+    const answer = await send({ ...body, surprise: 1 });
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'surprise' }] });
+  });
+
+  it.each([
+    ['no body', undefined, {}, 'INVALID_JSON'],
+    ['an empty body', '', {}, 'INVALID_JSON'],
+    ['no JSON', '{"title":', {}, 'INVALID_JSON'],
+    ['bytes that are no UTF-8', new Uint8Array([0x22, 0xff, 0x22]), {}, 'INVALID_JSON'],
+    ['__proto__', '{"__proto__":{"admin":true}}', {}, 'INVALID_JSON'],
+    ['text/plain', '{}', { 'content-type': 'text/plain' }, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['no content type', '{}', { 'content-type': '' }, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['another charset', '{}', { 'content-type': 'application/json; charset=latin1' }, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['JSON nested 5,000 deep', '['.repeat(5000) + ']'.repeat(5000), {}, 'PAYLOAD_TOO_LARGE'],
+    ['JSON nested 33 deep', '['.repeat(33) + ']'.repeat(33), {}, 'PAYLOAD_TOO_LARGE'],
+    ['more than a mebibyte', `{"title":"${'x'.repeat(2 ** 20)}"}`, {}, 'PAYLOAD_TOO_LARGE'],
+    ['an array', '[]', {}, 'VALIDATION_ERROR'],
+    ['null', 'null', {}, 'VALIDATION_ERROR'],
+    ['an empty object', '{}', {}, 'VALIDATION_ERROR'],
+  ])('refuses %s', async (_, body, headers, code) => {
+    const answer = await send(body, headers);
+    expect(answer.status, answer.text).toBe(400);
+    expect(errorOf(answer).code).toBe(code);
+  });
+
+  it('names at most 20 of 60,000 unknown fields, cut to 100 characters', async () => {
+    const names = Array.from({ length: 60_000 }, (_, i) => (i === 0 ? 'n'.repeat(5000) : `k${i}`));
+    const answer = await send(Object.fromEntries(names.map((name) => [name, 1])));
+    expect(answer.status).toBe(400);
+    const { details = [] } = errorOf(answer);
+    expect(details).toHaveLength(20);
+    expect(Math.max(...details.map(({ path }) => path.length))).toBeLessThanOrEqual(101);
+  });
+
+  it('survives NUL and lone surrogates in names', async () => {
+    const answer = await send('{"a\\u0000b":1,"\\ud800":1}');
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
+  });
+});
+
+const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
+
+describe.each(withId)('$title with a wrong id', (endpoint) => {
+  it.each(['0', '-1', '1e3', '0x10', '9007199254740993', '1.5', ' 1', '01', 'abc', '%00', 'null', '٣'])(
+    'refuses %s',
+    async (id) => {
+      const { body } = await endpoint.sample(workspace);
+      const path = endpoint.route.path.replace(/:\w+/, encodeURI(id));
+      const answer = await api.call({ method: endpoint.route.method, path, body, key: workspace.key });
+      expect(answer.status, answer.text).toBe(400);
+      expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
+      expect(errorOf(answer).details?.[0]?.path).toMatch(/id$/i);
+    },
+  );
+
+  it('answers 404 for an id that names nothing', async () => {
+    const { body } = await endpoint.sample(workspace);
+    const path = endpoint.route.path.replace(/:\w+/, '9007199254740991');
+    const answer = await api.call({ method: endpoint.route.method, path, body, key: workspace.key });
+    expect(answer.status).toBe(404);
+    expect(errorOf(answer).code).toBe('NOT_FOUND');
+  });
+});
+
+const withoutBody = endpoints.filter(({ route }) => !('body' in route));
+
+describe.each(withoutBody)('$title, which needs no body', (endpoint) => {
+  it.each(['application/json', 'text/plain', 'nonsense'])('takes an empty one called %s', async (contentType) => {
+    const sample = await endpoint.sample(workspace);
+    const headers = { 'content-type': contentType };
+    const answer = await api.call({ ...callOf(endpoint, sample), key: workspace.key, headers });
+    expect(answer.status, answer.text).toBe(endpoint.success);
+  });
+});
+
+const lists = keyedEndpoints.filter(({ route }) => 'page' in ((route.query as { shape?: object }).shape ?? {}));
+
+describe.each(lists)('$title as a list', (endpoint) => {
+  async function list(query: string) {
+    const sample = await endpoint.sample(workspace);
+    return api.call({ ...callOf(endpoint, sample, query), key: workspace.key });
+  }
+
+  it.each([
+    'page=0',
+    'page=-1',
+    'page=1.5',
+    'page=1e3',
+    'page=',
+    'page=abc',
+    'page=1&page=2',
+    'page=9007199254740993',
+    'perPage=0',
+    'perPage=101',
+    'perPage=20&perPage=20',
+    'perPage=0x10',
+  ])('refuses %s', async (query) => {
+    const answer = await list(query);
+    expect(answer.status, answer.text).toBe(400);
+    expect(errorOf(answer).details?.[0]?.path).toBe(query.split('=')[0]);
+  });
+
+  it.each([99_999_999_999, Number.MAX_SAFE_INTEGER])(
+    'answers page %s, past the end, with the true total',
+    async (page) => {
+      const [first, past] = [await list('perPage=1'), await list(`page=${page}&perPage=100`)];
+      expect(past.status).toBe(200);
+      expect(past.body.data).toEqual([]);
+      expect(past.body.meta).toEqual({ page, perPage: 100, totalCount: first.body.meta.totalCount });
+    },
+  );
+
+  it('takes page 1 and 20 rows by default', async () => {
+    expect((await list('')).body.meta).toMatchObject({ page: 1, perPage: 20 });
+  });
+
+  it('refuses an empty and an unknown value of every filter', async () => {
+    const shape = (endpoint.route.query as unknown as { shape: object }).shape;
+    for (const name of Object.keys(shape).filter((each) => each !== 'page' && each !== 'perPage')) {
+      const answer = await list(`${name}=`);
+      expect(answer.status, `${name}= answered ${answer.text}`).toBe(400);
+      if (name === 'email') continue;
+      for (const value of ['NONSENSE', '%00', '1,,2', '-1']) {
+        const wrong = await list(`${name}=${value}`);
+        expect(wrong.status, `${name}=${value} answered ${wrong.text}`).toBe(400);
+        expect(errorOf(wrong).details?.[0]?.path).toMatch(new RegExp(`^${name}`));
+      }
+    }
+  });
+});
+
+describe('GET /ping', () => {
+  it('ignores query and key', async () => {
+    const answer = await api.call({ method: 'GET', path: '/api/public/v1/ping?x=1&page=0', key: 'nonsense' });
+    expect(answer).toMatchObject({ status: 200, body: { success: true, data: { status: 'ok', version: 'v1' } } });
+  });
+});

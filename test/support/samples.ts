@@ -1,0 +1,84 @@
+import { type Contract, contract, type Endpoint, pathPrefix } from '@itsm-api/contract';
+import type { Call } from './api.ts';
+import { ticket, type Workspace, webhook } from './workspace.ts';
+
+/** What makes a valid request to an endpoint: the ids of its path, and its body. */
+export interface Sample {
+  params?: Record<string, number>;
+  body?: Record<string, unknown>;
+}
+
+type Samples = {
+  [Resource in keyof Contract]: { [Name in keyof Contract[Resource]]: (workspace: Workspace) => Promise<Sample> };
+};
+
+/** A valid request to every endpoint of the contract. An endpoint without one doesn't compile. */
+const samples: Samples = {
+  ping: {
+    get: async () => ({}),
+  },
+  tickets: {
+    list: async () => ({}),
+    get: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
+    create: async () => ({ body: ticket }),
+    update: async (workspace) => ({ params: { id: (await workspace.createTicket()).id }, body: { title: 'Changed' } }),
+  },
+  assets: {
+    list: async () => ({}),
+    update: async (workspace) => ({ params: { id: (await workspace.createAsset()).id }, body: { name: 'Changed' } }),
+  },
+  projects: {
+    list: async () => ({}),
+    get: async (workspace) => ({ params: { id: (await workspace.createProject()).id } }),
+  },
+  tasks: {
+    list: async (workspace) => ({ params: { id: (await workspace.createProject()).id } }),
+    create: async (workspace) => ({
+      params: { id: (await workspace.createProject()).id },
+      body: { title: 'Order cables' },
+    }),
+    update: async (workspace) => ({
+      params: { taskId: (await workspace.createTask()).id },
+      body: { title: 'Changed' },
+    }),
+  },
+  users: {
+    list: async () => ({}),
+  },
+  webhooks: {
+    list: async () => ({}),
+    create: async () => ({ body: webhook }),
+    delete: async (workspace) => ({ params: { id: (await workspace.createWebhook()).id } }),
+  },
+};
+
+/** An endpoint of the contract with its name and what makes a request to it. */
+export interface SampledEndpoint {
+  /** As in `GET /tickets/:id`. */
+  title: string;
+  route: Endpoint;
+  /** The status of its success. */
+  success: number;
+  sample(workspace: Workspace): Promise<Sample>;
+}
+
+/** Every endpoint of the contract, for tests that hold for all. */
+export const endpoints: SampledEndpoint[] = Object.entries(contract).flatMap(([resource, routes]) =>
+  Object.entries(routes as Record<string, Endpoint>).map(([name, route]) => ({
+    title: `${route.method} ${route.path.slice(pathPrefix.length)}`,
+    route,
+    success: Math.min(...Object.keys(route.responses).map(Number)),
+    sample: (samples as Record<string, Record<string, SampledEndpoint['sample']>>)[resource]?.[
+      name
+    ] as SampledEndpoint['sample'],
+  })),
+);
+
+/** The endpoints that need a key. */
+export const keyedEndpoints = endpoints.filter(({ route }) => route.metadata.scope !== null);
+
+/** The call that a sample describes; `query` without its question mark. */
+export function callOf({ route }: SampledEndpoint, { params = {}, body }: Sample, query = ''): Call {
+  const path = route.path.replace(/:(\w+)/g, (_, name) => String(params[name]));
+  return { method: route.method, path: query === '' ? path : `${path}?${query}`, body };
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import type {
+  Asset,
+  NewAsset,
+  NewProject,
+  NewTask,
+  NewTicket,
+  NewUser,
+  Project,
+  Scope,
+  Task,
+  Ticket,
+  User,
+  Webhook,
+} from '@itsm-api/contract';
+import { pathPrefix, scopes } from '@itsm-api/contract';
+import type { UserContext } from '@itsm-api/server/context.ts';
+import { tenantClient } from '@itsm-api/server/data/tenant.ts';
+import { hashKey, newKey } from '@itsm-api/server/keys/format.ts';
+import { createAsset } from '@itsm-api/server/resources/assets.queries.ts';
+import { createProject } from '@itsm-api/server/resources/projects.queries.ts';
+import { createUser } from '@itsm-api/server/resources/users.queries.ts';
+import type { Answer, Api } from './api.ts';
+
+/** A tenant of its own for a test, with a user, a key with all scopes, and what makes its rows. */
+export interface Workspace {
+  tenantId: bigint;
+  /** The creator of the key. */
+  userId: number;
+  key: string;
+  context: UserContext;
+  /** Calls an endpoint with the workspace's key; the path is relative to the prefix. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  createKey(options?: { scopes?: Scope[]; expiresAt?: Date; revokedAt?: Date }): Promise<string>;
+  createUser(overrides?: Partial<NewUser>): Promise<User>;
+  createTicket(overrides?: Partial<NewTicket>): Promise<Ticket>;
+  createAsset(overrides?: Partial<NewAsset>): Promise<Asset>;
+  createProject(overrides?: Partial<NewProject>): Promise<Project>;
+  createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
+  createWebhook(overrides?: { url?: string; secret?: string; events?: string[] }): Promise<Webhook>;
+}
+
+export async function createWorkspace(api: Api): Promise<Workspace> {
+  const name = `Workspace ${unique()}`;
+  const tenant = await api.prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
+  const db = tenantClient(api.prisma, tenant.id);
+  const addUser = (overrides: Partial<NewUser> = {}) =>
+    createUser({ db }, { name: 'Sam Field', email: `${unique()}@example.com`, role: 'AGENT', ...overrides });
+  const admin = await addUser({ role: 'ADMIN' });
+  const context: UserContext = { ...api.services, db, userId: BigInt(admin.id) };
+
+  const createKey: Workspace['createKey'] = async (options = {}) => {
+    const key = newKey();
+    await api.prisma.apiKey.create({
+      data: {
+        tenantId: tenant.id,
+        userId: BigInt(admin.id),
+        name: 'test',
+        hash: hashKey(key),
+        lastFour: key.slice(-4),
+        scopes: options.scopes ?? Object.keys(scopes),
+        expiresAt: options.expiresAt ?? null,
+        revokedAt: options.revokedAt ?? null,
+      },
+    });
+    return key;
+  };
+  const key = await createKey();
+  const call: Workspace['call'] = (method, path, body, headers = {}) =>
+    api.call({ method, path: pathPrefix + path, key, body, headers });
+  const made = async (path: string, body: unknown) => {
+    const answer = await call('POST', path, body);
+    if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.text}`);
+    return answer.body.data;
+  };
+
+  const addProject: Workspace['createProject'] = (overrides = {}) =>
+    createProject(context, { key: `P${unique().toUpperCase()}`.slice(0, 20), name: 'New office', ...overrides });
+
+  return {
+    tenantId: tenant.id,
+    userId: admin.id,
+    key,
+    context,
+    call,
+    createKey,
+    createUser: addUser,
+    createTicket: (overrides = {}) => made('/tickets', { ...ticket, ...overrides }),
+    createAsset: (overrides = {}) =>
+      createAsset(context, { name: 'Laptop', assetTag: `LT-${unique()}`, type: 'LAPTOP', ...overrides }),
+    createProject: addProject,
+    createTask: async (overrides = {}, project) => {
+      const { id } = project ?? (await addProject());
+      return made(`/projects/${id}/tasks`, { title: 'Order cables', ...overrides });
+    },
+    createWebhook: (overrides = {}) => made('/webhooks', { ...webhook, ...overrides }),
+  };
+}
+
+/** A ticket as small as it may be. */
+export const ticket = {
+  title: 'VPN drops',
+  description: 'Every ten minutes.',
+  type: 'INCIDENT',
+  category: 'NETWORK',
+} as const satisfies NewTicket;
+
+export const webhook = {
+  url: 'https://hooks.example.com/itsm',
+  secret: 'a secret of the test, long enough',
+  events: ['ticket.created', 'ticket.updated'],
+};
+
+export function unique(): string {
+  return randomBytes(6).toString('hex');
+}

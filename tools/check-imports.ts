@@ -1,0 +1,81 @@
+import { glob, readFile } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Holds the direction of imports that ARCHITECTURE.md draws, and a few walls beside it: `node tools/check-imports.ts`.
+ * A file may import from its own layer and from those before it.
+ */
+const layers: [name: string, files: RegExp][] = [
+  ['contract', /^contract\//],
+  ['client', /^client\//],
+  ['basics', /^server\/src\/(env|errors|reply|validation)\.ts$/],
+  ['data', /^server\/src\/(data\/|webhooks\/secret\.ts)/],
+  ['context', /^server\/src\/context\.ts$/],
+  ['keys and webhooks', /^server\/src\/(keys|webhooks)\//],
+  ['queries', /^server\/src\/(resources\/(.*\.queries|fields|lists|references)|tenants)\.ts$/],
+  ['handlers', /^server\/src\/resources\//],
+  ['http', /^server\/src\/http\//],
+  ['app', /^server\/src\/(app|runtime)\.ts$/],
+  ['prisma', /^prisma(\/|\.config)/],
+  ['entry points', /^(server\/src\/(main|greeting|cli\/.*)|tools\/.*)\.ts$/],
+  ['tests', /^test\//],
+];
+
+/** Layers that must not know one that stands before them. */
+const strangers: Record<string, string[]> = {
+  basics: ['client'],
+  data: ['client'],
+  http: ['handlers', 'queries', 'client'],
+  handlers: ['data', 'client'],
+};
+
+/** Text that may stand in these files alone. */
+const confined: [text: RegExp, files: RegExp, why: string][] = [
+  [/from '@ts-rest\//, /^(contract\/|server\/src\/resources\/index\.ts|client\/)/, 'ts-rest must stay replaceable'],
+  [/new PrismaClient\(/, /^server\/src\/data\//, 'only data/ makes a Prisma client'],
+  [/\$(query|execute)Raw/, /^(server\/src\/(data|keys|webhooks)|test)\//, 'raw SQL filters by tenant by hand'],
+  [
+    /process\.env/,
+    /^(server\/src\/(main|env|data\/cluster|cli\/run)\.ts|prisma|test\/|tools\/)/,
+    'settings are read in env.ts',
+  ],
+];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const faults: string[] = [];
+
+for await (const file of glob('{contract,server,client,prisma,test,tools}/**/*.ts', {
+  cwd: root,
+  exclude: (name) => /node_modules|generated/.test(name),
+})) {
+  const source = await readFile(join(root, file), 'utf8');
+  for (const [, target = ''] of source.matchAll(/(?:from|import|import\() ?'([^']+)'/g)) checkImport(file, target);
+  for (const [text, files, why] of confined) {
+    if (text.test(source) && !files.test(file)) faults.push(`${file}: ${text.source} doesn't belong here: ${why}.`);
+  }
+}
+
+for (const fault of faults) process.stderr.write(`${fault}\n`);
+process.exitCode = faults.length > 0 ? 1 : 0;
+
+function checkImport(file: string, target: string): void {
+  const imported = pathOf(file, target);
+  if (imported === undefined) return;
+  const [from, to] = [layerOf(file), layerOf(imported)];
+  const [fromName, toName] = [layers[from]?.[0] ?? '', layers[to]?.[0] ?? ''];
+  if (from === -1) faults.push(`${file}: belongs to no layer; name it in tools/check-imports.ts.`);
+  else if (to > from) faults.push(`${file}: ${fromName} must not import ${toName} (${target}).`);
+  else if (strangers[fromName]?.includes(toName))
+    faults.push(`${file}: ${fromName} must not know ${toName} (${target}).`);
+}
+
+function pathOf(file: string, target: string): string | undefined {
+  if (target.startsWith('.')) return normalize(join(dirname(file), target));
+  const name = /^@itsm-api\/(\w+)/.exec(target)?.[1];
+  return name && `${name}/src/index.ts`;
+}
+
+function layerOf(file: string): number {
+  return layers.findIndex(([, files]) => files.test(file));
+}
