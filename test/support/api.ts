@@ -7,6 +7,7 @@ import { readSettings } from '@itsm-api/server/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { createSecretSealer } from '@itsm-api/server/webhooks/secret.ts';
 import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import { workerDatabaseUrl } from './database.ts';
 
 export interface ApiOptions {
@@ -14,6 +15,8 @@ export interface ApiOptions {
   env?: Record<string, string>;
   databaseUrl?: string;
   now?: () => Date;
+  /** Where the log goes; nowhere unless a test reads it. */
+  logger?: Logger;
 }
 
 export interface Call {
@@ -45,7 +48,12 @@ export interface Api {
 }
 
 /** Builds the server as `start` does, on the worker's clone of the database. */
-export async function startApi({ env = {}, databaseUrl, now = () => new Date() }: ApiOptions = {}): Promise<Api> {
+export async function startApi({
+  env = {},
+  databaseUrl,
+  now = () => new Date(),
+  logger,
+}: ApiOptions = {}): Promise<Api> {
   const url = databaseUrl ?? (await workerDatabaseUrl());
   const settings = readSettings({
     RATE_LIMIT_GLOBAL: '1000000',
@@ -63,7 +71,7 @@ export async function startApi({ env = {}, databaseUrl, now = () => new Date() }
     prisma,
     databaseUrl: url,
     services,
-    logger: createLogger(settings.LOG_LEVEL),
+    logger: logger ?? createLogger('silent'),
     settings,
   });
   await app.ready();

@@ -1,0 +1,188 @@
+import type { PrismaClient } from '@itsm-api/server/data/prisma.ts';
+import { type TenantClient, tenantClient } from '@itsm-api/server/data/tenant.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/*
+ * The walls between tenants below the API: what the client of one tenant refuses, whatever code asks of it, and what
+ * PostgreSQL refuses when the client is gone round.
+ */
+let api: Api;
+let prisma: PrismaClient;
+let mine: Workspace;
+let theirs: Workspace;
+let db: TenantClient;
+let myTicket: number;
+let theirTicket: number;
+
+beforeAll(async () => {
+  api = await startApi();
+  prisma = api.prisma;
+  mine = await createWorkspace(api);
+  theirs = await createWorkspace(api);
+  db = tenantClient(prisma, mine.tenantId);
+  myTicket = (await mine.createTicket()).id;
+  theirTicket = (await theirs.createTicket({ assigneeId: theirs.userId })).id;
+});
+afterAll(() => api.close());
+
+// Code that goes round the types is what the walls are for.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Anything = any;
+
+describe('the tenant client', () => {
+  it.each([
+    ['findFirst', () => db.ticket.findFirst({ where: { id: theirTicket } }), null],
+    ['findMany', () => db.ticket.findMany({ where: { id: theirTicket } }), []],
+    ['an OR', () => db.ticket.findMany({ where: { OR: [{ id: theirTicket }, { tenantId: theirs.tenantId }] } }), []],
+    ['a NOT', () => db.ticket.findMany({ where: { NOT: { tenantId: mine.tenantId } } }), []],
+    ['another tenantId', () => db.ticket.findMany({ where: { tenantId: theirs.tenantId } }), []],
+    ['a relation filter', () => db.ticket.findMany({ where: { assignee: { tenantId: theirs.tenantId } } }), []],
+    ['count', () => db.ticket.count({ where: { tenantId: theirs.tenantId } }), 0],
+    ['updateMany', () => db.ticket.updateMany({ where: { id: theirTicket }, data: { title: 'x' } }), { count: 0 }],
+    ['deleteMany', () => db.ticket.deleteMany({ where: { id: theirTicket } }), { count: 0 }],
+  ])('finds no row of another tenant by %s', async (_, run, nothing) => {
+    expect(await run()).toEqual(nothing);
+  });
+
+  it('finds its own rows, and only those without a where', async () => {
+    const rows = await db.ticket.findMany();
+    expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([mine.tenantId]));
+  });
+
+  const ticket = () => ({
+    type: 'INCIDENT' as const,
+    number: 1_000_000,
+    title: 'x',
+    description: 'x',
+    requesterId: BigInt(mine.userId),
+  });
+
+  it.each<[string, (client: Anything) => Promise<unknown>]>([
+    [
+      'findUnique',
+      (client) => client.ticket.findUnique({ where: { tenantId_id: { tenantId: theirs.tenantId, id: theirTicket } } }),
+    ],
+    [
+      'update',
+      (client) =>
+        client.ticket.update({
+          where: { tenantId_id: { tenantId: theirs.tenantId, id: theirTicket } },
+          data: { title: 'x' },
+        }),
+    ],
+    ['upsert', (client) => client.ticket.upsert({ where: {}, create: {}, update: {} })],
+    [
+      'delete',
+      (client) => client.ticket.delete({ where: { tenantId_id: { tenantId: theirs.tenantId, id: theirTicket } } }),
+    ],
+    [
+      'a cursor',
+      (client) => client.ticket.findMany({ cursor: { tenantId_id: { tenantId: theirs.tenantId, id: theirTicket } } }),
+    ],
+    [
+      'a nested connect',
+      (client) =>
+        client.ticket.create({
+          data: {
+            ...ticket(),
+            assignee: { connect: { tenantId_id: { tenantId: theirs.tenantId, id: theirs.userId } } },
+          },
+        }),
+    ],
+    ['a nested create', (client) => client.ticket.create({ data: { ...ticket(), children: { create: [] } } })],
+    [
+      'a nested update',
+      (client) => client.ticket.updateMany({ where: { id: myTicket }, data: { assignee: { update: {} } } }),
+    ],
+    ['tenantId in create', (client) => client.ticket.create({ data: { ...ticket(), tenantId: theirs.tenantId } })],
+    [
+      'tenantId in createMany',
+      (client) => client.ticket.createMany({ data: [ticket(), { ...ticket(), tenantId: theirs.tenantId }] }),
+    ],
+    [
+      'tenantId in updateMany',
+      (client) => client.ticket.updateMany({ where: { id: myTicket }, data: { tenantId: theirs.tenantId } }),
+    ],
+    [
+      'its own tenantId in data',
+      (client) => client.ticket.updateMany({ where: { id: myTicket }, data: { tenantId: mine.tenantId } }),
+    ],
+    ['the model Tenant', (client) => client.tenant.findMany()],
+  ])('refuses %s', async (_, run) => {
+    await expect(run(db)).rejects.toThrow('is refused by the tenant client');
+    // And within a transaction too.
+    await expect(db.$transaction((tx) => run(tx))).rejects.toThrow('is refused by the tenant client');
+  });
+
+  it.each<[string, (client: Anything) => Promise<unknown>]>([
+    ['an undefined id', (client) => client.ticket.findMany({ where: { id: undefined } })],
+    [
+      'an undefined value in data',
+      (client) => client.ticket.updateMany({ where: { id: myTicket }, data: { title: undefined } }),
+    ],
+  ])('refuses %s, which would mean all rows or no change', async (_, run) => {
+    await expect(run(db)).rejects.toThrow('undefined');
+  });
+
+  it('gives the rows that it makes to its tenant, one or many', async () => {
+    const one = await db.project.create({ data: { key: 'ONE', name: 'One' } });
+    const many = await db.project.createManyAndReturn({
+      data: [
+        { key: 'TWO', name: 'Two' },
+        { key: 'SIX', name: 'Six' },
+      ],
+    });
+    expect([one, ...many].map(({ tenantId }) => tenantId)).toEqual([mine.tenantId, mine.tenantId, mine.tenantId]);
+  });
+
+  it('leads from its rows to rows of its tenant only', async () => {
+    const row = await db.ticket.findFirst({ where: { id: myTicket }, include: { requester: true, tenant: true } });
+    expect([row?.requester.tenantId, row?.tenant.id]).toEqual([mine.tenantId, mine.tenantId]);
+  });
+});
+
+describe('PostgreSQL', () => {
+  it("refuses a row that points at another tenant's", async () => {
+    const update = prisma.ticket.updateMany({
+      where: { tenantId: mine.tenantId, id: myTicket },
+      data: { assigneeId: theirs.userId },
+    });
+    await expect(update).rejects.toMatchObject({ code: 'P2003' });
+  });
+
+  it('refuses a row that was made without a tenant', async () => {
+    await expect(prisma.project.create({ data: { key: 'NONE', name: 'None' } })).rejects.toMatchObject({
+      code: 'P2003',
+    });
+  });
+
+  const tables = () => prisma.$queryRaw<{ name: string }[]>`
+    SELECT relname AS name FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+    WHERE relkind = 'r' AND nspname = 'public' AND relname NOT IN ('tenants', '_prisma_migrations')`;
+
+  it('has tenant_id first in every key, foreign key and index, but for the hash of a key', async () => {
+    expect((await tables()).length).toBeGreaterThanOrEqual(11);
+    const others = await prisma.$queryRaw<{ name: string }[]>`
+      SELECT i.indexrelid::regclass::text AS name FROM pg_index i
+      JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+      WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', '_prisma_migrations') AND a.attname <> 'tenant_id'`;
+    expect(others.map(({ name }) => name)).toEqual(['api_keys_hash_key']);
+    const keys = await prisma.$queryRaw<{ name: string }[]>`
+      SELECT conname AS name FROM pg_constraint
+      JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = conkey[1]
+      WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND a.attname <> 'tenant_id'`;
+    expect(keys).toEqual([]);
+  });
+
+  it('ends a statement that takes too long', async () => {
+    const { createPrisma } = await import('@itsm-api/server/data/prisma.ts');
+    const { workerDatabaseUrl } = await import('../support/database.ts');
+    const url = await workerDatabaseUrl();
+    const hasty = createPrisma({ url, poolSize: 1, statementTimeoutMs: 50, onConnectionError: () => undefined });
+    await expect(hasty.$queryRaw`SELECT pg_sleep(5)`).rejects.toThrow('statement timeout');
+    await hasty.$disconnect();
+  });
+});

@@ -1,0 +1,55 @@
+import { readSettings } from '@itsm-api/server/env.ts';
+import { describe, expect, it } from 'vitest';
+
+const sealingKey = Buffer.alloc(32, 1).toString('base64');
+
+describe('the settings', () => {
+  it('have defaults for all', () => {
+    expect(readSettings({})).toMatchObject({
+      PORT: 3000,
+      HOST: '127.0.0.1',
+      DATA_DIR: '.data',
+      ROLES: ['api', 'worker'],
+      RATE_LIMIT_GLOBAL: 60,
+      RATE_LIMIT_GROUP: 30,
+      CORS_ORIGINS: [],
+      TRUST_PROXY: [],
+    });
+  });
+
+  it('take an empty value as absent', () => {
+    expect(readSettings({ PORT: '', DATABASE_URL: '' })).toEqual(readSettings({}));
+  });
+
+  it.each([
+    ['PORT', 'http'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['DATABASE_URL', 'mysql://localhost/itsm'],
+    ['ROLES', 'api,cook'],
+    ['ROLES', ','],
+    ['LOG_LEVEL', 'loud'],
+    ['RATE_LIMIT_GLOBAL', '0'],
+    ['RATE_LIMIT_GROUP', '1e3'],
+    ['CORS_ORIGINS', 'app.example.com'],
+    ['CORS_ORIGINS', 'https://app.example.com/path'],
+    ['TRUST_PROXY', '10.0.0.0/40'],
+    ['TRUST_PROXY', 'proxy'],
+    ['WEBHOOK_SECRET_KEY', 'short'],
+    ['WEBHOOK_ALLOW_PRIVATE_TARGETS', 'yes'],
+  ])('refuse %s=%s in one line that names it', (name, value) => {
+    const read = () =>
+      readSettings({ DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: sealingKey, [name]: value });
+    expect(read).toThrow(new RegExp(`^${name}: must be [^\\n]+$`));
+  });
+
+  it('name every wrong one, a line each', () => {
+    expect(() => readSettings({ PORT: 'x', LOG_LEVEL: 'x' })).toThrow(/^PORT: .*\nLOG_LEVEL: .*$/);
+  });
+
+  it('want a sealing key of one’s own with a database of one’s own', () => {
+    expect(() => readSettings({ DATABASE_URL: 'postgresql://localhost/itsm' })).toThrow(
+      /^WEBHOOK_SECRET_KEY: is required/,
+    );
+  });
+});

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
+import type { TestProject } from 'vitest/node';
+import { applyMigrations } from '../../server/src/data/migrate.ts';
+import { careless, openTemporary } from '../../server/src/data/temporary.ts';
+import { execute, withDatabase } from './database.ts';
+
+interface Server {
+  url: string;
+  description: string;
+  stop(): Promise<unknown>;
+}
+
+const IMAGE = process.env.TEST_POSTGRES_IMAGE || 'postgres:18-alpine';
+
+/** How long an image is waited for, in milliseconds: longer, and embedded PostgreSQL is the better choice. */
+const IMAGE_PATIENCE = 120_000;
+
+/** Starts the PostgreSQL of the test run, says which it is, and makes the migrated template that every worker clones. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await openServer();
+  const template = `itsm_test_${randomBytes(4).toString('hex')}`;
+  try {
+    console.log(`Testing on PostgreSQL ${await readVersion(server.url)}: ${server.description}.`);
+    await execute(server.url, `CREATE DATABASE ${template}`);
+    await applyMigrations(withDatabase(server.url, template));
+    // A database that somebody is connected to can't be cloned.
+    await execute(server.url, `ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  project.provide('postgres', { adminUrl: server.url, template });
+  return async () => {
+    // The server may be one that goes on.
+    await dropDatabases(server.url, template);
+    await server.stop();
+  };
+}
+
+async function openServer(): Promise<Server> {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url) return { url, description: 'the server of TEST_DATABASE_URL', stop: async () => undefined };
+  const hasDocker = await getContainerRuntimeClient().then(
+    () => true,
+    () => false,
+  );
+  if (!hasDocker) return await openEmbedded('no Docker engine answers');
+  try {
+    return await openContainer();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return await openEmbedded(`Docker answers, but ${IMAGE} did not start: ${reason}`);
+  }
+}
+
+async function openEmbedded(reason: string): Promise<Server> {
+  const { url, stop } = await openTemporary();
+  return { url, description: `embedded (${reason})`, stop };
+}
+
+async function openContainer(): Promise<Server> {
+  const settings = Object.entries(careless).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const starting = new GenericContainer(IMAGE)
+    .withEnvironment({ POSTGRES_PASSWORD: 'test' })
+    .withCommand(['postgres', ...settings])
+    .withExposedPorts(5432)
+    .start();
+  const container = await Promise.race([starting, sleep(IMAGE_PATIENCE, undefined, { ref: false })]);
+  if (container === undefined) throw new Error(`not there after ${IMAGE_PATIENCE / 1000} s`);
+  const url = `postgresql://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`;
+  await waitForServer(url);
+  return { url, description: `Testcontainers (${IMAGE})`, stop: () => container.stop() };
+}
+
+/** The port opens before the server takes connections. */
+async function waitForServer(url: string): Promise<void> {
+  for (const deadline = Date.now() + 60_000; ; await sleep(100)) {
+    try {
+      return await execute(url, 'SELECT');
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+  }
+}
+
+async function readVersion(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+    return rows[0]?.server_version ?? 'unknown';
+  } finally {
+    await client.end();
+  }
+}
+
+async function dropDatabases(url: string, prefix: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ datname: string }>(
+      'SELECT datname FROM pg_database WHERE starts_with(datname::text, $1)',
+      [prefix],
+    );
+    for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`);
+  } finally {
+    await client.end();
+  }
+}
