@@ -1,5 +1,5 @@
 import { contract } from '@itsm-api/contract';
-import { initClient } from '@ts-rest/core';
+import { initClient, tsRestFetchApi } from '@ts-rest/core';
 
 export interface ClientOptions {
   /** The workspace's own address, such as `https://acme.example.com`. */
@@ -17,5 +17,13 @@ export function createClient({ baseUrl, apiKey }: ClientOptions) {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     baseHeaders: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
     throwOnUnknownStatus: true,
+    api: (request) => tsRestFetchApi({ ...request, path: withQuery(request.path, request.rawQuery) }),
   });
+}
+
+/** Several values of a filter are separated by commas; ts-rest would write `status[0]=…`. */
+function withQuery(path: string, query: unknown): string {
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  const parameters = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
+  return parameters.size === 0 ? path : `${path.split('?')[0]}?${parameters}`;
 }

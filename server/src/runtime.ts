@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { Services } from './context.ts';
+import { checkConnection } from './data/connection.ts';
 import { type Holder, openEmbedded } from './data/embedded.ts';
 import { applyMigrations } from './data/migrate.ts';
 import { createPrisma, type PrismaClient } from './data/prisma.ts';
@@ -26,6 +27,7 @@ interface RuntimeOptions {
 export async function openRuntime(settings: Settings, { holder, onConnectionError }: RuntimeOptions): Promise<Runtime> {
   const { DATABASE_URL, DATA_DIR } = settings;
   const embedded = DATABASE_URL === undefined;
+  if (!embedded) await checkConnection(DATABASE_URL);
   const database = embedded
     ? await openEmbedded({ dataDir: DATA_DIR, holder })
     : { url: DATABASE_URL, stop: async () => undefined };

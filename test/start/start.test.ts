@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { cloneDatabase } from '../support/database.ts';
+
+/*
+ * `start` as a process, as a user runs it: what it prints, and what is left when it is gone.
+ */
+const main = join(import.meta.dirname, '../../server/src/main.ts');
+const running: Started[] = [];
+const folders: string[] = [];
+
+interface Started {
+  process: ChildProcess;
+  /** Everything printed so far, errors included. */
+  output(): string;
+  /** Resolves when the server is ready, to its address. */
+  ready: Promise<string>;
+  exited: Promise<number | null>;
+}
+
+afterEach(async () => {
+  for (const { process, exited } of running.splice(0)) {
+    process.kill('SIGINT');
+    await exited;
+  }
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+async function dataDir(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'itsm-start-'));
+  // As root, PostgreSQL runs as another user, who must get in.
+  await chmod(folder, 0o755);
+  folders.push(folder);
+  return folder;
+}
+
+function start(env: Record<string, string>): Started {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  const ready = new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      const address = /^ {2}API +(http\S+)\/api\/public\/v1$/m.exec(output)?.[1];
+      if (address !== undefined) resolve(address);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    exited.then((code) => reject(new Error(`start ended with ${code}: ${output}`)));
+  });
+  ready.catch(() => undefined);
+  const started = { process: child, output: () => output, ready, exited };
+  running.push(started);
+  return started;
+}
+
+async function totals(address: string, key: string): Promise<Record<string, number>> {
+  const entries = ['users', 'tickets', 'assets', 'projects'].map(async (resource) => {
+    const answer = await fetch(`${address}/api/public/v1/${resource}`, { headers: { 'x-api-key': key } });
+    const { meta } = (await answer.json()) as { meta: { totalCount: number } };
+    return [resource, meta.totalCount];
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** The process id of the PostgreSQL of a data folder, where one runs. */
+async function postgresPid(folder: string): Promise<number | undefined> {
+  const text = await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : Number(text.split('\n')[0]);
+}
+
+describe('start', () => {
+  it('makes a demo workspace the first time, whose key works, and keeps the data', { timeout: 60_000 }, async () => {
+    const DATA_DIR = await dataDir();
+    const first = start({ DATA_DIR });
+    const address = await first.ready;
+    const key = /itsm_\w{38}/.exec(first.output())?.[0] ?? '';
+    expect(first.output()).toContain(
+      `curl -H 'Authorization: Bearer ${key}' '${address}/api/public/v1/tickets?perPage=3'`,
+    );
+    expect(first.output()).toContain(`${address}/docs`);
+    const made = { users: 3, tickets: 40, assets: 12, projects: 3 };
+    expect(await totals(address, key)).toEqual(made);
+
+    const second = start({ DATA_DIR, PORT: '0' });
+    expect(await second.exited).toBe(1);
+    expect(second.output().trim()).toMatch(
+      new RegExp(`^DATA_DIR ${DATA_DIR} is in use by process ${first.process.pid} .*$`),
+    );
+
+    first.process.kill('SIGINT');
+    expect(await first.exited).toBe(0);
+    expect(await postgresPid(DATA_DIR)).toBeUndefined();
+
+    // A crash leaves PostgreSQL behind, and the next start takes it over.
+    const crashed = start({ DATA_DIR });
+    await crashed.ready;
+    expect(crashed.output()).not.toContain('itsm_');
+    crashed.process.kill('SIGKILL');
+    await crashed.exited;
+    expect(await postgresPid(DATA_DIR)).toBeGreaterThan(0);
+    const recovered = start({ DATA_DIR });
+    expect(await totals(await recovered.ready, key)).toEqual(made);
+    recovered.process.kill('SIGTERM');
+    expect(await recovered.exited).toBe(0);
+    expect(await postgresPid(DATA_DIR)).toBeUndefined();
+  });
+
+  it('uses DATABASE_URL and seeds nothing there', { timeout: 30_000 }, async () => {
+    const database = await cloneDatabase();
+    const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+    const server = start({ DATABASE_URL: database.url, WEBHOOK_SECRET_KEY, DATA_DIR: '/nowhere' });
+    const answer = await fetch(`${await server.ready}/api/public/v1/ping`);
+    expect(answer.status).toBe(200);
+    expect(server.output()).not.toContain('itsm_');
+    server.process.kill('SIGINT');
+    await server.exited;
+    await database.drop();
+  });
+
+  it.each([
+    [{ PORT: 'http' }, 'PORT: must be a whole number from 0 to 65535'],
+    [{ DATABASE_URL: 'postgresql://127.0.0.1:1/x' }, 'WEBHOOK_SECRET_KEY: is required with DATABASE_URL'],
+    [
+      { DATABASE_URL: 'postgresql://127.0.0.1:1/x', WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') },
+      'DATABASE_URL: ',
+    ],
+  ])('says what is wrong with %o in one line', async (env, message) => {
+    const server = start(env);
+    expect(await server.exited).toBe(1);
+    const lines = server.output().trim().split('\n');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(message);
+  });
+
+  it('says that the port is taken, and leaves no PostgreSQL behind', async () => {
+    const DATA_DIR = await dataDir();
+    const { createServer } = await import('node:net');
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const server = start({ DATA_DIR, PORT: String(port) });
+    expect(await server.exited).toBe(1);
+    expect(server.output()).toContain(`PORT: ${port} is in use on 127.0.0.1; set another one`);
+    expect(await postgresPid(DATA_DIR)).toBeUndefined();
+    other.close();
+  });
+});
