@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
+import { openJobs } from '../../server/src/data/jobs.ts';
 import { applyMigrations } from '../../server/src/data/migrate.ts';
 import { careless, openTemporary } from '../../server/src/data/temporary.ts';
+import { openLaneJobs } from '../../server/src/webhooks/lanes.ts';
 import { execute, withDatabase } from './database.ts';
 
 interface Server {
@@ -20,12 +22,15 @@ const IMAGE_PATIENCE = 120_000;
 
 /** Starts the PostgreSQL of the test run, says which it is, and makes the migrated template that every worker clones. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Vitest dies of these at once. An exit lets what was started here be ended.
+  process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const server = await openServer();
   const template = `itsm_test_${randomBytes(4).toString('hex')}`;
   try {
     console.log(`Testing on PostgreSQL ${await readVersion(server.url)}: ${server.description}.`);
     await execute(server.url, `CREATE DATABASE ${template}`);
     await applyMigrations(withDatabase(server.url, template));
+    await installJobs(withDatabase(server.url, template));
     // A database that somebody is connected to can't be cloned.
     await execute(server.url, `ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
   } catch (error) {
@@ -40,6 +45,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
+/** pg-boss makes its schema when it is first opened. */
+async function installJobs(databaseUrl: string): Promise<void> {
+  const boss = await openJobs({ databaseUrl, worker: false, onError: console.error });
+  await openLaneJobs(boss);
+  await boss.stop();
+}
+
 async function openServer(): Promise<Server> {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return { url, description: 'the server of TEST_DATABASE_URL', stop: async () => undefined };
@@ -52,7 +64,7 @@ async function openServer(): Promise<Server> {
     return await openContainer();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return await openEmbedded(`Docker answers, but ${IMAGE} did not start: ${reason}`);
+    return await openEmbedded(`Docker answers, but ${IMAGE} did not start: ${reason.trim()}`);
   }
 }
 
@@ -69,7 +81,13 @@ async function openContainer(): Promise<Server> {
     .withExposedPorts(5432)
     .start();
   const container = await Promise.race([starting, sleep(IMAGE_PATIENCE, undefined, { ref: false })]);
-  if (container === undefined) throw new Error(`not there after ${IMAGE_PATIENCE / 1000} s`);
+  if (container === undefined) {
+    void starting.then(
+      (late) => late.stop(),
+      () => undefined,
+    );
+    throw new Error(`it was not there after ${IMAGE_PATIENCE / 1000} s`);
+  }
   const url = `postgresql://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`;
   await waitForServer(url);
   return { url, description: `Testcontainers (${IMAGE})`, stop: () => container.stop() };

@@ -56,7 +56,7 @@ export function tenantClient(prisma: PrismaClient, tenantId: bigint): TenantClie
 }
 
 /** Raw SQL on the tenant client: its caller must filter by `$tenantId` itself. Only data/, keys/ and webhooks/ may. */
-export function rawClient(db: TenantClient): Pick<ReturnType<typeof extendedClient>, '$queryRaw' | '$executeRaw'> {
+export function rawClient(db: TenantClient): Pick<ReturnType<typeof extendedClient>, RawOperation> {
   return db as ReturnType<typeof extendedClient>;
 }
 

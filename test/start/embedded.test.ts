@@ -1,0 +1,219 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Embedded, type Holder, openEmbedded } from '../../server/src/data/embedded.ts';
+import { temporaryDataDir } from '../../server/src/data/temporary.ts';
+
+const server: Holder = { kind: 'server', address: 'http://127.0.0.1:3000' };
+const command: Holder = { kind: 'command' };
+
+/** Used by one test after the other, since making a cluster takes longer than all the rest. */
+const dataDir = temporaryDataDir();
+
+let opened: Embedded[] = [];
+let children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  await (await open(command)).stop();
+});
+
+afterEach(async () => {
+  for (const child of children) await kill(child);
+  for (const { stop } of opened) await stop();
+  opened = [];
+  children = [];
+});
+
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+describe('openEmbedded', () => {
+  it('keeps the data from one start to the next', async () => {
+    const first = await open(server);
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await first.stop();
+    expect(await isUp(first.url)).toBe(false);
+    const second = await open(server);
+    expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+  });
+
+  it('compares and folds Unicode the same on every machine', async () => {
+    const { url } = await open(command);
+    expect(
+      await query(url, "SELECT lower('ÄÉÐ') AS lower, 'a' < 'B' AS linguistic, current_setting('server_encoding')"),
+    ).toEqual([{ lower: 'äéð', linguistic: false, current_setting: 'UTF8' }]);
+  });
+
+  it('refuses a second server and names the first', async () => {
+    const { url } = await open(server);
+    await expect(open({ kind: 'server', address: 'http://127.0.0.1:3001' })).rejects.toThrow(
+      `DATA_DIR ${dataDir} is in use by process ${process.pid} (http://127.0.0.1:3000). Stop it, or set DATA_DIR to another folder.`,
+    );
+    expect(await isUp(url)).toBe(true);
+  });
+
+  it('lets commands join and leave, and is stopped by the last one out', async () => {
+    const first = await open(command);
+    const second = await open(server);
+    const third = await open(command);
+    expect(new Set([first.url, second.url, third.url]).size).toBe(1);
+    await first.stop();
+    await second.stop();
+    expect(await isUp(third.url)).toBe(true);
+    await third.stop();
+    expect(await isUp(third.url)).toBe(false);
+  });
+
+  it('makes one cluster when several processes start at once', async () => {
+    await rm(dataDir, { recursive: true });
+    const all = await Promise.all([openInChild(command), openInChild(command), open(command)]);
+    expect(new Set(all.map(({ url }) => url)).size).toBe(1);
+    await query(all[0].url, 'SELECT 1');
+  });
+
+  it('starts again for whoever comes while the last one stops it', async () => {
+    let current = await open(command);
+    for (let round = 0; round < 5; round++) {
+      const [next] = await Promise.all([sleep(round * 5).then(() => open(command)), current.stop()]);
+      expect(await query(next.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      current = next;
+    }
+    await current.stop();
+    expect(await isUp(current.url)).toBe(false);
+  });
+
+  it('takes over from a server that was killed', async () => {
+    const killed = await openInChild(server);
+    await query(killed.url, 'CREATE TABLE kept_by_postgres ()');
+    await kill(killed.child);
+    expect(await isUp(killed.url)).toBe(true);
+    const { url, stop } = await open(server);
+    expect(url).toBe(killed.url);
+    expect(await query(url, 'SELECT FROM kept_by_postgres')).toEqual([]);
+    await stop();
+    expect(await isUp(url)).toBe(false);
+  });
+
+  it('recovers after PostgreSQL and the server were killed', async () => {
+    const killed = await openInChild(server);
+    await query(killed.url, 'CREATE TABLE recovered AS SELECT 42 AS answer');
+    process.kill(await postmaster(), 'SIGKILL');
+    await kill(killed.child);
+    const { url } = await open(server);
+    expect(await query(url, 'SELECT answer FROM recovered')).toEqual([{ answer: 42 }]);
+  });
+
+  it('is not misled when another program has the process id of the dead PostgreSQL', async () => {
+    const first = await open(command);
+    const file = join(dataDir, 'postgres', 'postmaster.pid');
+    const lines = (await readFile(file, 'utf8')).split('\n');
+    await first.stop();
+    await writeFile(file, [process.pid, ...lines.slice(1)].join('\n'));
+    const { url } = await open(command);
+    expect(await isUp(url)).toBe(true);
+  });
+
+  it('holds the folder again after PostgreSQL dropped its connection', async () => {
+    const { url } = await open(server);
+    await query(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'itsm %'");
+    await expect.poll(() => query(url, "SELECT FROM pg_locks WHERE locktype = 'advisory'")).toHaveLength(2);
+    await expect(open(server)).rejects.toThrow('is in use by process');
+  });
+
+  it('outlives the Ctrl-C of a terminal until the server has let go', async () => {
+    const { child, url } = await openInChild(server);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    // A terminal signals the whole process group.
+    process.kill(-(child.pid ?? 0), 'SIGINT');
+    await sleep(200);
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    await client.end();
+    child.stdin?.end();
+    await once(child, 'exit');
+    expect(await isUp(url)).toBe(false);
+  });
+
+  it('names both versions when the data is of another PostgreSQL', async () => {
+    const file = join(dataDir, 'postgres', 'PG_VERSION');
+    const version = await readFile(file, 'utf8');
+    await writeFile(file, '9\n');
+    await expect(open(command)).rejects.toThrow(
+      `postgres was made by PostgreSQL 9, and PostgreSQL ${version.trim()} can't open it. Go back`,
+    );
+    await writeFile(file, version);
+  });
+
+  it('says what to do when the password is gone or wrong', async () => {
+    const file = join(dataDir, 'postgres-password');
+    const password = await readFile(file, 'utf8');
+    await rm(file);
+    await expect(open(command)).rejects.toThrow(`${file} is missing. Put it back`);
+    await writeFile(file, 'wrong');
+    await expect(open(command)).rejects.toThrow(`The password in ${file} is not the one`);
+    await writeFile(file, password);
+    // Whoever can't get in does not stop PostgreSQL either.
+    await (await open(command)).stop();
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('names the folder that the user postgres cannot enter', async () => {
+    const closed = temporaryDataDir();
+    await mkdir(closed, { mode: 0o700 });
+    const opening = openEmbedded({ dataDir: join(closed, 'data'), holder: command });
+    await expect(opening).rejects.toThrow(`can't enter ${closed}. Move the project and DATA_DIR`);
+    await rm(closed, { recursive: true });
+  });
+});
+
+async function open(holder: Holder): Promise<Embedded> {
+  const embedded = await openEmbedded({ dataDir, holder, settings: { fsync: 'off' } });
+  opened.push(embedded);
+  return embedded;
+}
+
+/** Opens in a process of its own, which ignores SIGINT and stops when its input ends. */
+async function openInChild(holder: Holder): Promise<{ child: ChildProcess; url: string }> {
+  const script = `
+    import { openEmbedded } from ${JSON.stringify(new URL('../../server/src/data/embedded.ts', import.meta.url).href)};
+    process.on('SIGINT', () => {});
+    const options = { dataDir: process.argv[1], holder: JSON.parse(process.argv[2]), settings: { fsync: 'off' } };
+    const { url, stop } = await openEmbedded(options);
+    console.log(url);
+    process.stdin.resume().once('end', stop);`;
+  const args = ['--input-type=module', '--eval', script, dataDir, JSON.stringify(holder)];
+  const child = spawn(process.execPath, args, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
+  children.push(child);
+  const [url] = await once(createInterface(child.stdout), 'line');
+  return { child, url };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+async function postmaster(): Promise<number> {
+  return Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function isUp(url: string): Promise<boolean> {
+  return await query(url, 'SELECT').then(
+    () => true,
+    () => false,
+  );
+}

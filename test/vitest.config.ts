@@ -1,0 +1,17 @@
+import { availableParallelism } from 'node:os';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['**/*.test.ts'],
+    environment: 'node',
+    globalSetup: ['./support/global-setup.ts'],
+    pool: 'forks',
+    // A worker loads the server once and runs one file after the other: no file keeps state in a module.
+    isolate: false,
+    // At least two, so that what only holds when nothing runs beside it does not pass on a small machine.
+    maxWorkers: Math.min(Math.max(2, availableParallelism()), 6),
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+  },
+});
