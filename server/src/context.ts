@@ -1,10 +1,14 @@
 import type { TenantClient } from './data/tenant.ts';
+import type { LaneJobs } from './webhooks/lanes.ts';
 import type { SecretSealer } from './webhooks/secret.ts';
 
-/** What every process part is given instead of reaching for it: the clock, the sealer and where webhooks may go. */
+/** What every process part is given instead of reaching for it. */
 export interface Services {
   now(): Date;
   sealer: SecretSealer;
+  lanes: LaneJobs;
+  /** Tells the workers, in whatever process, that there is something to deliver. */
+  wakeWorkers(): void;
   allowPrivateTargets: boolean;
 }
 
@@ -19,16 +23,29 @@ export interface UserContext extends Context {
   userId: bigint;
 }
 
+/** What is there within a transaction only: without it nothing can be emitted. */
+export interface Transaction {
+  /** Has something done when the transaction has been committed, and never when it is rolled back. */
+  afterCommit(action: () => void): void;
+}
+
 interface TransactionOptions {
   /** After so many milliseconds it is rolled back; the default is that of data/prisma.ts. */
   timeout?: number;
 }
 
 /** Runs `work` in one transaction: what it writes is committed whole or not at all. */
-export function transaction<Given extends Context, Result>(
+export async function transaction<Given extends Context, Result>(
   context: Given,
-  work: (context: Given) => Promise<Result>,
+  work: (context: Given & Transaction) => Promise<Result>,
   options: TransactionOptions = {},
 ): Promise<Result> {
-  return context.db.$transaction((tx) => work({ ...context, db: tx as TenantClient }), options);
+  const actions: (() => void)[] = [];
+  const afterCommit = (action: () => void) => actions.push(action);
+  const result = await context.db.$transaction(
+    (tx) => work({ ...context, afterCommit, db: tx as TenantClient }),
+    options,
+  );
+  for (const action of actions) action();
+  return result;
 }

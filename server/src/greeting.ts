@@ -3,7 +3,8 @@ import type { DemoWorkspace } from '../../prisma/seed.ts';
 import type { Settings } from './env.ts';
 
 interface Greeting {
-  origin: string;
+  /** Where the API is; undefined in a process that only delivers webhooks. */
+  origin: string | undefined;
   settings: Settings;
   /** Made just now, on the first start: the one time that its key is shown. */
   demo: DemoWorkspace | undefined;
@@ -13,10 +14,9 @@ interface Greeting {
 export function greeting({ origin, settings, demo }: Greeting): string {
   const lines = [
     '',
-    '  The ITSM API is running.',
-    '',
-    `  API    ${origin}${pathPrefix}`,
-    `  Docs   ${origin}/docs`,
+    ...(origin === undefined
+      ? ['  The webhook worker is running.', '']
+      : ['  The ITSM API is running.', '', `  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/docs`]),
     `  Data   ${settings.DATABASE_URL === undefined ? `${settings.DATA_DIR} (embedded PostgreSQL)` : 'the server of DATABASE_URL'}`,
     '  Keys   npx -y pnpm@12 -s itsm keys create --help',
     '',

@@ -4,28 +4,37 @@ import { readSettings, type Settings } from './env.ts';
 import { greeting } from './greeting.ts';
 import { createLogger } from './http/logger.ts';
 import { openRuntime } from './runtime.ts';
+import { startDelivery } from './webhooks/delivery.ts';
 
-/** Starts what the settings ask for and says where it is; resolves to what stops it again. */
+/** Starts the roles that the settings ask for and says where they are; resolves to what stops them again. */
 async function start(settings: Settings): Promise<() => Promise<void>> {
+  const { HOST, PORT, ROLES } = settings;
   const logger = createLogger(settings.LOG_LEVEL);
-  const { HOST, PORT } = settings;
   const runtime = await openRuntime(settings, {
     holder: { kind: 'server', address: `http://${HOST}:${PORT}` },
+    worker: ROLES.includes('worker'),
     onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
   });
+  const stops: (() => Promise<void>)[] = [runtime.close];
+  const stop = async () => {
+    for (const each of stops.splice(0).reverse()) await each();
+  };
+
   try {
     const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
-    const app = await buildApp({ ...runtime, logger, settings });
-    const origin = await app.listen({ port: PORT, host: HOST }).catch((error) => {
-      throw error.code === 'EADDRINUSE' ? new Error(`PORT: ${PORT} is in use on ${HOST}; set another one`) : error;
-    });
+    if (ROLES.includes('worker')) stops.push(await startDelivery({ ...runtime, logger }));
+    let origin: string | undefined;
+    if (ROLES.includes('api')) {
+      const app = await buildApp({ ...runtime, logger, settings });
+      stops.push(() => app.close());
+      origin = await app.listen({ port: PORT, host: HOST }).catch((error) => {
+        throw error.code === 'EADDRINUSE' ? new Error(`PORT: ${PORT} is in use on ${HOST}; set another one`) : error;
+      });
+    }
     process.stdout.write(greeting({ origin, settings, demo }));
-    return async () => {
-      await app.close();
-      await runtime.close();
-    };
+    return stop;
   } catch (error) {
-    await runtime.close();
+    await stop();
     throw error;
   }
 }

@@ -1,10 +1,13 @@
 import ipaddr from 'ipaddr.js';
+import type { PgBoss } from 'pg-boss';
 import type { Services } from './context.ts';
 import { checkConnection } from './data/connection.ts';
 import { type Holder, openEmbedded } from './data/embedded.ts';
+import { openJobs } from './data/jobs.ts';
 import { applyMigrations } from './data/migrate.ts';
 import { createPrisma, type PrismaClient } from './data/prisma.ts';
 import type { Settings } from './env.ts';
+import { createWaker, openLaneJobs } from './webhooks/lanes.ts';
 import { createSecretSealer } from './webhooks/secret.ts';
 import { checkSecretKeys, readSecretKeys } from './webhooks/secret-keys.ts';
 
@@ -14,17 +17,21 @@ export interface Runtime {
   databaseUrl: string;
   /** Whether PostgreSQL runs under `DATA_DIR`. */
   embedded: boolean;
+  boss: PgBoss;
   services: Services;
   close(): Promise<void>;
 }
 
 interface RuntimeOptions {
   holder: Holder;
+  /** Whether this process also keeps the job queues in order. */
+  worker: boolean;
   onConnectionError: (error: Error) => void;
 }
 
 /** Opens the database that the settings name, or the embedded one, and brings its schema up to date. */
-export async function openRuntime(settings: Settings, { holder, onConnectionError }: RuntimeOptions): Promise<Runtime> {
+export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
+  const { holder, worker, onConnectionError } = options;
   const { DATABASE_URL, DATA_DIR } = settings;
   const embedded = DATABASE_URL === undefined;
   if (!embedded) await checkConnection(DATABASE_URL);
@@ -38,7 +45,9 @@ export async function openRuntime(settings: Settings, { holder, onConnectionErro
     statementTimeoutMs: settings.STATEMENT_TIMEOUT_MS,
     onConnectionError,
   });
+  let boss: PgBoss | undefined;
   const close = async () => {
+    await boss?.stop();
     await prisma.$disconnect();
     await database.stop();
   };
@@ -48,8 +57,15 @@ export async function openRuntime(settings: Settings, { holder, onConnectionErro
     const sealer = createSecretSealer(await readSecretKeys(settings));
     await checkSecretKeys(prisma, sealer);
     const allowPrivateTargets = settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (embedded && isLoopback(settings.HOST));
-    const services = { now: () => new Date(), sealer, allowPrivateTargets };
-    return { prisma, databaseUrl: database.url, embedded, services, close };
+    boss = await openJobs({ databaseUrl: database.url, worker, onError: onConnectionError });
+    const services = {
+      now: () => new Date(),
+      sealer,
+      lanes: await openLaneJobs(boss),
+      wakeWorkers: createWaker(prisma),
+      allowPrivateTargets,
+    };
+    return { prisma, databaseUrl: database.url, embedded, boss, services, close };
   } catch (error) {
     await close();
     throw error;

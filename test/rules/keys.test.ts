@@ -138,7 +138,7 @@ describe('a key that has been used', () => {
     const key = await usedKey();
     await api.prisma.$executeRaw`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE application_name = 'itsm-api keys' AND datname = current_database()`;
+      WHERE application_name = 'itsm-api api_keys' AND datname = current_database()`;
     expect((await list(key)).status).toBe(200);
     await api.prisma.apiKey.updateMany({ where: { lastFour: key.slice(-4) }, data: { revokedAt: new Date() } });
     await expectRefusedWithinASecond(key);

@@ -4,9 +4,12 @@ import { buildApp } from '@itsm-api/server/app.ts';
 import type { Services } from '@itsm-api/server/context.ts';
 import { createPrisma, type PrismaClient } from '@itsm-api/server/data/prisma.ts';
 import { readSettings } from '@itsm-api/server/env.ts';
+import { openJobs } from '@itsm-api/server/data/jobs.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createWaker, openLaneJobs } from '@itsm-api/server/webhooks/lanes.ts';
 import { createSecretSealer } from '@itsm-api/server/webhooks/secret.ts';
 import type { FastifyInstance } from 'fastify';
+import type { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { workerDatabaseUrl } from './database.ts';
 
@@ -40,6 +43,8 @@ export interface Answer {
 
 /** A running API over the worker's database, called as over HTTP. */
 export interface Api {
+  databaseUrl: string;
+  boss: PgBoss;
   app: FastifyInstance;
   prisma: PrismaClient;
   services: Services;
@@ -61,12 +66,15 @@ export async function startApi({
     LOG_LEVEL: 'silent',
     ...env,
   });
+  const prisma = createPrisma({ url, poolSize: 5, statementTimeoutMs: 10_000, onConnectionError: () => undefined });
+  const boss = await openJobs({ databaseUrl: url, worker: false, onError: () => undefined });
   const services: Services = {
     now,
+    lanes: await openLaneJobs(boss),
+    wakeWorkers: createWaker(prisma),
     sealer: createSecretSealer([randomBytes(32).toString('base64')]),
     allowPrivateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? false,
   };
-  const prisma = createPrisma({ url, poolSize: 5, statementTimeoutMs: 10_000, onConnectionError: () => undefined });
   const app = await buildApp({
     prisma,
     databaseUrl: url,
@@ -77,6 +85,8 @@ export async function startApi({
   await app.ready();
 
   return {
+    databaseUrl: url,
+    boss,
     app,
     prisma,
     services,
@@ -97,6 +107,7 @@ export async function startApi({
     },
     async close() {
       await app.close();
+      await boss.stop();
       await prisma.$disconnect();
     },
   };

@@ -1,8 +1,8 @@
 import { Scope } from '@itsm-api/contract';
+import { listen } from '../data/listener.ts';
 import type { PrismaClient } from '../data/prisma.ts';
 import { type TenantClient, tenantClient } from '../data/tenant.ts';
 import { hashKey, isKey } from './format.ts';
-import { listenForKeyChanges } from './listener.ts';
 
 /** Who a valid key speaks for, and what it may do. */
 export interface KeyIdentity {
@@ -38,10 +38,12 @@ export function createKeyLookup({ prisma, databaseUrl, now }: LookupOptions): Ke
   const cache = new Map<string, KeyIdentity>();
   let generation = 0;
 
-  const listener = listenForKeyChanges(databaseUrl, () => {
+  // The triggers in prisma/migrations notify on whatever may end a key: its own change, its user's or its tenant's.
+  const onNotify = () => {
     generation++;
     cache.clear();
-  });
+  };
+  const listener = listen({ databaseUrl, channel: 'api_keys', onNotify });
 
   async function load(key: string): Promise<KeyIdentity | undefined> {
     const row = await prisma.apiKey.findUnique({

@@ -4,12 +4,13 @@ import {
   type AssetQuery,
   type AssetStatus,
   assetTransitions,
+  type ErrorDetail,
   type NewAsset,
 } from '@itsm-api/contract';
 import { type Context, transaction } from '../context.ts';
 import type { Prisma } from '../data/generated/client.ts';
 import { lockRow } from '../data/lock.ts';
-import { invalidField, notFound } from '../errors.ts';
+import { ApiError, invalidField, notFound } from '../errors.ts';
 import { emit } from '../webhooks/emit.ts';
 import {
   changesBetween,
@@ -25,6 +26,9 @@ import { anyOf, type Page, readPage } from './lists.ts';
 import { checkUsers, reference } from './references.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;
+
+/** How long creating many assets may take. */
+const manyTimeoutMs = 30 * 60_000;
 
 /** A page of assets, newest first (spec §4). */
 export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Asset>> {
@@ -50,28 +54,40 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
     if (await db.asset.findFirst({ where: { assetTag: input.assetTag }, select: { id: true } })) {
       throw invalidField('VALIDATION_ERROR', 'assetTag', `${input.assetTag} is taken by another asset`);
     }
-    const row = await db.asset.create({
-      data: {
-        name: input.name,
-        assetTag: input.assetTag,
-        serialNumber: input.serialNumber ?? null,
-        type: input.type,
-        status: input.status ?? (input.assignedToId == null ? 'IN_STOCK' : 'IN_USE'),
-        manufacturer: input.manufacturer ?? null,
-        model: input.model ?? null,
-        location: input.location ?? null,
-        assignedToId: input.assignedToId ?? null,
-        purchaseDate: toDate(input.purchaseDate ?? null),
-        purchaseCost: input.purchaseCost ?? null,
-        warrantyExpiresAt: toDate(input.warrantyExpiresAt ?? null),
-        notes: input.notes ?? null,
-        customFields: input.customFields ?? {},
-      },
-    });
+    const row = await db.asset.create({ data: columnsOf(input) });
     const asset = presentAsset(row);
     await emit(context, 'asset.created', { payload: asset });
     return asset;
   });
+}
+
+/** Called with how many of the assets are created so far. */
+type Progress = (created: number) => void;
+
+/**
+ * Creates many assets in one transaction, all or none, and emits `asset.created` for each.
+ * @throws ApiError VALIDATION_ERROR whose details name every asset that can't be created, by its index: `0.assetTag`
+ */
+export function createAssets(context: Context, inputs: readonly NewAsset[], onProgress: Progress): Promise<void> {
+  return transaction(
+    context,
+    async (context) => {
+      const problems = await findConflicts(context, inputs);
+      if (problems.length > 0) {
+        throw new ApiError('VALIDATION_ERROR', `${problems.length} of the assets cannot be created.`, {
+          details: problems,
+        });
+      }
+      let created = 0;
+      for (const chunk of chunksOf(inputs, 500)) {
+        const rows = await context.db.asset.createManyAndReturn({ data: chunk.map(columnsOf) });
+        for (const row of rows) await emit(context, 'asset.created', { payload: presentAsset(row) });
+        created += chunk.length;
+        onProgress(created);
+      }
+    },
+    { timeout: manyTimeoutMs },
+  );
 }
 
 /**
@@ -123,6 +139,53 @@ export function presentAsset(row: AssetRow): Asset {
     customFields: presentCustomFields(row.customFields),
     ...presentTimestamps(row),
   };
+}
+
+/** The columns of a new asset (docs/decisions/assets.md). */
+function columnsOf(input: NewAsset) {
+  return {
+    name: input.name,
+    assetTag: input.assetTag,
+    serialNumber: input.serialNumber ?? null,
+    type: input.type,
+    status: input.status ?? (input.assignedToId == null ? 'IN_STOCK' : 'IN_USE'),
+    manufacturer: input.manufacturer ?? null,
+    model: input.model ?? null,
+    location: input.location ?? null,
+    assignedToId: input.assignedToId ?? null,
+    purchaseDate: toDate(input.purchaseDate ?? null),
+    purchaseCost: input.purchaseCost ?? null,
+    warrantyExpiresAt: toDate(input.warrantyExpiresAt ?? null),
+    notes: input.notes ?? null,
+    customFields: input.customFields ?? {},
+  };
+}
+
+/** What of the assets the database stands against: tags that are taken, holders who are no active users. */
+async function findConflicts({ db }: Context, inputs: readonly NewAsset[]): Promise<ErrorDetail[]> {
+  const taken = new Set<string>();
+  const holders = new Set<number>();
+  for (const chunk of chunksOf(inputs, 5000)) {
+    const assetTags = chunk.map(({ assetTag }) => assetTag);
+    const ids = [...new Set(chunk.flatMap(({ assignedToId }) => assignedToId ?? []))];
+    const assets = await db.asset.findMany({ where: { assetTag: { in: assetTags } }, select: { assetTag: true } });
+    const users = await db.user.findMany({ where: { id: { in: ids }, active: true }, select: { id: true } });
+    for (const asset of assets) taken.add(asset.assetTag);
+    for (const user of users) holders.add(Number(user.id));
+  }
+  return inputs.flatMap(({ assetTag, assignedToId }, index) => {
+    const problems: ErrorDetail[] = [];
+    if (taken.has(assetTag))
+      problems.push({ path: `${index}.assetTag`, message: `${assetTag} is taken by another asset` });
+    if (assignedToId != null && !holders.has(assignedToId)) {
+      problems.push({ path: `${index}.assignedToId`, message: 'names no active user of this workspace' });
+    }
+    return problems;
+  });
+}
+
+function* chunksOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
 /** The asset as the patch would leave it. @throws ApiError INVALID_TRANSITION */

@@ -47,12 +47,18 @@ export function createWebhook(context: Context, input: NewWebhook): Promise<Webh
   });
 }
 
-/** Deactivates a subscription; again when repeated (spec §3). @throws ApiError NOT_FOUND */
-export async function deleteWebhook({ db }: Context, id: number): Promise<Webhook> {
-  await db.webhookSubscription.updateMany({ where: { id, active: true }, data: { active: false } });
-  const row = await db.webhookSubscription.findFirst({ where: { id } });
-  if (row === null) throw notFound('webhook subscription');
-  return presentWebhook(row);
+/** Deactivates a subscription and cancels what waits for it; again when repeated (spec §3). @throws ApiError NOT_FOUND */
+export function deleteWebhook(context: Context, id: number): Promise<Webhook> {
+  return transaction(context, async ({ db, now }) => {
+    await db.webhookSubscription.updateMany({ where: { id, active: true }, data: { active: false } });
+    const row = await db.webhookSubscription.findFirst({ where: { id } });
+    if (row === null) throw notFound('webhook subscription');
+    await db.delivery.updateMany({
+      where: { subscriptionId: id, state: 'PENDING' },
+      data: { state: 'CANCELLED', settledAt: now() },
+    });
+    return presentWebhook(row);
+  });
 }
 
 /** A subscription as the API answers it, without its secret. */

@@ -1,6 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events } from '@itsm-api/contract';
-import type { TenantClient } from '../data/tenant.ts';
+import { rawClient, type TenantClient } from '../data/tenant.ts';
+import type { LaneJobs } from './lanes.ts';
+
+/** What `emit` needs of the transaction that makes the change. */
+export interface Emitter {
+  db: TenantClient;
+  lanes: LaneJobs;
+  now(): Date;
+  /** Called when the transaction has been committed. */
+  afterCommit(action: () => void): void;
+  /** Tells the workers that there is something to do. */
+  wakeWorkers(): void;
+}
 
 /** What happened: the resource as the API answers it and, on an update, what changed. */
 export interface Emission<Type extends EventType> {
@@ -9,31 +21,44 @@ export interface Emission<Type extends EventType> {
 }
 
 /**
- * Writes a public event to the outbox (spec §6): the event, its body serialised once, and a delivery for each active
- * subscription that wants it. To be called with the context of the transaction that makes the change, so that both
- * are committed or neither is. Who matches is read in that transaction.
+ * Writes a public event to the outbox (spec §6): the event, its body serialised once, a delivery for each active
+ * subscription that wants it, and the job that tells a worker. All in the transaction of the change, so that both are
+ * committed or neither is; who matches is read there too. One statement when nobody subscribes.
  */
 export async function emit<Type extends EventType>(
-  { db, now }: { db: TenantClient; now(): Date },
+  { db, lanes, now, afterCommit, wakeWorkers }: Emitter,
   type: Type,
   { payload, changes }: Emission<Type>,
 ): Promise<void> {
-  const subscriptions = await db.webhookSubscription.findMany({
-    where: { active: true, events: { has: type } },
-    select: { id: true },
-  });
-  if (subscriptions.length === 0) return;
-
+  const tenantId = db.$tenantId;
+  const at = now();
   const publicId = `evt_${randomBytes(16).toString('hex')}`;
   const body = JSON.stringify({
     id: publicId,
     type,
-    timestamp: now().toISOString(),
+    timestamp: at.toISOString(),
     [events[type].key]: payload,
     ...(changes && { changes }),
   });
-  const event = await db.event.create({ data: { publicId, type, body }, select: { id: true } });
-  await db.delivery.createMany({
-    data: subscriptions.map((subscription) => ({ subscriptionId: subscription.id, eventId: event.id })),
-  });
+
+  const subscriptions = await rawClient(db).$queryRaw<{ id: bigint }[]>`
+    WITH matching AS (
+      SELECT id FROM webhook_subscriptions
+      WHERE tenant_id = ${tenantId} AND active AND events @> ARRAY[${type}]
+    ), event AS (
+      INSERT INTO events (tenant_id, public_id, type, body, created_at)
+      SELECT ${tenantId}, ${publicId}, ${type}, ${body}, ${at} WHERE EXISTS (SELECT FROM matching)
+      RETURNING id
+    ), delivery AS (
+      INSERT INTO deliveries (tenant_id, subscription_id, event_id, next_attempt_at, created_at)
+      SELECT ${tenantId}, matching.id, event.id, ${at}, ${at} FROM matching, event
+    )
+    SELECT id FROM matching ORDER BY id`;
+  if (subscriptions.length === 0) return;
+
+  await lanes.addWithin(
+    db,
+    subscriptions.map(({ id }) => ({ tenantId, subscriptionId: id })),
+  );
+  afterCommit(wakeWorkers);
 }

@@ -25,6 +25,17 @@ export function checkTargetUrl(value: string, allowPrivateTargets: boolean): voi
 /** The URL parser has already turned every spelling of an address (decimal, hex, octal, short) into the usual one. */
 function isPublicHost(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-  if (ipaddr.isValid(host)) return ipaddr.process(host).range() === 'unicast';
-  return host.includes('.') && !/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host);
+  if (ipaddr.isValid(host)) return isPublicAddress(host);
+  const labels = host.split('.');
+  return labels.length > 1 && !labels.includes('') && !/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host);
+}
+
+/** Global unicast of IPv6: all else is set aside, or wraps an IPv4 address. */
+const globalUnicast = ipaddr.parseCIDR('2000::/3');
+
+/** Whether an address is public unicast, also where an IPv6 address wraps an IPv4 one. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(globalUnicast));
 }

@@ -1,0 +1,45 @@
+import type { PgBoss } from 'pg-boss';
+import type { PrismaClient } from '../data/prisma.ts';
+
+const queue = 'webhook-retention';
+
+/** How long a settled delivery, its attempts and its event are kept. Days. */
+const keepDays = 30;
+
+interface Pruning {
+  prisma: PrismaClient;
+  now(): Date;
+}
+
+/** Has what is settled pruned every night, by one worker of all. */
+export async function scheduleRetention(boss: PgBoss, pruning: Pruning): Promise<void> {
+  await boss.createQueue(queue, { policy: 'exclusive' });
+  await boss.work(queue, () => pruneSettled(pruning));
+  await boss.schedule(queue, '17 3 * * *');
+}
+
+/**
+ * Deletes deliveries that were settled more than 30 days ago, then events that have none left, in batches. What is not
+ * settled is never deleted, however old it is. Resolves to how many deliveries went.
+ */
+export async function pruneSettled({ prisma, now }: Pruning, batchSize = 5000): Promise<number> {
+  const before = new Date(now().getTime() - keepDays * 24 * 60 * 60 * 1000);
+  // A change that was committed beside the deactivation of a subscription may have left it a delivery.
+  await prisma.$executeRaw`
+    UPDATE deliveries d SET state = 'CANCELLED', settled_at = ${now()}::timestamptz FROM webhook_subscriptions s
+    WHERE s.tenant_id = d.tenant_id AND s.id = d.subscription_id AND NOT s.active AND d.state = 'PENDING'`;
+  let pruned = 0;
+  for (let deleted = batchSize; deleted === batchSize; pruned += deleted) {
+    deleted = await prisma.$executeRaw`
+      DELETE FROM deliveries WHERE (tenant_id, id) IN (
+        SELECT tenant_id, id FROM deliveries WHERE state <> 'PENDING' AND settled_at < ${before} LIMIT ${batchSize})`;
+  }
+  for (let deleted = batchSize; deleted === batchSize; ) {
+    deleted = await prisma.$executeRaw`
+      DELETE FROM events WHERE (tenant_id, id) IN (
+        SELECT e.tenant_id, e.id FROM events e WHERE e.created_at < ${before}
+          AND NOT EXISTS (SELECT FROM deliveries d WHERE d.tenant_id = e.tenant_id AND d.event_id = e.id)
+        LIMIT ${batchSize})`;
+  }
+  return pruned;
+}

@@ -1,0 +1,99 @@
+import type { Dispatcher } from 'undici';
+import { ApiError } from '../errors.ts';
+import { attemptTimeout, parseRetryAfter } from './schedule.ts';
+import { checkTargetUrl } from './target.ts';
+
+/** What came of one attempt to deliver. */
+export interface Outcome {
+  delivered: boolean;
+  startedAt: Date;
+  durationMs: number;
+  status: number | null;
+  /** Why it failed, where the status alone does not say it. */
+  error: string | null;
+  /** The beginning of the answer's body. */
+  answer: string | null;
+  /** What the receiver asked to wait, in milliseconds. */
+  retryAfter: number | undefined;
+}
+
+export interface Attempt {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+interface Sender {
+  connections: Dispatcher;
+  allowPrivateTargets: boolean;
+  now(): Date;
+}
+
+/** How much of an answer is read, and how much of that is kept. Bytes. */
+const readLimit = 16 * 1024;
+const keepLimit = 4 * 1024;
+
+/** POSTs one attempt and waits for its answer. Never throws: whatever goes wrong is the outcome. */
+export async function send(sender: Sender, attempt: Attempt): Promise<Outcome> {
+  const startedAt = sender.now();
+  const began = performance.now();
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(new Error(`no answer within ${attemptTimeout / 1000} s`)), attemptTimeout);
+  try {
+    const answer = await post(sender, attempt, abort.signal);
+    const delivered = answer.status >= 200 && answer.status < 300;
+    const retryAfter = delivered ? undefined : parseRetryAfter(answer.retryAfter, startedAt);
+    return { ...answer, delivered, startedAt, durationMs: elapsed(began), error: null, retryAfter };
+  } catch (error) {
+    return {
+      delivered: false,
+      startedAt,
+      durationMs: elapsed(began),
+      status: null,
+      error: describe(abort.signal.aborted ? abort.signal.reason : error),
+      answer: null,
+      retryAfter: undefined,
+    };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function post({ connections, allowPrivateTargets }: Sender, { url, headers, body }: Attempt, signal: AbortSignal) {
+  // The name in a URL is looked up when connecting; a literal address never is, so it is looked at here.
+  checkTargetUrl(url, allowPrivateTargets);
+  const { origin, pathname, search } = new URL(url);
+  const response = await connections.request({ origin, path: pathname + search, method: 'POST', headers, body, signal });
+  const { 'retry-after': retryAfter } = response.headers;
+  return {
+    status: response.statusCode,
+    answer: await readHead(response.body),
+    retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+  };
+}
+
+/** Reads an answer to its end or to the limit, whichever comes first; the connection of a longer one is closed. */
+async function readHead(body: Dispatcher.ResponseData['body']): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= readLimit) break;
+  }
+  if (size === 0) return null;
+  // PostgreSQL's text can't hold NUL.
+  return Buffer.concat(chunks).subarray(0, keepLimit).toString('utf8').replaceAll('\0', '\ufffd');
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: string };
+  const text = error.message || code || error.name;
+  return (code === undefined || text.includes(code) ? text : `${text} (${code})`).slice(0, 500);
+}
+
+function elapsed(began: number): number {
+  return Math.round(performance.now() - began);
+}
