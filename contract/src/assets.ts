@@ -1,6 +1,16 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
-import { CalendarDate, CustomFields, Id, Timestamp, TimestampInput, text, timestamps, trimmedText } from './fields.ts';
+import {
+  CalendarDate,
+  CustomFields,
+  CustomFieldsPatch,
+  Id,
+  Timestamp,
+  TimestampInput,
+  text,
+  timestamps,
+  trimmedText,
+} from './fields.ts';
 
 export const AssetType = z
   .enum(['LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'NETWORK', 'PRINTER', 'SOFTWARE', 'OTHER'])
@@ -22,7 +32,10 @@ const ShortText = trimmedText(1, 255);
 const Notes = text(1, 65_535);
 const PurchaseCost = z
   .string()
-  .regex(/^\d{1,12}(\.\d{1,2})?$/, 'must be a decimal such as "1499.00": at most 12 digits, then at most 2')
+  .regex(/^\d{1,12}(\.\d{1,2})?$/, {
+    error: 'must be a decimal such as "1499.00": at most 12 digits, then at most 2',
+    abort: true,
+  })
   .overwrite(withTwoDecimals)
   .meta({ description: 'A decimal as a string; answered with two decimals.', example: '1499.00' });
 
@@ -107,7 +120,7 @@ export const AssetPatch = patch({
   purchaseCost: PurchaseCost.nullable().optional(),
   warrantyExpiresAt: TimestampInput.nullable().optional(),
   notes: Notes.nullable().optional(),
-  customFields: CustomFields.optional().meta({ description: 'Merged; a key given as null is removed.' }),
+  customFields: CustomFieldsPatch.optional(),
 }).meta({
   id: 'AssetPatch',
   description:

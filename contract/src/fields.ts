@@ -42,7 +42,7 @@ export const Description = text(1, 65_535);
 
 /** A calendar date without a time, `YYYY-MM-DD` (docs/decisions/text-and-dates.md). */
 export const CalendarDate = z.iso
-  .date()
+  .date({ abort: true })
   .refine((date) => date >= '0001-01-01', 'must not be before 0001-01-01')
   .meta({ example: '2026-11-20' });
 
@@ -51,31 +51,37 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ example: '2026-
 
 /** A moment as the API accepts it: with any offset, between the years 1 and 9999 in UTC. Read as UTC. */
 export const TimestampInput = z.iso
-  .datetime({ offset: true })
-  .refine((moment) => {
-    const time = Date.parse(moment);
-    return time >= Date.parse('0001-01-01T00:00:00Z') && time <= Date.parse('9999-12-31T23:59:59.999Z');
-  }, 'must be between the years 1 and 9999')
+  .datetime({ offset: true, abort: true })
+  .refine(
+    (moment) => {
+      const time = Date.parse(moment);
+      return time >= Date.parse('0001-01-01T00:00:00Z') && time <= Date.parse('9999-12-31T23:59:59.999Z');
+    },
+    { error: 'must be between the years 1 and 9999', abort: true },
+  )
   .overwrite((moment) => new Date(moment).toISOString())
   .meta({ example: '2026-11-20T10:00:00Z' });
 
 /** When a resource was made and last changed; every resource has both. */
 export const timestamps = { createdAt: Timestamp, updatedAt: Timestamp };
 
-const CustomFieldScalar = z.union([text(0, 16_384), z.number(), z.boolean(), z.null()]);
-const customFieldLimits = { keys: 50, bytes: 16_384 };
+// Without the sign of a zero, which PostgreSQL doesn't keep.
+const CustomFieldScalar = z.union([text(0, 16_384), z.number().overwrite((value) => value + 0), z.boolean(), z.null()]);
+
+const CustomFieldMap = z.record(
+  text(1, 255),
+  z.union([CustomFieldScalar, z.array(CustomFieldScalar)], {
+    error: 'must be a string, number, boolean, null or an array of those, without NUL or half a surrogate pair',
+  }),
+);
 
 /** A workspace's own fields: at most 50 keys and 16 KiB as JSON (docs/decisions/custom-fields.md). */
-export const CustomFields = z
-  .record(
-    text(1, 255),
-    z.union([CustomFieldScalar, z.array(CustomFieldScalar)], {
-      error: 'must be a string, number, boolean, null or an array of those, without NUL or half a surrogate pair',
-    }),
-  )
-  .refine((fields) => Object.keys(fields).length <= customFieldLimits.keys, 'must have at most 50 keys')
+export const CustomFields = CustomFieldMap.refine(
+  (fields) => Object.keys(fields).length <= 50,
+  'must have at most 50 keys',
+)
   .refine(
-    (fields) => new TextEncoder().encode(JSON.stringify(fields)).length <= customFieldLimits.bytes,
+    (fields) => new TextEncoder().encode(JSON.stringify(fields)).length <= 16_384,
     'must take at most 16384 bytes as JSON',
   )
   .meta({
@@ -84,6 +90,13 @@ export const CustomFields = z
     example: { costCentre: 'CC-104', tags: ['vip', 'floor-3'] },
   });
 export type CustomFields = z.output<typeof CustomFields>;
+
+/** The custom fields of an update. The limits of `CustomFields` hold for what comes of merging them. */
+export const CustomFieldsPatch = CustomFieldMap.meta({
+  id: 'CustomFieldsPatch',
+  description: 'Merged into what is there: a key given replaces, a key given as null is removed.',
+  example: { costCentre: 'CC-104', tags: null },
+});
 
 /** The priorities of tickets, projects and tasks (spec §2). */
 export const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']).meta({ id: 'Priority' });

@@ -1,6 +1,16 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
-import { CustomFields, Description, Id, Priority, Timestamp, Title, text, timestamps } from './fields.ts';
+import {
+  CustomFields,
+  CustomFieldsPatch,
+  Description,
+  Id,
+  Priority,
+  Timestamp,
+  Title,
+  text,
+  timestamps,
+} from './fields.ts';
 
 export const TicketType = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']).meta({ id: 'TicketType' });
 export type TicketType = z.output<typeof TicketType>;
@@ -33,7 +43,10 @@ export const ticketNumberPrefixes: Readonly<Record<TicketType, string>> = {
 };
 
 const CategoryConfigId = text(1, 255).meta({ description: 'An opaque identifier, stored as given.' });
-const WatcherUserIds = z.array(Id).max(100).meta({ description: 'Users who follow the ticket, in ascending order.' });
+const WatcherUserIds = z
+  .array(Id)
+  .refine((ids) => new Set(ids).size <= 100, 'must name at most 100 users')
+  .meta({ description: 'Users who follow the ticket, at most 100, in ascending order.' });
 const Resolution = text(1, 65_535);
 
 export const Ticket = z
@@ -124,7 +137,7 @@ export const TicketPatch = patch({
   assigneeId: Id.nullable().optional(),
   watcherUserIds: WatcherUserIds.optional(),
   parentId: Id.nullable().optional(),
-  customFields: CustomFields.optional().meta({ description: 'Merged; a key given as null is removed.' }),
+  customFields: CustomFieldsPatch.optional(),
   resolution: Resolution.nullable().optional(),
 }).meta({
   id: 'TicketPatch',

@@ -11,6 +11,15 @@ export async function addDocs(app: FastifyInstance): Promise<void> {
   await app.register(reference, {
     routePrefix: '/docs',
     logLevel: 'silent',
-    configuration: { url: '/openapi.json', pageTitle: 'ITSM Public API', telemetry: false, withDefaultFonts: false },
+    configuration: {
+      url: '/openapi.json',
+      pageTitle: 'ITSM Public API',
+      telemetry: false,
+      withDefaultFonts: false,
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    },
   });
 }

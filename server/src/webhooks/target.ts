@@ -8,7 +8,8 @@ import { invalidField } from '../errors.ts';
  * @throws ApiError VALIDATION_ERROR naming `url`
  */
 export function checkTargetUrl(value: string, allowPrivateTargets: boolean): void {
-  if (!URL.canParse(value))
+  // The parser forgives what a person would not mean: white space, and a scheme without slashes.
+  if (!/^[a-z]+:\/\/\S+$/i.test(value) || !URL.canParse(value))
     throw invalidField('VALIDATION_ERROR', 'url', 'must be an absolute URL such as https://example.com/hook');
   const url = new URL(value);
 

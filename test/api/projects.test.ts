@@ -1,0 +1,107 @@
+import { NewProject, type Project } from '@itsm-api/contract';
+import { createProject } from '@itsm-api/server/resources/projects.queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users.queries.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+describe('GET /projects/:id', () => {
+  it('answers every field', async () => {
+    const fields = {
+      key: 'OFFICE2',
+      name: 'Umzug 🏢',
+      description: '  Desks\nand printers. ',
+      status: 'ON_HOLD',
+      priority: 'CRITICAL',
+      managerId: workspace.userId,
+      startDate: '0001-01-01',
+      endDate: '9999-12-31',
+    } as const;
+    const { id } = await workspace.createProject(fields);
+    const { status, body } = await workspace.call('GET', `/projects/${id}`);
+    expect(status).toBe(200);
+    const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(body).toEqual({ success: true, data: { ...fields, id, createdAt: timestamp, updatedAt: timestamp } });
+  });
+
+  it('answers null for what is absent, and the defaults', async () => {
+    const { id } = await workspace.createProject();
+    expect((await workspace.call('GET', `/projects/${id}`)).body.data).toMatchObject({
+      description: null,
+      status: 'PLANNED',
+      priority: 'MEDIUM',
+      managerId: null,
+      startDate: null,
+      endDate: null,
+    });
+  });
+});
+
+describe('GET /projects', () => {
+  let owner: Workspace;
+  let made: Project[];
+
+  beforeAll(async () => {
+    owner = await createWorkspace(api);
+    made = [];
+    for (const status of ['ACTIVE', 'PLANNED', 'ACTIVE', 'COMPLETED', 'CANCELLED'] as const) {
+      made.unshift(await owner.createProject({ status }));
+    }
+  });
+
+  it('lists newest first, as the detail, and pages without gap or repetition', async () => {
+    expect((await owner.call('GET', '/projects')).body).toEqual({
+      success: true,
+      data: made,
+      meta: { page: 1, perPage: 20, totalCount: 5 },
+    });
+    const pages = await Promise.all([1, 2, 3].map((page) => owner.call('GET', `/projects?perPage=2&page=${page}`)));
+    expect(pages.map(({ body }) => body.data)).toEqual([made.slice(0, 2), made.slice(2, 4), made.slice(4)]);
+    expect(pages.map(({ body }) => body.meta.totalCount)).toEqual([5, 5, 5]);
+  });
+
+  it.each([
+    ['status=ACTIVE', ['ACTIVE', 'ACTIVE']],
+    ['status=ON_HOLD', []],
+    ['status=PLANNED,CANCELLED', ['CANCELLED', 'PLANNED']],
+    ['status=PLANNED&status=COMPLETED,CANCELLED', ['CANCELLED', 'COMPLETED', 'PLANNED']],
+  ])('filters by %s', async (query, statuses) => {
+    const { body } = await owner.call('GET', `/projects?${query}`);
+    expect(body.data.map(({ status }: Project) => status)).toEqual(statuses);
+    expect(body.meta.totalCount).toBe(statuses.length);
+  });
+});
+
+describe('createProject, which the command line calls', () => {
+  it.each(['key', 'name'])('needs a %s', (name) => {
+    const fields = { key: 'OFFICE', name: 'New office' };
+    expect(NewProject.safeParse(fields).success).toBe(true);
+    expect(NewProject.safeParse({ ...fields, [name]: undefined }).success).toBe(false);
+    expect(NewProject.safeParse({ ...fields, [name]: 'A\0' }).success).toBe(false);
+  });
+
+  it('refuses a key that is taken in the workspace, and takes it in another', async () => {
+    await workspace.createProject({ key: 'TWICE' });
+    const again = workspace.createProject({ key: 'TWICE' });
+    await expect(again).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'key' }] });
+    expect((await (await createWorkspace(api)).createProject({ key: 'TWICE' })).key).toBe('TWICE');
+  });
+
+  it("refuses an inactive manager and another tenant's", async () => {
+    const inactive = await deactivateUser(workspace.context, (await workspace.createUser()).email);
+    const foreign = await (await createWorkspace(api)).createUser();
+    for (const { id: managerId } of [inactive, foreign]) {
+      const made = createProject(workspace.context, NewProject.parse({ key: 'NEVER', name: 'Never', managerId }));
+      await expect(made).rejects.toMatchObject({ code: 'INVALID_REFERENCE', details: [{ path: 'managerId' }] });
+    }
+  });
+});

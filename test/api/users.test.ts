@@ -1,0 +1,127 @@
+import { NewUser, type User } from '@itsm-api/contract';
+import { createUser, deactivateUser } from '@itsm-api/server/resources/users.queries.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, errorOf, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+/** Newest first: Dan, Cy, Bo, Ada and the creator of the key, an ADMIN. */
+let made: User[];
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  made = (await workspace.call('GET', '/users')).body.data;
+  for (const [name, role] of [
+    ['Ada', 'AGENT'],
+    ['Bo', 'REQUESTER'],
+    ['Cy', 'AGENT'],
+    ['Dan', 'REQUESTER'],
+  ] as const) {
+    made.unshift(await workspace.createUser({ name, role, email: `${name.toLowerCase()}@example.com` }));
+  }
+  made[1] = await deactivateUser(workspace.context, 'cy@example.com');
+});
+afterAll(() => api.close());
+
+describe('GET /users', () => {
+  it('answers every field, and null for what is absent', async () => {
+    const owner = await createWorkspace(api);
+    const fields = {
+      name: 'Åsa Öberg 🛠',
+      email: 'asa@example.com',
+      role: 'REQUESTER',
+      jobTitle: 'Support engineer',
+      department: 'IT',
+      phone: '+49 30 5550 100',
+      timeZone: 'Europe/Berlin',
+    } as const;
+    await owner.createUser(fields);
+    await owner.createUser({ name: 'Bo', email: 'bo@example.com', role: 'AGENT' });
+    const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const own = { id: expect.any(Number), active: true, createdAt: timestamp, updatedAt: timestamp };
+    expect((await owner.call('GET', '/users')).body.data).toEqual([
+      {
+        ...own,
+        name: 'Bo',
+        email: 'bo@example.com',
+        role: 'AGENT',
+        jobTitle: null,
+        department: null,
+        phone: null,
+        timeZone: null,
+      },
+      { ...own, ...fields },
+      expect.objectContaining({ id: owner.userId, role: 'ADMIN' }),
+    ]);
+  });
+
+  it('lists newest first, the inactive too, and pages without gap or repetition', async () => {
+    expect((await workspace.call('GET', '/users')).body).toEqual({
+      success: true,
+      data: made,
+      meta: { page: 1, perPage: 20, totalCount: 5 },
+    });
+    const pages = await Promise.all([1, 2, 3].map((page) => workspace.call('GET', `/users?perPage=2&page=${page}`)));
+    expect(pages.map(({ body }) => body.data)).toEqual([made.slice(0, 2), made.slice(2, 4), made.slice(4)]);
+    expect(pages.map(({ body }) => body.meta.totalCount)).toEqual([5, 5, 5]);
+  });
+
+  it.each([
+    ['role=AGENT', 'Cy Ada'],
+    ['role=ADMIN', 'Sam Field'],
+    ['role=AGENT,REQUESTER', 'Dan Cy Bo Ada'],
+    ['role=ADMIN&role=AGENT', 'Cy Ada Sam Field'],
+    ['active=true', 'Dan Bo Ada Sam Field'],
+    ['active=false', 'Cy'],
+    ['active=true,false', 'Dan Cy Bo Ada Sam Field'],
+    ['active=false&active=true', 'Dan Cy Bo Ada Sam Field'],
+    ['email=ada@example.com', 'Ada'],
+    ['email=ADA@Example.COM', 'Ada'],
+    ['email=ada@example.com,Bo@example.com', 'Bo Ada'],
+    ['email=ada%40example.com&email=nobody@example.com', 'Ada'],
+    ['email=ada', ''],
+    ['email=%25@example.com', ''],
+    ['email=_da@example.com', ''],
+    ['role=AGENT&active=true', 'Ada'],
+    ['role=AGENT,REQUESTER&active=true&email=cy@example.com,dan@example.com', 'Dan'],
+    ['role=REQUESTER&email=ada@example.com', ''],
+  ])('filters by %s', async (query, names) => {
+    const { body } = await workspace.call('GET', `/users?${query}`);
+    expect(body.data.map(({ name }: User) => name).join(' ')).toBe(names);
+    expect(body.meta.totalCount).toBe(body.data.length);
+  });
+
+  it.each(['email=%00', 'active=TRUE', 'active=1', 'role=agent'])('refuses %s', async (query) => {
+    const { code, details } = errorOf(await workspace.call('GET', `/users?${query}`));
+    expect(code).toBe('VALIDATION_ERROR');
+    expect(details?.[0]?.path).toMatch(/^(email|active|role)/);
+  });
+});
+
+describe('createUser, which the command line calls', () => {
+  const create = (owner: Workspace, email: string) =>
+    createUser(owner.context, NewUser.parse({ name: ' Eve ', email, role: 'AGENT' }));
+
+  it('keeps the e-mail address in lower case and unique in the workspace, and trims the name', async () => {
+    expect(await create(workspace, 'Eve@Example.com')).toMatchObject({ name: 'Eve', email: 'eve@example.com' });
+    await expect(create(workspace, 'EVE@example.com')).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'email' }],
+    });
+    expect((await create(await createWorkspace(api), 'eve@example.com')).email).toBe('eve@example.com');
+  });
+
+  it.each([
+    { email: 'eve' },
+    { email: 'eve@exa\0mple.com' },
+    { name: ' ' },
+    { name: 'E\0' },
+    { role: 'OWNER' },
+    { phone: '\ud800' },
+  ])('refuses %o', (fields) => {
+    const valid = { name: 'Eve', email: 'eve@example.com', role: 'AGENT' };
+    expect(NewUser.safeParse({ ...valid, ...fields }).success).toBe(false);
+  });
+});
