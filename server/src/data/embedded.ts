@@ -1,16 +1,8 @@
 import * as path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import {
-  type Cluster,
-  ClusterError,
-  codeOf,
-  isAlive,
-  prepareCluster,
-  runningPort,
-  startCluster,
-  stopCluster,
-} from './cluster.ts';
+import { type Cluster, codeOf, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
+import { ClusterError } from './programs.ts';
 
 /** Who holds the embedded PostgreSQL: the server (one at a time), or a command beside it (any number). */
 export type Holder = { kind: 'server'; address: string } | { kind: 'command' };
@@ -113,8 +105,9 @@ async function enter(cluster: Cluster, holder: Holder): Promise<pg.Client> {
     if (absent && (await startCluster(cluster))) continue;
     const patience = codeOf(failure) === CANNOT_CONNECT_NOW ? RECOVERY_PATIENCE : PATIENCE;
     if (Date.now() - began > patience) {
+      const log = path.join(cluster.name, 'postgres.log');
       const reason = failure instanceof Error ? failure.message : String(failure);
-      throw new ClusterError(`PostgreSQL in ${cluster.name} can't be used: ${reason}`, { cause: failure });
+      throw new ClusterError(`PostgreSQL in ${cluster.name} can't be used: ${reason}. See ${log}.`, { cause: failure });
     }
     await sleep(50);
   }

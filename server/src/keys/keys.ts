@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { Prisma } from '../data/generated/client.ts';
 import type { PrismaClient } from '../data/prisma.ts';
 import { ApiError, invalidField } from '../errors.ts';
-import { presentId, presentTimestamp, presentTimestamps } from '../resources/fields.ts';
+import { presentId, presentTimestamp, presentTimestamps } from '../present.ts';
 import { hashKey, newKey } from './format.ts';
 
 const dayMs = 86_400_000;

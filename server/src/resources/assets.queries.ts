@@ -11,17 +11,16 @@ import { type Context, transaction } from '../context.ts';
 import type { Prisma } from '../data/generated/client.ts';
 import { lockRow } from '../data/lock.ts';
 import { ApiError, invalidField, notFound } from '../errors.ts';
-import { emit } from '../webhooks/emit.ts';
 import {
-  changesBetween,
-  mergeCustomFields,
   presentCustomFields,
   presentDate,
   presentId,
   presentTimestamp,
   presentTimestamps,
   toDate,
-} from './fields.ts';
+} from '../present.ts';
+import { emit } from '../webhooks/emit.ts';
+import { changesBetween, mergeCustomFields } from './changes.ts';
 import { anyOf, type Page, readPage } from './lists.ts';
 import { checkUsers, reference } from './references.ts';
 

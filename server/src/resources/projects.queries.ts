@@ -2,7 +2,7 @@ import type { NewProject, Project, ProjectQuery } from '@itsm-api/contract';
 import { type Context, transaction } from '../context.ts';
 import type { Prisma } from '../data/generated/client.ts';
 import { invalidField, notFound } from '../errors.ts';
-import { presentDate, presentId, presentTimestamps, toDate } from './fields.ts';
+import { presentDate, presentId, presentTimestamps, toDate } from '../present.ts';
 import { anyOf, type Page, readPage } from './lists.ts';
 import { checkUsers, reference } from './references.ts';
 

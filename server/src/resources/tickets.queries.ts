@@ -12,16 +12,9 @@ import type { Prisma } from '../data/generated/client.ts';
 import { lockRow, lockTenant } from '../data/lock.ts';
 import { isSelfOrAncestor, takeTicketNumber } from '../data/tickets.ts';
 import { invalidField, notFound } from '../errors.ts';
+import { presentCustomFields, presentId, presentTimestamp, presentTimestamps, toDate } from '../present.ts';
 import { emit } from '../webhooks/emit.ts';
-import {
-  changesBetween,
-  mergeCustomFields,
-  presentCustomFields,
-  presentId,
-  presentTimestamp,
-  presentTimestamps,
-  toDate,
-} from './fields.ts';
+import { changesBetween, mergeCustomFields } from './changes.ts';
 import { anyOf, type Page, readPage } from './lists.ts';
 import { checkTickets, checkUsers, reference } from './references.ts';
 

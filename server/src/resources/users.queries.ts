@@ -2,7 +2,7 @@ import type { NewUser, User, UserQuery } from '@itsm-api/contract';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../data/generated/client.ts';
 import { invalidField, notFound } from '../errors.ts';
-import { presentId, presentTimestamps } from './fields.ts';
+import { presentId, presentTimestamps } from '../present.ts';
 import { anyOf, type Page, readPage } from './lists.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;

@@ -3,9 +3,9 @@ import { type Context, transaction } from '../context.ts';
 import type { Prisma } from '../data/generated/client.ts';
 import { lockTenant } from '../data/lock.ts';
 import { ApiError, notFound } from '../errors.ts';
+import { presentId, presentTimestamp, presentTimestamps } from '../present.ts';
 import { newSubscriptionId } from '../webhooks/subscription-id.ts';
 import { checkTargetUrl } from '../webhooks/target.ts';
-import { presentId, presentTimestamp, presentTimestamps } from './fields.ts';
 import { type Page, readPage } from './lists.ts';
 
 type WebhookRow = Prisma.WebhookSubscriptionGetPayload<object>;

@@ -38,7 +38,13 @@ export function createConnections({ allowPrivateTargets, lookup = systemLookup, 
       else callback(null, socket as NonNullable<typeof socket>);
     });
   };
-  return new Agent({ connect: guarded, allowH2: false, pipelining: 1, keepAliveTimeout: 10_000, maxHeaderSize: 16_384 });
+  return new Agent({
+    connect: guarded,
+    allowH2: false,
+    pipelining: 1,
+    keepAliveTimeout: 10_000,
+    maxHeaderSize: 16_384,
+  });
 }
 
 function publicOnly(lookup: LookupFunction): LookupFunction {

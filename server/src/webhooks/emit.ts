@@ -18,6 +18,8 @@ export interface Emitter {
 export interface Emission<Type extends EventType> {
   payload: EventPayload<Type>;
   changes?: Changes;
+  /** The one subscription that it is for, where it isn't for all that want it. */
+  onlyTo?: bigint;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface Emission<Type extends EventType> {
 export async function emit<Type extends EventType>(
   { db, lanes, now, afterCommit, wakeWorkers }: Emitter,
   type: Type,
-  { payload, changes }: Emission<Type>,
+  { payload, changes, onlyTo }: Emission<Type>,
 ): Promise<void> {
   const tenantId = db.$tenantId;
   const at = now();
@@ -45,6 +47,7 @@ export async function emit<Type extends EventType>(
     WITH matching AS (
       SELECT id FROM webhook_subscriptions
       WHERE tenant_id = ${tenantId} AND active AND events @> ARRAY[${type}]
+        AND (${onlyTo ?? null}::bigint IS NULL OR id = ${onlyTo ?? null})
     ), event AS (
       INSERT INTO events (tenant_id, public_id, type, body, created_at)
       SELECT ${tenantId}, ${publicId}, ${type}, ${body}, ${at} WHERE EXISTS (SELECT FROM matching)

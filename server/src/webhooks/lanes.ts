@@ -52,7 +52,11 @@ export async function openLaneJobs(boss: PgBoss): Promise<LaneJobs> {
       return jobs.map((job) => ({ lane: laneOf(job.data), job }));
     },
     remove: async (jobs) => {
-      if (jobs.length > 0) await boss.deleteJob(queue, jobs.map(({ id }) => id));
+      if (jobs.length > 0)
+        await boss.deleteJob(
+          queue,
+          jobs.map(({ id }) => id),
+        );
     },
   };
 }

@@ -6,17 +6,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /** How long is waited after the first, second, … failed attempt. After one more there is no next. Milliseconds. */
-const waits = [
-  5 * second,
-  5 * minute,
-  30 * minute,
-  2 * hour,
-  5 * hour,
-  10 * hour,
-  14 * hour,
-  20 * hour,
-  24 * hour,
-];
+const waits = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
 
 /** How far a wait may be from the schedule, so that what failed together is not repeated together. */
 const jitter = 0.2;
@@ -50,7 +40,11 @@ export function nextAttempt({ attempt, at, retryAfter = 0 }: FailedAttempt, rand
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  const wait = /^\d+$/.test(text) ? Number(text) * second : /^[A-Za-z]{3}/.test(text) ? Date.parse(text) - now.getTime() : NaN;
+  const wait = /^\d+$/.test(text)
+    ? Number(text) * second
+    : /^[A-Za-z]{3}/.test(text)
+      ? Date.parse(text) - now.getTime()
+      : NaN;
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), longestRetryAfter);
 }
 

@@ -59,11 +59,22 @@ export async function send(sender: Sender, attempt: Attempt): Promise<Outcome> {
   }
 }
 
-async function post({ connections, allowPrivateTargets }: Sender, { url, headers, body }: Attempt, signal: AbortSignal) {
+async function post(
+  { connections, allowPrivateTargets }: Sender,
+  { url, headers, body }: Attempt,
+  signal: AbortSignal,
+) {
   // The name in a URL is looked up when connecting; a literal address never is, so it is looked at here.
   checkTargetUrl(url, allowPrivateTargets);
   const { origin, pathname, search } = new URL(url);
-  const response = await connections.request({ origin, path: pathname + search, method: 'POST', headers, body, signal });
+  const response = await connections.request({
+    origin,
+    path: pathname + search,
+    method: 'POST',
+    headers,
+    body,
+    signal,
+  });
   const { 'retry-after': retryAfter } = response.headers;
   return {
     status: response.statusCode,

@@ -2,8 +2,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Dispatcher } from 'undici';
 import type { PrismaClient } from '../data/prisma.ts';
 import { type Lane, type LaneJobs, laneKey } from './lanes.ts';
-import { type ClaimedDelivery, claimDue, findDueLanes, type LaneSlots } from './outbox.ts';
 import { createLoop } from './loop.ts';
+import { type ClaimedDelivery, claimDue, findDueLanes, type LaneSlots } from './outbox.ts';
 import { sweepInterval } from './schedule.ts';
 import type { SecretSealer } from './secret.ts';
 import { send } from './send.ts';
@@ -131,9 +131,9 @@ export function startWorker(options: WorkerOptions): Worker {
 
   function openLane({ tenantId, subscriptionId }: Lane, more = true): OpenLane {
     const key = laneKey({ tenantId, subscriptionId });
-    let lane = open.get(key);
-    if (lane === undefined) open.set(key, (lane = { tenantId, subscriptionId, inFlight: 0, more }));
-    else if (more) lane.more = true;
+    const lane = open.get(key) ?? { tenantId, subscriptionId, inFlight: 0, more };
+    lane.more ||= more;
+    open.set(key, lane);
     return lane;
   }
 

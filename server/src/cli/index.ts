@@ -1,0 +1,48 @@
+import { Command } from 'commander';
+import { addAssets } from './assets.ts';
+import { addDeliveries } from './deliveries.ts';
+import { Interrupted, reportError } from './errors.ts';
+import { examples, programName } from './help.ts';
+import { addKeys } from './keys.ts';
+import { addListen } from './listen.ts';
+import { addProjects } from './projects.ts';
+import { addTenants } from './tenants.ts';
+import { addUsers } from './users.ts';
+
+const program = new Command(programName)
+  .description(
+    'Makes what the API has no endpoint for: tenants, users, keys, projects and assets; sees and mends deliveries.',
+  )
+  .addHelpText(
+    'after',
+    `
+It works on the database of DATABASE_URL or, without that, on the one below DATA_DIR, whether the server runs or not.
+Exit codes: 0 done, 1 failed, 2 called wrongly.
+${examples(
+  'tenants create --name "Acme" --admin-email ada@acme.example',
+  'keys create --tenant Acme --user ada@acme.example --name ci --scopes all',
+)}`,
+  )
+  .exitOverride()
+  // Errors are said by reportError.
+  .configureOutput({ outputError: () => undefined });
+
+for (const addNoun of [addTenants, addUsers, addKeys, addProjects, addAssets, addDeliveries]) addNoun(program);
+for (const verb of program.commands.flatMap((noun) => noun.commands)) {
+  verb.option('--json', 'print one JSON document, errors included');
+}
+
+addListen(program);
+
+let started: Command | undefined;
+program.hook('preAction', (_, command) => {
+  started = command;
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = reportError(error, { command: started, json: process.argv.includes('--json') });
+  // What was under way must not connect again.
+  if (error instanceof Interrupted) process.exit();
+}

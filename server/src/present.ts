@@ -1,0 +1,36 @@
+import type { CustomFields } from '@itsm-api/contract';
+import type { Prisma } from './data/generated/client.ts';
+
+/** A row's id as JSON has it: a safe integer, since ids come from sequences. */
+export function presentId(id: bigint): number;
+export function presentId(id: bigint | null): number | null;
+export function presentId(id: bigint | null): number | null {
+  return id === null ? null : Number(id);
+}
+
+/** A moment as the API answers it. */
+export function presentTimestamp(moment: Date): string;
+export function presentTimestamp(moment: Date | null): string | null;
+export function presentTimestamp(moment: Date | null): string | null {
+  return moment === null ? null : moment.toISOString();
+}
+
+/** A calendar date as the API answers it, `YYYY-MM-DD`. */
+export function presentDate(date: Date | null): string | null {
+  return date === null ? null : date.toISOString().slice(0, 10);
+}
+
+/** The `createdAt` and `updatedAt` that every resource has. */
+export function presentTimestamps(row: { createdAt: Date; updatedAt: Date }): { createdAt: string; updatedAt: string } {
+  return { createdAt: presentTimestamp(row.createdAt), updatedAt: presentTimestamp(row.updatedAt) };
+}
+
+/** A stored JSON column as custom fields; nothing else is ever written to one. */
+export function presentCustomFields(value: Prisma.JsonValue): CustomFields {
+  return value as CustomFields;
+}
+
+/** A calendar date or timestamp for its column. */
+export function toDate(value: string | null): Date | null {
+  return value === null ? null : new Date(value);
+}
