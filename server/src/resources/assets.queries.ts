@@ -7,9 +7,10 @@ import {
   type ErrorDetail,
   type NewAsset,
 } from '@itsm-api/contract';
-import { type Context, transaction } from '../context.ts';
+import { type Context, type Transaction, transaction } from '../context.ts';
 import type { Prisma } from '../data/generated/client.ts';
 import { lockRow } from '../data/lock.ts';
+import type { TenantClient } from '../data/tenant.ts';
 import { ApiError, invalidField, notFound } from '../errors.ts';
 import {
   presentCustomFields,
@@ -20,6 +21,7 @@ import {
   toDate,
 } from '../present.ts';
 import { emit } from '../webhooks/emit.ts';
+import type { Lane } from '../webhooks/lanes.ts';
 import { changesBetween, mergeCustomFields } from './changes.ts';
 import { anyOf, type Page, readPage } from './lists.ts';
 import { checkUsers, reference } from './references.ts';
@@ -77,13 +79,15 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
           details: problems,
         });
       }
+      const { emitter, putLanesIn } = gatherLanes(context);
       let created = 0;
       for (const chunk of chunksOf(inputs, 500)) {
         const rows = await context.db.asset.createManyAndReturn({ data: chunk.map(columnsOf) });
-        for (const row of rows) await emit(context, 'asset.created', { payload: presentAsset(row) });
+        for (const row of rows) await emit(emitter, 'asset.created', { payload: presentAsset(row) });
         created += chunk.length;
         onProgress(created);
       }
+      await putLanesIn();
     },
     { timeout: manyTimeoutMs },
   );
@@ -181,6 +185,23 @@ async function findConflicts({ db }: Context, inputs: readonly NewAsset[]): Prom
     }
     return problems;
   });
+}
+
+/**
+ * Has `emit` keep the lanes until `putLanesIn`: a lane that is put in is locked for every other transaction that emits
+ * to it until this one ends, and that may be minutes away.
+ */
+function gatherLanes(context: Context & Transaction) {
+  const waiting = new Map<bigint, Lane>();
+  const addWithin = async (_: TenantClient, lanes: Lane[]) => {
+    for (const lane of lanes) waiting.set(lane.subscriptionId, lane);
+  };
+  return {
+    emitter: { ...context, lanes: { ...context.lanes, addWithin } },
+    putLanesIn: async () => {
+      if (waiting.size > 0) await context.lanes.addWithin(context.db, [...waiting.values()]);
+    },
+  };
 }
 
 function* chunksOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {

@@ -1,0 +1,163 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createWebhook } from '@itsm-api/server/resources/webhooks.queries.ts';
+import { createTenant, tenantContext } from '@itsm-api/server/tenants.ts';
+import { createSecretSealer } from '@itsm-api/server/webhooks/secret.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { unique } from '../support/workspace.ts';
+import { commandLine, secretKey } from './itsm.ts';
+
+let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let api: Api;
+let itsm: ReturnType<typeof commandLine>;
+let folder: string;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  api = await startApi({ databaseUrl: database.url });
+  itsm = commandLine(database.url);
+  folder = await mkdtemp(join(tmpdir(), 'itsm-import-'));
+});
+
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+/** A tenant with an administrator and a subscription to `asset.created`. */
+async function makeTenant() {
+  const name = `T${unique()}`;
+  const { admin } = await createTenant(api.prisma, { name, adminEmail: `${name.toLowerCase()}@example.com` });
+  const services = { ...api.services, sealer: createSecretSealer([secretKey]) };
+  const context = await tenantContext({ prisma: api.prisma, services }, name);
+  await createWebhook(context, { url: 'https://hooks.example.com/itsm', secret: 'secret', events: ['asset.created'] });
+  return { name, admin, db: context.db };
+}
+
+async function makeFile(...lines: string[]): Promise<string> {
+  const file = join(folder, `${unique()}.csv`);
+  await writeFile(file, lines.join('\r\n'));
+  return file;
+}
+
+describe('assets create', () => {
+  it('makes an asset and emits asset.created', async () => {
+    const { name, admin, db } = await makeTenant();
+    const create = `assets create --tenant ${name} --name Laptop --asset-tag LT-1 --type LAPTOP`;
+    const made = await itsm(
+      `${create} --assigned-to ${admin.email} --purchase-date 2025-03-14 --purchase-cost 1499` +
+        ' --custom-field site=Leipzig --custom-field formula=a=b --json',
+    );
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    const asset = JSON.parse(made.stdout);
+    expect(asset).toMatchObject({
+      assetTag: 'LT-1',
+      status: 'IN_USE',
+      assignedToId: admin.id,
+      purchaseDate: '2025-03-14',
+      purchaseCost: '1499.00',
+      customFields: { site: 'Leipzig', formula: 'a=b' },
+    });
+    const [event] = await db.event.findMany();
+    expect(JSON.parse(event?.body ?? '')).toMatchObject({ type: 'asset.created', asset });
+
+    const again = await itsm(create);
+    expect(again).toEqual({ code: 1, stdout: '', stderr: 'error: --asset-tag LT-1 is taken by another asset\n' });
+    expect(await db.event.count()).toBe(1);
+  });
+});
+
+describe('assets import', { timeout: 60_000 }, () => {
+  it('makes every asset of the file and emits asset.created for each', async () => {
+    const { name, admin, db } = await makeTenant();
+    const file = await makeFile(
+      '\uFEFFassetTag,name,type,customFields.site,assignedToId,notes,serialNumber',
+      `LT-1,Laptop,LAPTOP,Leipzig,${admin.email.toUpperCase()},"Two lines,\r\nand a ""quote""",`,
+      `LT-2, Phone ,MOBILE,,${admin.id},,SN-2`,
+      ',,,,,,',
+      '',
+      'LT-3,Büro,OTHER,,,,',
+    );
+    expect(await itsm(`assets import --tenant ${name}`, file)).toEqual({
+      code: 0,
+      stdout: 'Imported 3 assets.\n',
+      stderr: '',
+    });
+    const rows = await db.asset.findMany({ orderBy: { id: 'asc' } });
+    expect(rows).toMatchObject([
+      {
+        assetTag: 'LT-1',
+        status: 'IN_USE',
+        assignedToId: BigInt(admin.id),
+        notes: 'Two lines,\nand a "quote"',
+        serialNumber: null,
+        customFields: { site: 'Leipzig' },
+      },
+      {
+        assetTag: 'LT-2',
+        name: 'Phone',
+        assignedToId: BigInt(admin.id),
+        notes: null,
+        serialNumber: 'SN-2',
+        customFields: {},
+      },
+      { assetTag: 'LT-3', name: 'Büro', status: 'IN_STOCK', assignedToId: null },
+    ]);
+    const events = await db.event.findMany({ orderBy: { id: 'asc' } });
+    expect(events.map(({ body }) => JSON.parse(body).asset.assetTag)).toEqual(['LT-1', 'LT-2', 'LT-3']);
+    expect(await db.delivery.count()).toBe(3);
+  });
+
+  it('names every line that is wrong, and imports nothing', async () => {
+    const { name, db } = await makeTenant();
+    const file = await makeFile(
+      'name,assetTag,type,assignedToId,purchaseCost',
+      'Good,T-1,LAPTOP,,',
+      '"Two\r\nlines",T-2,LAPTOPS,,"1,5"',
+      'Twice,T-1,LAPTOP,nobody@example.com,',
+      'Short,T-4,LAPTOP',
+      ...Array.from({ length: 20 }, (_, index) => `,T-1${index},LAPTOP,,`),
+    );
+    const { code, stdout, stderr } = await itsm(`assets import --tenant ${name}`, file);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const lines = stderr.replaceAll(`error: ${file}`, '').trimEnd().split('\n');
+    expect(lines.slice(0, 6)).toEqual([
+      expect.stringMatching(/^, line 3: type must be one of LAPTOP, /),
+      expect.stringMatching(/^, line 3: purchaseCost must be a decimal such as "1499.00": /),
+      ', line 5: assetTag T-1 is already on line 2',
+      ', line 5: assignedToId nobody@example.com names no active user of this workspace',
+      ', line 6: it has 3 cells, and the header 5',
+      ', line 7: name is required',
+    ]);
+    expect(lines.slice(20)).toEqual([': and 5 more', ': nothing was imported']);
+    expect(await db.asset.count()).toBe(0);
+  });
+
+  it('names lines that what is already there stands against, and unknown columns', async () => {
+    const { name, db } = await makeTenant();
+    await db.asset.create({ data: { name: 'There', assetTag: 'T-2', type: 'LAPTOP' } });
+    const [file, header] = await Promise.all([
+      makeFile('name,assetTag,type,assignedToId', 'New,T-1,LAPTOP,', 'Taken,T-2,LAPTOP,', 'Nobody,T-3,LAPTOP,999999'),
+      makeFile('name,Asset Tag,type,type', 'New,T-1,LAPTOP,LAPTOP'),
+    ]);
+    const [conflicts, columns] = await Promise.all([
+      itsm(`assets import --tenant ${name} --json`, file),
+      itsm(`assets import --tenant ${name}`, header),
+    ]);
+    expect(conflicts).toMatchObject({ code: 1, stdout: '' });
+    expect(JSON.parse(conflicts.stderr).error.details).toEqual([
+      { line: 3, path: 'assetTag', message: 'T-2 is taken by another asset' },
+      { line: 4, path: 'assignedToId', message: 'names no active user of this workspace' },
+    ]);
+    expect(columns.code).toBe(1);
+    expect(columns.stderr.replaceAll(header, 'FILE')).toMatch(
+      /^error: FILE: there is no column "Asset Tag"; there are name, assetTag, .*\nerror: FILE: the column assetTag is missing\nerror: FILE: the column type is there twice\n$/,
+    );
+    expect(await db.asset.count()).toBe(1);
+    expect(await db.event.count()).toBe(0);
+  });
+});

@@ -1,0 +1,164 @@
+import { pathPrefix, scopes } from '@itsm-api/contract';
+import { createTenant, findTenant } from '@itsm-api/server/tenants.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { commandLine } from './itsm.ts';
+
+let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let api: Api;
+let itsm: ReturnType<typeof commandLine>;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  api = await startApi({ databaseUrl: database.url });
+  itsm = commandLine(database.url);
+});
+
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+const statusWith = async (key: string) => (await api.call({ method: 'GET', path: `${pathPrefix}/users`, key })).status;
+
+describe('tenants, users and keys', { timeout: 60_000 }, () => {
+  it('lead from nothing to a key that works until it is revoked', async () => {
+    const tenant = await itsm('tenants create --admin-email Ada@acme.example --name', ' Acme ');
+    expect(tenant).toMatchObject({ code: 0, stderr: '' });
+    expect(tenant.stdout).toMatch(/^Created the tenant Acme \(id \d+\) with its administrator ada@acme.example.\n$/);
+    const { id } = await findTenant(api.prisma, 'aCME');
+    expect(await findTenant(api.prisma, String(id))).toMatchObject({ name: 'Acme', active: true });
+
+    const jonas = '--email Jonas@acme.example --role AGENT --job-title Engineer --time-zone Europe/Berlin';
+    const [user, all] = await Promise.all([
+      itsm(`users create --tenant acme ${jonas} --json --name`, 'Jonas Weber'),
+      itsm(`keys create --tenant ${id} --user ADA@acme.example --name a --scopes all --json`),
+    ]);
+    expect(JSON.parse(user.stdout)).toMatchObject({
+      email: 'jonas@acme.example',
+      role: 'AGENT',
+      jobTitle: 'Engineer',
+      timeZone: 'Europe/Berlin',
+      department: null,
+      active: true,
+    });
+    expect(JSON.parse(all.stdout)).toMatchObject({ user: 'ada@acme.example', scopes: Object.keys(scopes) });
+
+    const ci = '--user jonas@acme.example --name ci --expires-in-days 30 --scopes';
+    const made = await itsm(`keys create --tenant Acme ${ci}`, 'users:read, tickets:read');
+    expect(made.stdout).toMatch(/^itsm_\w{38}\n$/);
+    const key = made.stdout.trim();
+    expect(made.stderr).toContain('shown this once');
+    expect(made.stderr).not.toContain(key);
+    expect(await statusWith(key)).toBe(200);
+
+    const [keys, users] = await Promise.all([itsm('keys list --tenant Acme --json'), itsm('users list --tenant Acme')]);
+    expect(keys.stdout).not.toContain(key);
+    const [listed] = JSON.parse(keys.stdout);
+    expect(listed).toMatchObject({ name: 'ci', lastFour: key.slice(-4), scopes: ['users:read', 'tickets:read'] });
+    expect(Date.parse(listed.expiresAt) - Date.parse(listed.createdAt)).toBeCloseTo(30 * 86_400_000, -4);
+    expect(users.stdout).toMatch(
+      /^ID +NAME +E-MAIL +ROLE +STATE\n\d+ +Jonas Weber +jonas@acme.example +AGENT +active\n/,
+    );
+
+    const revoked = await itsm(`keys revoke ${listed.id} --json`);
+    await expect.poll(() => statusWith(key)).toBe(401);
+    const { revokedAt } = JSON.parse(revoked.stdout);
+    expect(JSON.parse((await itsm(`keys revoke ${listed.id} --json`)).stdout)).toMatchObject({ revokedAt });
+  });
+
+  it('are closed by deactivating: keys stop working, and nothing can be made in them', async () => {
+    await createTenant(api.prisma, { name: 'Globex', adminEmail: 'hank@globex.example', adminName: 'Hank' });
+    const newKey = 'keys create --tenant Globex --user hank@globex.example --name k --scopes users:read';
+    const key = (await itsm(newKey)).stdout.trim();
+    expect(await statusWith(key)).toBe(200);
+
+    expect(await itsm('tenants deactivate globex')).toMatchObject({ code: 0, stderr: '' });
+    await expect.poll(() => statusWith(key)).toBe(401);
+    const stderr = 'error: --tenant Globex is inactive: nothing can be created in it\n';
+    expect(
+      await Promise.all([
+        itsm(newKey),
+        itsm('users create --tenant Globex --name N --email n@globex.example --role AGENT'),
+        itsm('users deactivate HANK@globex.example --tenant Globex'),
+      ]),
+    ).toMatchObject([
+      { code: 1, stdout: '', stderr },
+      { code: 1, stdout: '', stderr },
+      { code: 0, stdout: expect.stringMatching(/^The user Hank <hank@globex.example> \(id \d+\) is inactive.\n$/) },
+    ]);
+  });
+});
+
+describe('projects create', { timeout: 60_000 }, () => {
+  it('takes the manager by e-mail address and names what is taken', async () => {
+    const { admin } = await createTenant(api.prisma, { name: 'Initech', adminEmail: 'bill@initech.example' });
+    const create = 'projects create --tenant Initech --key TPS --name Reports';
+    const made = await itsm(`${create} --manager Bill@initech.example --start-date 2026-11-20 --json`);
+    expect(JSON.parse(made.stdout)).toMatchObject({
+      key: 'TPS',
+      managerId: admin.id,
+      startDate: '2026-11-20',
+      status: 'PLANNED',
+    });
+    expect(await Promise.all([itsm(create), itsm(`${create} --manager milton@initech.example`)])).toMatchObject([
+      { code: 1, stderr: 'error: --key TPS is taken by another project\n' },
+      { code: 1, stderr: 'error: --manager names no active user of this workspace\n' },
+    ]);
+  });
+});
+
+describe('a command that fails', { timeout: 60_000 }, () => {
+  it('says so on one line, or as JSON, and exits with 1', async () => {
+    await createTenant(api.prisma, { name: 'Umbrella', adminEmail: 'a@umbrella.example' });
+    const [taken, unknown, nobody, noKey] = await Promise.all([
+      itsm('tenants create --name UMBRELLA --admin-email b@umbrella.example'),
+      itsm('keys list --tenant Nowhere --json'),
+      itsm('keys create --tenant Umbrella --user b@umbrella.example --name k --scopes all'),
+      itsm('keys revoke 999999'),
+    ]);
+    expect(taken).toEqual({ code: 1, stdout: '', stderr: 'error: --name UMBRELLA is taken by another tenant\n' });
+    expect(unknown).toMatchObject({ code: 1, stdout: '' });
+    const error = { code: 'NOT_FOUND', message: 'There is no tenant named Nowhere.' };
+    expect(JSON.parse(unknown.stderr)).toEqual({ error });
+    expect(nobody).toMatchObject({
+      code: 1,
+      stderr: 'error: --user b@umbrella.example is no user of this workspace\n',
+    });
+    expect(noKey).toMatchObject({ code: 1, stderr: 'error: There is no key with the id 999999.\n' });
+  });
+});
+
+describe('a command that is called wrongly', { timeout: 60_000 }, () => {
+  it('names each option that is wrong, and exits with 2', async () => {
+    const [missing, wrong, scope, setting] = await Promise.all([
+      itsm('tenants create --name X --json'),
+      itsm('users create --tenant X --email x --role BOSS --time-zone Mars/North --name', ' '),
+      itsm('keys create --tenant X --user a@x.example --name k --scopes tickets:reed --expires-in-days 1e3'),
+      commandLine('mysql://localhost/x')('tenants list'),
+    ]);
+    expect(missing).toMatchObject({ code: 2, stdout: '' });
+    expect(JSON.parse(missing.stderr).error.message).toBe("required option '--admin-email <email>' not specified");
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr.split('\n')).toEqual([
+      'error: --name must have at least 1 character',
+      'error: --email must be an e-mail address',
+      'error: --role must be one of ADMIN, AGENT, REQUESTER',
+      'error: --time-zone must be the IANA name of a time zone, such as Europe/Berlin',
+      '',
+    ]);
+    expect(scope.code).toBe(2);
+    expect(scope.stderr).toMatch(/^error: --scopes may not hold tickets:reed; there are tickets:read, /);
+    expect(scope.stderr).toMatch(/^error: --expires-in-days must be a whole number of days from 1 to 3650$/m);
+    expect(setting.code).toBe(2);
+    expect(setting.stderr).toMatch(/^error: DATABASE_URL: must be like [^\n]+\n$/);
+  });
+
+  it('is helped by examples', async () => {
+    const { code, stdout } = await itsm('keys create --help');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Examples:\n {2}\$ pnpm -s itsm keys create /m);
+    for (const scope of Object.keys(scopes)) expect(stdout).toContain(scope);
+  });
+});

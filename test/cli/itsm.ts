@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const program = join(import.meta.dirname, '../../server/src/cli/index.ts');
+
+/** Seals the webhook secrets of every command that a test runs. */
+export const secretKey = Buffer.alloc(32, 7).toString('base64');
+
+/** What a command leaves behind. */
+export interface Outcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs commands as a user does, each as a process, on one database. Arguments with spaces in them come after. */
+export function commandLine(databaseUrl: string) {
+  return async (command: string, ...more: string[]): Promise<Outcome> => {
+    const child = spawn(process.execPath, [program, ...command.split(' '), ...more], {
+      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { code, stdout, stderr };
+  };
+}

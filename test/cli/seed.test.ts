@@ -1,0 +1,72 @@
+import { pathPrefix, type Ticket } from '@itsm-api/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DemoWorkspace, seed } from '../../prisma/seed.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { ticket } from '../support/workspace.ts';
+
+let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let api: Api;
+let demo: DemoWorkspace | undefined;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  api = await startApi({ databaseUrl: database.url });
+  demo = await seed(api.prisma);
+});
+
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+const call = async (method: string, path: string, body?: unknown) =>
+  (await api.call({ method, path: pathPrefix + path, key: demo?.key, body })).body;
+
+describe('seed', () => {
+  it('makes a demo workspace that its key shows', async () => {
+    expect(demo).toMatchObject({ tenant: 'Acme Corporation', adminEmail: expect.stringContaining('@') });
+    const lists = await Promise.all(
+      ['users', 'tickets', 'assets', 'projects'].map((path) => call('GET', `/${path}?perPage=100`)),
+    );
+    expect(lists.map(({ meta }) => meta.totalCount)).toEqual([3, 40, 12, 3]);
+    const tasks = await Promise.all(
+      lists[3].data.map(({ id }: { id: number }) => call('GET', `/projects/${id}/tasks`)),
+    );
+    expect(tasks.map(({ meta }) => meta.totalCount)).toEqual([5, 5, 5]);
+  });
+
+  it('makes tickets whose moments and resolution fit their status', async () => {
+    const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
+    const now = new Date().toISOString();
+    for (const { title, status, createdAt, resolvedAt, closedAt, updatedAt, resolution } of data) {
+      const isDone = status === 'RESOLVED' || status === 'CLOSED';
+      expect([resolvedAt !== null, closedAt !== null, resolution !== null], title).toEqual([
+        isDone,
+        status === 'CLOSED',
+        isDone,
+      ]);
+      const moments = [createdAt, resolvedAt, closedAt, updatedAt, now].filter((moment) => moment !== null);
+      expect(moments, title).toEqual(moments.toSorted());
+    }
+    expect(data.map(({ createdAt }) => createdAt)).toEqual(
+      data
+        .map(({ createdAt }) => createdAt)
+        .toSorted()
+        .reverse(),
+    );
+    expect(data.filter(({ parentId }) => parentId !== null)).toHaveLength(6);
+  });
+
+  it('goes on counting tickets where it ended', async () => {
+    const incidents = await call('GET', '/tickets?type=INCIDENT');
+    const { data } = await call('POST', '/tickets', { ...ticket, type: 'INCIDENT' });
+    expect(data.ticketNumber).toBe(`INC-${incidents.meta.totalCount + 1}`);
+  });
+
+  it('does nothing where there is a tenant', async () => {
+    expect(await seed(api.prisma)).toBeUndefined();
+    expect(await api.prisma.tenant.count()).toBe(1);
+    expect(await api.prisma.apiKey.count()).toBe(1);
+  });
+});
