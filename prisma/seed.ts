@@ -55,18 +55,33 @@ async function addUsers(tx: Transaction, tenantId: bigint): Promise<Users> {
 
 async function addTickets(tx: Transaction, users: Users): Promise<void> {
   const { tenantId } = users.ada;
-  const lastNumbers = new Map<TicketType, number>();
+  const lastNumbers = { INCIDENT: 0, PROBLEM: 0, CHANGE: 0, SERVICE_REQUEST: 0 };
+  let ordinal = 0;
   const ids = new Map<string, bigint>();
   for (const [facts, title, description, resolution = null, extras = {}] of tickets) {
     const [daysAgo, type, category, priority, status, requester, assignee, hours] = facts;
     const { parent, watchers = [], ...columns } = extras;
-    const number = (lastNumbers.get(type) ?? 0) + 1;
+    const number = ++lastNumbers[type];
+    ordinal++;
     const resolvedAt = status === 'RESOLVED' || status === 'CLOSED' ? moment(-daysAgo, hours) : null;
     const closedAt = status === 'CLOSED' ? moment(-daysAgo, hours + hoursUntilClosed) : null;
     const { id } = await tx.ticket.create({
       data: {
         ...columns,
-        ...{ tenantId, type, number, title, description, status, priority, category, resolution, resolvedAt, closedAt },
+        ...{
+          tenantId,
+          ordinal,
+          type,
+          number,
+          title,
+          description,
+          status,
+          priority,
+          category,
+          resolution,
+          resolvedAt,
+          closedAt,
+        },
         requesterId: users[requester].id,
         assigneeId: assignee && users[assignee].id,
         parentId: parent === undefined ? null : (ids.get(parent) ?? null),
@@ -74,13 +89,13 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
-    lastNumbers.set(type, number);
     ids.set(`${ticketNumberPrefixes[type]}-${number}`, id);
     await tx.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
     });
   }
-  await tx.ticketNumber.createMany({ data: [...lastNumbers].map(([type, last]) => ({ tenantId, type, last })) });
+  const { INCIDENT: incident, PROBLEM: problem, CHANGE: change, SERVICE_REQUEST: serviceRequest } = lastNumbers;
+  await tx.ticketSequence.create({ data: { tenantId, total: ordinal, incident, problem, change, serviceRequest } });
 }
 
 async function addAssets(tx: Transaction, users: Users): Promise<void> {

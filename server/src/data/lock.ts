@@ -1,17 +1,26 @@
+import type { EventType } from '@itsm-api/contract';
 import { Prisma } from './generated/client.ts';
+import { noSubscriber } from './subscribers.ts';
 import { rawClient, type TenantClient } from './tenant.ts';
 
 /** The tables whose rows an update locks first. */
 type Lockable = 'tickets' | 'assets' | 'tasks' | 'webhook_subscriptions';
 
 /**
- * Locks one row until the end of the transaction, so that what is read after it is what will be changed.
- * Resolves to false when the tenant has no such row. Rows that refer to it may still be written meanwhile.
+ * Locks one row until the end of the transaction, so that what is read after it is what will be changed. Rows that
+ * refer to it may still be written meanwhile. Resolves to undefined when the tenant has no such row; else to whether
+ * anybody subscribes to the event that the change is to emit.
  */
-export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
-  const rows = await rawClient(db).$queryRaw<unknown[]>`
-    SELECT 1 FROM ${Prisma.raw(table)} WHERE tenant_id = ${db.$tenantId} AND id = ${id} FOR NO KEY UPDATE`;
-  return rows.length > 0;
+export async function lockRow(
+  db: TenantClient,
+  table: Lockable,
+  { id, event }: { id: number; event: EventType | null },
+): Promise<{ heard: boolean } | undefined> {
+  const heard = event === null ? Prisma.sql`false` : Prisma.sql`NOT ${noSubscriber(db.$tenantId, event)}`;
+  const rows = await rawClient(db).$queryRaw<{ heard: boolean }[]>`
+    SELECT ${heard} AS heard FROM ${Prisma.raw(table)} WHERE tenant_id = ${db.$tenantId} AND id = ${id}
+    FOR NO KEY UPDATE`;
+  return rows[0];
 }
 
 /** Locks named by what they guard; each is taken per tenant, for the length of the transaction. */

@@ -1,16 +1,84 @@
+import { Prisma, type Ticket } from './generated/client.ts';
 import type { TicketType } from './generated/enums.ts';
+import { noSubscriber } from './subscribers.ts';
 import { rawClient, type TenantClient } from './tenant.ts';
 
-/**
- * The next number of a ticket of this type, from 1 per tenant and type. The row stays locked until the transaction
- * ends, so numbers have no gaps and none is given twice (docs/decisions/tickets.md).
+/*
+ * Tickets in SQL. Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
+ * their own; here each is one statement (docs/decisions/totals.md). Every statement filters by tenant itself.
  */
-export async function takeTicketNumber(db: TenantClient, type: TicketType): Promise<number> {
-  const rows = await rawClient(db).$queryRaw<[{ last: number }]>`
-    INSERT INTO ticket_numbers (tenant_id, type, last) VALUES (${db.$tenantId}, ${type}::"TicketType", 1)
-    ON CONFLICT (tenant_id, type) DO UPDATE SET last = ticket_numbers.last + 1
-    RETURNING last`;
-  return rows[0].last;
+
+/** A ticket with its watchers, ascending. */
+export type TicketRow = Ticket & { watcherUserIds: bigint[] };
+
+/** What a new ticket is made from; the rest is the database's. */
+export type NewTicketRow = Pick<
+  Ticket,
+  | 'title'
+  | 'description'
+  | 'type'
+  | 'priority'
+  | 'category'
+  | 'categoryConfigId'
+  | 'requesterId'
+  | 'assigneeId'
+  | 'parentId'
+> & { customFields: object; at: Date };
+
+export const columns = Prisma.raw(`
+  t.tenant_id AS "tenantId", t.id, t.ordinal, t.type::text, t.number, t.title, t.description, t.status::text,
+  t.priority::text, t.category::text, t.category_config_id AS "categoryConfigId", t.requester_id AS "requesterId",
+  t.assignee_id AS "assigneeId", t.parent_id AS "parentId", t.custom_fields AS "customFields", t.resolution,
+  t.resolved_at AS "resolvedAt", t.closed_at AS "closedAt", t.created_at AS "createdAt", t.updated_at AS "updatedAt"`);
+
+export const watchers = Prisma.raw(`
+  ARRAY(SELECT w.user_id FROM ticket_watchers w WHERE w.tenant_id = t.tenant_id AND w.ticket_id = t.id
+    ORDER BY w.user_id) AS "watcherUserIds"`);
+
+/** One ticket of the tenant. */
+export async function selectTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
+  const rows = await rawClient(db).$queryRaw<TicketRow[]>`
+    SELECT ${columns}, ${watchers} FROM tickets t WHERE t.tenant_id = ${db.$tenantId} AND t.id = ${id}`;
+  return rows[0];
+}
+
+/**
+ * Makes a ticket with its watchers, the next ordinal and the next number of its type, unless somebody subscribes to
+ * `ticket.created` and `evenIfSubscribed` is false: then nothing is done, and undefined is answered. One statement,
+ * so one transaction. The sequence stays locked until it is committed, which keeps ordinals and ids in one order.
+ */
+export async function insertTicket(
+  db: TenantClient,
+  ticket: NewTicketRow,
+  { watcherUserIds, evenIfSubscribed }: { watcherUserIds: number[]; evenIfSubscribed: boolean },
+): Promise<TicketRow | undefined> {
+  const tenantId = db.$tenantId;
+  const ofType = (type: TicketType) => Number(ticket.type === type);
+  const rows = await rawClient(db).$queryRaw<TicketRow[]>`
+    WITH sequence AS (
+      INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
+      SELECT ${tenantId}, 1, ${ofType('INCIDENT')}::int, ${ofType('PROBLEM')}::int, ${ofType('CHANGE')}::int,
+        ${ofType('SERVICE_REQUEST')}::int
+      WHERE ${evenIfSubscribed} OR ${noSubscriber(tenantId, 'ticket.created')}
+      ON CONFLICT (tenant_id) DO UPDATE SET total = s.total + 1, incident = s.incident + EXCLUDED.incident,
+        problem = s.problem + EXCLUDED.problem, change = s.change + EXCLUDED.change,
+        service_request = s.service_request + EXCLUDED.service_request
+      RETURNING total, ${Prisma.raw(ticket.type.toLowerCase())} AS number
+    ), t AS (
+      INSERT INTO tickets (id, tenant_id, ordinal, type, number, title, description, priority, category,
+        category_config_id, requester_id, assignee_id, parent_id, custom_fields, created_at, updated_at)
+      SELECT nextval('tickets_id_seq'), ${tenantId}, sequence.total, ${ticket.type}::"TicketType", sequence.number,
+        ${ticket.title}, ${ticket.description}, ${ticket.priority}::"Priority", ${ticket.category}::"TicketCategory",
+        ${ticket.categoryConfigId}, ${ticket.requesterId}, ${ticket.assigneeId}, ${ticket.parentId},
+        ${JSON.stringify(ticket.customFields)}::jsonb, ${ticket.at}::timestamptz, ${ticket.at}::timestamptz
+      FROM sequence
+      RETURNING *
+    ), watcher AS (
+      INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
+      SELECT t.tenant_id, t.id, unnest(${watcherUserIds}::bigint[]) FROM t
+    )
+    SELECT ${columns}, ${watcherUserIds}::bigint[] AS "watcherUserIds" FROM t`;
+  return rows[0];
 }
 
 /** Whether `ancestorId` is the ticket itself or stands above `ticketId` in the tree of parents. */

@@ -56,7 +56,8 @@ export function createTask(context: Context, projectId: number, input: NewTask):
 export function updateTask(context: Context, id: number, patch: TaskPatch): Promise<Task> {
   return transaction(context, async (context) => {
     const { db } = context;
-    if (!(await lockRow(db, 'tasks', id))) throw notFound('task');
+    const lock = await lockRow(db, 'tasks', { id, event: 'task.updated' });
+    if (lock === undefined) throw notFound('task');
     const current = await db.task.findFirst({ where: { id } });
     if (current === null) throw notFound('task');
     const before = presentTask(current);
@@ -77,7 +78,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
     });
     if (row === undefined) throw notFound('task');
     const task = presentTask(row);
-    await emit(context, 'task.updated', { payload: task, changes });
+    if (lock.heard) await emit(context, 'task.updated', { payload: task, changes });
     return task;
   });
 }

@@ -8,42 +8,27 @@ import {
   ticketTransitions,
 } from '@itsm-api/contract';
 import { type Context, transaction, type UserContext } from '../context.ts';
-import type { Prisma } from '../data/generated/client.ts';
 import { lockRow, lockTenant } from '../data/lock.ts';
-import { isSelfOrAncestor, takeTicketNumber } from '../data/tickets.ts';
+import { selectTickets } from '../data/ticket-pages.ts';
+import { insertTicket, isSelfOrAncestor, type NewTicketRow, selectTicket, type TicketRow } from '../data/tickets.ts';
 import { invalidField, notFound } from '../errors.ts';
 import { presentCustomFields, presentId, presentTimestamp, presentTimestamps, toDate } from '../present.ts';
 import { emit } from '../webhooks/emit.ts';
 import { changesBetween, mergeCustomFields } from './changes.ts';
-import { anyOf, type Page, readPage } from './lists.ts';
+import type { Page } from './lists.ts';
 import { checkTickets, checkUsers, reference } from './references.ts';
 
-const withWatchers = { watchers: { select: { userId: true }, orderBy: { userId: 'asc' } } } as const;
-
-type TicketRow = Prisma.TicketGetPayload<{ include: typeof withWatchers }>;
-
 /** A page of tickets, newest first (spec §4). */
-export function listTickets({ db }: Context, query: TicketQuery): Promise<Page<Ticket>> {
-  const where = {
-    ...anyOf('status', query.status),
-    ...anyOf('priority', query.priority),
-    ...anyOf('assigneeId', query.assigneeId),
-    ...anyOf('type', query.type),
-    ...anyOf('category', query.category),
-  };
-  return readPage(query, {
-    count: () => db.ticket.count({ where }),
-    find: async (range) => {
-      const rows = await db.ticket.findMany({ where, include: withWatchers, orderBy: { id: 'desc' }, ...range });
-      return rows.map(presentTicket);
-    },
-  });
+export async function listTickets({ db }: Context, { page, perPage, ...filters }: TicketQuery): Promise<Page<Ticket>> {
+  const range = { skip: (page - 1) * perPage, take: perPage };
+  const { rows, totalCount } = await selectTickets(db, filters, range);
+  return { data: rows.map(presentTicket), meta: { page, perPage, totalCount } };
 }
 
 /** One ticket. @throws ApiError NOT_FOUND */
 export async function getTicket({ db }: Context, id: number): Promise<Ticket> {
-  const row = await db.ticket.findFirst({ where: { id }, include: withWatchers });
-  if (row === null) throw notFound('ticket');
+  const row = await selectTicket(db, id);
+  if (row === undefined) throw notFound('ticket');
   return presentTicket(row);
 }
 
@@ -51,33 +36,23 @@ export async function getTicket({ db }: Context, id: number): Promise<Ticket> {
  * Creates a ticket, OPEN and with the next number of its type; emits `ticket.created`.
  * @throws ApiError INVALID_REFERENCE
  */
-export function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
-  return transaction(context, async (context) => {
-    const watcherUserIds = ascending(input.watcherUserIds ?? []);
-    await checkUsers(context, [
-      ...reference('assigneeId', input.assigneeId),
-      ...(input.watcherUserIds ?? []).map((id, index) => ({ path: `watcherUserIds.${index}`, id })),
-    ]);
-    await checkTickets(context, reference('parentId', input.parentId));
+export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
+  const watcherUserIds = ascending(input.watcherUserIds ?? []);
+  await checkUsers(context, [
+    ...reference('assigneeId', input.assigneeId),
+    ...(input.watcherUserIds ?? []).map((id, index) => ({ path: `watcherUserIds.${index}`, id })),
+  ]);
+  await checkTickets(context, reference('parentId', input.parentId));
 
-    const { db } = context;
-    const row = await db.ticket.create({
-      data: {
-        type: input.type,
-        number: await takeTicketNumber(db, input.type),
-        title: input.title,
-        description: input.description,
-        priority: input.priority ?? 'MEDIUM',
-        category: input.category ?? null,
-        categoryConfigId: input.categoryConfigId ?? null,
-        requesterId: context.userId,
-        assigneeId: input.assigneeId ?? null,
-        parentId: input.parentId ?? null,
-        customFields: input.customFields ?? {},
-      },
-    });
-    const watchers = await addWatchers(context, row.id, watcherUserIds);
-    const ticket = presentTicket({ ...row, watchers });
+  const insert = ({ db }: Context, evenIfSubscribed: boolean) =>
+    insertTicket(db, newRow(context, input), { watcherUserIds, evenIfSubscribed });
+  const unheard = await insert(context, false);
+  if (unheard !== undefined) return presentTicket(unheard);
+
+  return transaction(context, async (context) => {
+    const row = await insert(context, true);
+    if (row === undefined) throw new Error('The ticket was not inserted.');
+    const ticket = presentTicket(row);
     await emit(context, 'ticket.created', { payload: ticket });
     return ticket;
   });
@@ -90,7 +65,8 @@ export function createTicket(context: UserContext, input: NewTicket): Promise<Ti
 export function updateTicket(context: Context, id: number, patch: TicketPatch): Promise<Ticket> {
   return transaction(context, async (context) => {
     const { db } = context;
-    if (!(await lockRow(db, 'tickets', id))) throw notFound('ticket');
+    const lock = await lockRow(db, 'tickets', { id, event: 'ticket.updated' });
+    if (lock === undefined) throw notFound('ticket');
     const before = await getTicket(context, id);
     const after = merge(before, patch, context.now());
     const changes = changesBetween(before, after);
@@ -107,8 +83,8 @@ export function updateTicket(context: Context, id: number, patch: TicketPatch): 
       await db.ticketWatcher.deleteMany({ where: { ticketId: id } });
       await addWatchers(context, row.id, watcherUserIds);
     }
-    const ticket = presentTicket({ ...row, watchers: watcherUserIds.map((userId) => ({ userId: BigInt(userId) })) });
-    await emit(context, 'ticket.updated', { payload: ticket, changes });
+    const ticket = presentTicket({ ...row, watcherUserIds: watcherUserIds.map(BigInt) });
+    if (lock.heard) await emit(context, 'ticket.updated', { payload: ticket, changes });
     return ticket;
   });
 }
@@ -127,7 +103,7 @@ export function presentTicket(row: TicketRow): Ticket {
     categoryConfigId: row.categoryConfigId,
     requesterId: presentId(row.requesterId),
     assigneeId: presentId(row.assigneeId),
-    watcherUserIds: row.watchers.map(({ userId }) => presentId(userId)),
+    watcherUserIds: row.watcherUserIds.map((id) => presentId(id)),
     parentId: presentId(row.parentId),
     customFields: presentCustomFields(row.customFields),
     resolution: row.resolution,
@@ -182,10 +158,24 @@ async function checkReferences(context: Context, before: Ticket, patch: TicketPa
   }
 }
 
-async function addWatchers({ db }: Context, ticketId: bigint, userIds: number[]): Promise<{ userId: bigint }[]> {
-  if (userIds.length === 0) return [];
+async function addWatchers({ db }: Context, ticketId: bigint, userIds: number[]): Promise<void> {
   await db.ticketWatcher.createMany({ data: userIds.map((userId) => ({ ticketId, userId })) });
-  return userIds.map((userId) => ({ userId: BigInt(userId) }));
+}
+
+function newRow({ userId, now }: UserContext, input: NewTicket): NewTicketRow {
+  return {
+    title: input.title,
+    description: input.description,
+    type: input.type,
+    priority: input.priority ?? 'MEDIUM',
+    category: input.category ?? null,
+    categoryConfigId: input.categoryConfigId ?? null,
+    requesterId: userId,
+    assigneeId: input.assigneeId == null ? null : BigInt(input.assigneeId),
+    parentId: input.parentId == null ? null : BigInt(input.parentId),
+    customFields: input.customFields ?? {},
+    at: now(),
+  };
 }
 
 function ascending(ids: number[]): number[] {
