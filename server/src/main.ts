@@ -1,5 +1,6 @@
 import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
+import { scheduleTotalsCheck, type WrongTotal } from './data/totals.ts';
 import { readSettings, type Settings } from './env.ts';
 import { greeting } from './greeting.ts';
 import { createLogger } from './http/logger.ts';
@@ -22,7 +23,11 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
 
   try {
     const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
-    if (ROLES.includes('worker')) stops.push(await startDelivery({ ...runtime, logger }));
+    if (ROLES.includes('worker')) {
+      stops.push(await startDelivery({ ...runtime, logger }));
+      const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
+      await scheduleTotalsCheck(runtime.boss, { ...runtime, onWrong });
+    }
     let origin: string | undefined;
     if (ROLES.includes('api')) {
       const app = await buildApp({ ...runtime, logger, settings });

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addAssets } from './assets.ts';
 import { addDeliveries } from './deliveries.ts';
+import { addDoctor } from './doctor.ts';
 import { Interrupted, reportError } from './errors.ts';
 import { examples, programName } from './help.ts';
 import { addKeys } from './keys.ts';
@@ -33,6 +34,7 @@ for (const verb of program.commands.flatMap((noun) => noun.commands)) {
 }
 
 addListen(program);
+addDoctor(program);
 
 let started: Command | undefined;
 program.hook('preAction', (_, command) => {

@@ -26,3 +26,10 @@ export async function openJobs({ databaseUrl, worker, onError }: JobsOptions): P
 export function jobsWithin(db: TenantClient): Db {
   return fromPrisma(rawClient(db));
 }
+
+/** Has something done every night, by one worker of all. */
+export async function scheduleNightly(boss: PgBoss, name: string, work: () => Promise<unknown>): Promise<void> {
+  await boss.createQueue(name, { policy: 'exclusive' });
+  await boss.work(name, work);
+  await boss.schedule(name, '17 3 * * *');
+}

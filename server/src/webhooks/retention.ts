@@ -1,7 +1,6 @@
 import type { PgBoss } from 'pg-boss';
+import { scheduleNightly } from '../data/jobs.ts';
 import type { PrismaClient } from '../data/prisma.ts';
-
-const queue = 'webhook-retention';
 
 /** How long a settled delivery, its attempts and its event are kept. Days. */
 const keepDays = 30;
@@ -11,11 +10,9 @@ interface Pruning {
   now(): Date;
 }
 
-/** Has what is settled pruned every night, by one worker of all. */
-export async function scheduleRetention(boss: PgBoss, pruning: Pruning): Promise<void> {
-  await boss.createQueue(queue, { policy: 'exclusive' });
-  await boss.work(queue, () => pruneSettled(pruning));
-  await boss.schedule(queue, '17 3 * * *');
+/** Has what is settled pruned every night. */
+export function scheduleRetention(boss: PgBoss, pruning: Pruning): Promise<void> {
+  return scheduleNightly(boss, 'webhook-retention', () => pruneSettled(pruning));
 }
 
 /**

@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { openEmbedded } from '../../../server/src/data/embedded.ts';
+import { applyMigrations } from '../../../server/src/data/migrate.ts';
+import { cpuOf, cpuOfFamily } from './cpu.ts';
+import { type Data, loadData } from './data.ts';
+import { type MeasuredPath, measuredPaths } from './paths.ts';
+import { type Measured, startServer } from './servers.ts';
+import type { Job, Shot } from './shoot.ts';
+
+/** What was measured of one path; the times are the API's own. */
+export interface PathResult {
+  path: string;
+  rps: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** CPU time of the API's process and of PostgreSQL, per request. */
+  cpuUs: { process: number; postgres: number };
+  ratioToBarePg: number;
+  ratioToPlainStack: number;
+}
+
+export interface ApiResult {
+  machine: string;
+  tickets: number;
+  paths: PathResult[];
+}
+
+export interface ApiBenchOptions {
+  tickets: number;
+  /** How long one round of one path lasts. */
+  seconds: number;
+  rounds: number;
+  dataDir: string;
+  onProgress(text: string): void;
+}
+
+const connections = 16;
+
+/**
+ * Measures the API beside its two rungs, on one PostgreSQL and one set of data: round after round, each path on each
+ * server in turn, so that what the machine does meanwhile falls on all of them. Medians of the rounds.
+ */
+export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
+  const settings = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: '100' };
+  const database = await openEmbedded({ dataDir: options.dataDir, holder: { kind: 'command' }, settings });
+  const servers: Measured[] = [];
+  try {
+    await applyMigrations(database.url);
+    const data = await loadData(database.url, options.tickets, options.onProgress);
+    for (const name of ['api', 'barePg', 'plainStack'] as const) servers.push(await startServer(name, database.url));
+    const postgres = Number.parseInt(readFileSync(join(options.dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
+
+    const paths: PathResult[] = [];
+    for (const path of measuredPaths) paths.push(await measurePath(path, { servers, data, postgres, options }));
+    return { machine: machine(), tickets: options.tickets, paths };
+  } finally {
+    for (const server of servers) await server.stop();
+    await database.stop();
+  }
+}
+
+interface Measurement {
+  servers: Measured[];
+  data: Data;
+  /** The postmaster. */
+  postgres: number;
+  options: ApiBenchOptions;
+}
+
+interface Round extends Shot {
+  processUs: number;
+  postgresUs: number;
+}
+
+async function measurePath(path: MeasuredPath, { servers, data, postgres, options }: Measurement): Promise<PathResult> {
+  const rounds: Record<Measured['name'], Round[]> = { api: [], barePg: [], plainStack: [] };
+  for (const server of servers) await shoot(jobOf(path, server, data, 1));
+  for (let round = 1; round <= options.rounds; round++) {
+    options.onProgress(`${path.name}: round ${round} of ${options.rounds}`);
+    for (const server of servers) {
+      const before = { process: cpuOf(server.pid), postgres: cpuOfFamily(postgres) };
+      const shot = await shoot(jobOf(path, server, data, options.seconds));
+      if (shot.failed > 0) throw new Error(`${server.name} failed ${shot.failed} requests of ${path.name}.`);
+      rounds[server.name].push({
+        ...shot,
+        processUs: (cpuOf(server.pid) - before.process) / shot.requests,
+        postgresUs: (cpuOfFamily(postgres) - before.postgres) / shot.requests,
+      });
+    }
+  }
+  const of = (name: Measured['name'], figure: keyof Round) => median(rounds[name].map((round) => round[figure]));
+  const ratioTo = (name: Measured['name']) =>
+    median(rounds.api.map(({ rps }, round) => rps / (rounds[name][round]?.rps ?? Number.NaN)));
+  return {
+    path: path.name,
+    rps: Math.round(of('api', 'rps')),
+    p50Ms: rounded(of('api', 'p50Ms')),
+    p99Ms: rounded(of('api', 'p99Ms')),
+    cpuUs: { process: Math.round(of('api', 'processUs')), postgres: Math.round(of('api', 'postgresUs')) },
+    ratioToBarePg: rounded(ratioTo('barePg')),
+    ratioToPlainStack: rounded(ratioTo('plainStack')),
+  };
+}
+
+function jobOf({ method, paths, bodies }: MeasuredPath, server: Measured, data: Data, seconds: number): Job {
+  const all = paths(data);
+  const count = Math.max(all.length, data.keys.length);
+  const requests = Array.from({ length: Math.min(count, 500) }, (_, i) => ({
+    method,
+    path: `/api/public/v1${all[i % all.length]}`,
+    headers: { authorization: `Bearer ${data.keys[i % data.keys.length]}`, 'content-type': 'application/json' },
+    ...(bodies && { body: JSON.stringify(bodies[i % bodies.length]) }),
+  }));
+  return { url: server.url, seconds, connections, requests };
+}
+
+async function shoot(job: Job): Promise<Shot> {
+  const program = fileURLToPath(new URL('./shoot.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(job)]);
+  return JSON.parse(stdout) as Shot;
+}
+
+function machine(): string {
+  const [cpu] = cpus();
+  return `${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}`;
+}
+
+function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}

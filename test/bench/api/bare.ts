@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import pg from 'pg';
+
+/*
+ * The rung below: the same SQL on named statements of bare pg, under bare node:http. No key, no validation, no limits,
+ * no total. Ends with the process that started it.
+ */
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+pg.types.setTypeParser(20, Number);
+
+const columns = `t.id, t.type, t.number, t.title, t.description, t.status, t.priority, t.category,
+  t.category_config_id AS "categoryConfigId", t.requester_id AS "requesterId", t.assignee_id AS "assigneeId",
+  t.parent_id AS "parentId", t.custom_fields AS "customFields", t.resolution, t.resolved_at AS "resolvedAt",
+  t.closed_at AS "closedAt", t.created_at AS "createdAt", t.updated_at AS "updatedAt",
+  ARRAY(SELECT w.user_id FROM ticket_watchers w WHERE w.tenant_id = t.tenant_id AND w.ticket_id = t.id
+    ORDER BY w.user_id) AS "watcherUserIds"`;
+
+const statements = {
+  get: `SELECT ${columns} FROM tickets t WHERE tenant_id = $1 AND id = $2`,
+  list: `SELECT ${columns} FROM tickets t WHERE tenant_id = $1 ORDER BY id DESC LIMIT 20`,
+  byStatus: `SELECT ${columns} FROM tickets t WHERE tenant_id = $1 AND status = $2 ORDER BY id DESC LIMIT 20`,
+  byAssignee: `SELECT ${columns} FROM tickets t WHERE tenant_id = $1 AND assignee_id = $2 ORDER BY id DESC LIMIT 20`,
+  deep: `SELECT ${columns} FROM (SELECT tenant_id, id FROM tickets WHERE tenant_id = $1 ORDER BY id DESC LIMIT 20 OFFSET $2) p
+    JOIN tickets t USING (tenant_id, id) ORDER BY t.id DESC`,
+  number: `UPDATE ticket_sequences SET total = total + 1, incident = incident + 1 WHERE tenant_id = $1 RETURNING total, incident`,
+  insert: `INSERT INTO tickets AS t (tenant_id, ordinal, type, number, title, description, category, requester_id, updated_at)
+    VALUES ($1, $2, 'INCIDENT', $3, $4, $5, $6, 1, now()) RETURNING ${columns}`,
+  lock: `SELECT ${columns} FROM tickets t WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+  update: `UPDATE tickets t SET title = $3, updated_at = now() WHERE tenant_id = $1 AND id = $2 RETURNING ${columns}`,
+};
+
+type Queryable = Pick<pg.Pool, 'query'>;
+
+async function run(name: keyof typeof statements, values: unknown[], on: Queryable = pool): Promise<object[]> {
+  return (await on.query({ name, text: statements[name], values })).rows;
+}
+
+async function inTransaction(work: (client: pg.PoolClient) => Promise<object[]>): Promise<object[]> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    const rows = await work(client);
+    await client.query('COMMIT');
+    return rows;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+async function answer(request: IncomingMessage): Promise<object> {
+  const [path = '', query] = (request.url ?? '').split('/api/public/v1')[1]?.split('?') ?? [];
+  if (path === '/ping') return { status: 'ok', version: 'v1' };
+  const id = path.split('/')[2];
+  if (request.method === 'POST') {
+    const { title, description, category } = (await json(request)) as Record<string, string>;
+    const rows = await inTransaction(async (client) => {
+      const [next] = (await run('number', [1], client)) as [{ total: number; incident: number }];
+      return run('insert', [1, next.total, next.incident, title, description, category], client);
+    });
+    return rows[0] ?? {};
+  }
+  if (request.method === 'PATCH') {
+    const { title } = (await json(request)) as Record<string, string>;
+    const rows = await inTransaction(async (client) => {
+      await run('lock', [1, id], client);
+      return run('update', [1, id, title], client);
+    });
+    return rows[0] ?? {};
+  }
+  if (id !== undefined) return (await run('get', [1, id]))[0] ?? {};
+  if (query === undefined) return run('list', [1]);
+  const [name, value] = query.split('=');
+  if (name === 'status') return run('byStatus', [1, value]);
+  if (name === 'assigneeId') return run('byAssignee', [1, value]);
+  return run('deep', [1, (Number(value) - 1) * 20]);
+}
+
+createServer((request, response) => {
+  answer(request).then(
+    (data) => response.setHeader('content-type', 'application/json').end(JSON.stringify({ success: true, data })),
+    (error) => response.writeHead(500).end(String(error)),
+  );
+}).listen(Number(process.env.PORT), '127.0.0.1', () => process.stdout.write('ready\n'));

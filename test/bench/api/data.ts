@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { hashKey, newKey } from '@itsm-api/server/keys/format.ts';
+import { scopes } from '@itsm-api/contract';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+
+/** The tenants that share the tickets: the first has half of them. */
+const tenants = 21;
+const usersPerTenant = 200;
+const keyCount = 64;
+
+const types = ['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST'];
+const statuses = ['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'];
+const priorities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'];
+const categories = ['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER', '\\N'];
+const description = 'Since this morning the connection is lost every few minutes, on all floors. '.repeat(3);
+
+/** What the benchmark needs to know of the data: the large tenant's keys, a user and a ticket of its. */
+export interface Data {
+  tenantId: number;
+  userId: number;
+  keys: string[];
+  tickets: number;
+  /** The id of the tenant's ticket with an ordinal. */
+  ticketIds: number[];
+}
+
+/** Fills an empty, migrated database with so many tickets, by COPY. */
+export async function loadData(databaseUrl: string, tickets: number, onProgress: (text: string) => void): Promise<Data> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(`
+      INSERT INTO tenants (name, name_key, updated_at) SELECT 'Tenant ' || g, 'tenant ' || g, now() FROM generate_series(1, ${tenants}) g;
+      INSERT INTO users (tenant_id, name, email, role, updated_at)
+      SELECT t, 'User ' || g, 'user' || g || '@example.com', 'AGENT', now()
+      FROM generate_series(1, ${tenants}) t, generate_series(1, ${usersPerTenant}) g ORDER BY t, g`);
+    const keys = await addKeys(client);
+    await loadTickets(client, tickets, onProgress);
+    const { rows } = await client.query<{ id: string }>(
+      'SELECT id FROM tickets WHERE tenant_id = 1 AND ordinal % greatest(1, $1::int) = 0 ORDER BY id LIMIT 5000',
+      [Math.floor(tickets / 2 / 5000)],
+    );
+    return { tenantId: 1, userId: 1, keys, tickets, ticketIds: rows.map(({ id }) => Number(id)) };
+  } finally {
+    await client.end();
+  }
+}
+
+async function addKeys(client: pg.Client): Promise<string[]> {
+  const keys = Array.from({ length: keyCount }, newKey);
+  for (const key of keys) {
+    await client.query(
+      `INSERT INTO api_keys (tenant_id, user_id, name, hash, last_four, scopes, updated_at)
+       VALUES (1, 1, 'bench', $1, $2, $3, now())`,
+      [hashKey(key), key.slice(-4), Object.keys(scopes)],
+    );
+  }
+  return keys;
+}
+
+/** Without indexes and foreign keys while rows come in: they are made, and hold, at the end. */
+async function loadTickets(client: pg.Client, count: number, onProgress: (text: string) => void): Promise<void> {
+  const { rows: indexes } = await client.query<{ name: string; definition: string }>(
+    `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
+     WHERE tablename = 'tickets' AND indexname <> 'tickets_pkey'`,
+  );
+  for (const { name } of indexes) await client.query(`DROP INDEX "${name}"`);
+  await client.query("SET session_replication_role = 'replica'; SET maintenance_work_mem = '1GB'");
+
+  const copy = client.query(
+    copyFrom(`COPY tickets (tenant_id, id, ordinal, type, number, title, description, status, priority, category,
+      category_config_id, requester_id, assignee_id, created_at, updated_at) FROM STDIN`),
+  );
+  const ordinals = new Array<number>(tenants + 1).fill(0);
+  for (let start = 1; start <= count; start += 10_000) {
+    const lines = Array.from({ length: Math.min(10_000, count - start + 1) }, (_, i) => ticketLine(start + i, ordinals));
+    if (!copy.write(lines.join(''))) await once(copy, 'drain');
+    if ((start - 1) % 500_000 === 0) onProgress(`loading tickets: ${start - 1} of ${count}`);
+  }
+  copy.end();
+  await once(copy, 'finish');
+
+  for (const [i, { definition }] of indexes.entries()) {
+    onProgress(`making indexes: ${i + 1} of ${indexes.length}`);
+    await client.query(definition);
+  }
+  onProgress('counting');
+  await client.query(`
+    INSERT INTO ticket_sequences SELECT tenant_id, count(*), max(number) FILTER (WHERE type = 'INCIDENT'),
+      max(number) FILTER (WHERE type = 'PROBLEM'), max(number) FILTER (WHERE type = 'CHANGE'),
+      max(number) FILTER (WHERE type = 'SERVICE_REQUEST') FROM tickets GROUP BY 1;
+    INSERT INTO ticket_counts SELECT tenant_id, a.id, status, priority, type, COALESCE(category::text, ''), count(*)
+      FROM tickets CROSS JOIN LATERAL (VALUES (0::bigint), (assignee_id)) AS a (id) WHERE a.id IS NOT NULL
+      GROUP BY 1, 2, 3, 4, 5, 6;
+    SELECT setval('tickets_id_seq', ${count});
+    SET session_replication_role = 'origin'`);
+  onProgress('vacuuming');
+  await client.query('VACUUM (ANALYZE) tickets');
+  await client.query('VACUUM (ANALYZE) ticket_counts');
+}
+
+function ticketLine(id: number, ordinals: number[]): string {
+  const tenant = id % 2 === 0 ? 1 : 2 + (Math.floor(id / 2) % (tenants - 1));
+  const ordinal = (ordinals[tenant] ?? 0) + 1;
+  ordinals[tenant] = ordinal;
+  const requester = (tenant - 1) * usersPerTenant + 1 + (ordinal % usersPerTenant);
+  // Some assignees have far more than others, and every fifth ticket has none.
+  const assignee = Math.random() < 0.2 ? '\\N' : (tenant - 1) * usersPerTenant + 1 + Math.floor(Math.random() ** 2 * 150);
+  const at = new Date(Date.UTC(2020, 0, 1) + id * 15_000).toISOString();
+  const category = pick(categories);
+  return [
+    ...[tenant, id, ordinal, pick(types), ordinal, `Ticket ${ordinal} about the network`, description],
+    ...[pick(statuses), pick(priorities), category, category === '\\N' ? 'cat-7' : '\\N', requester, assignee, at, `${at}\n`],
+  ].join('\t');
+}
+
+function pick(values: string[]): string {
+  return values[Math.floor(Math.random() * values.length)] ?? '';
+}

@@ -1,0 +1,33 @@
+import type { Data } from './data.ts';
+
+/** One kind of request that is measured. */
+export interface MeasuredPath {
+  name: string;
+  method: 'GET' | 'POST' | 'PATCH';
+  /** The paths to be asked for, in turn; below the API's prefix. */
+  paths(data: Data): string[];
+  /** The bodies to be sent, in turn. */
+  bodies?: object[];
+}
+
+/** What is measured, the same for the API and the rungs beside it. */
+export const measuredPaths: MeasuredPath[] = [
+  { name: 'ping', method: 'GET', paths: () => ['/ping'] },
+  { name: 'ticket by id', method: 'GET', paths: ({ ticketIds }) => ticketIds.map((id) => `/tickets/${id}`) },
+  { name: 'list', method: 'GET', paths: () => ['/tickets'] },
+  { name: 'list by status', method: 'GET', paths: () => ['/tickets?status=OPEN'] },
+  { name: 'list by assignee, no match', method: 'GET', paths: () => ['/tickets?assigneeId=999999999'] },
+  { name: 'list, page 5,000', method: 'GET', paths: () => ['/tickets?page=5000'] },
+  {
+    name: 'create',
+    method: 'POST',
+    paths: () => ['/tickets'],
+    bodies: [{ title: 'VPN drops', description: 'Every ten minutes.', type: 'INCIDENT', category: 'NETWORK' }],
+  },
+  {
+    name: 'patch',
+    method: 'PATCH',
+    paths: ({ ticketIds }) => ticketIds.map((id) => `/tickets/${id}`),
+    bodies: [{ title: 'VPN drops' }, { title: 'VPN drops again' }, { title: 'VPN drops once more' }],
+  },
+];

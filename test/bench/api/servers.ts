@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** A server under measurement. */
+export interface Measured {
+  name: 'api' | 'barePg' | 'plainStack';
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+const programs: Record<Measured['name'], string> = {
+  api: '../../../server/src/main.ts',
+  barePg: './bare.ts',
+  plainStack: './plain.ts',
+};
+
+/** Starts the API as in production, with limits out of the way, or one of the rungs beside it. */
+export async function startServer(name: Measured['name'], databaseUrl: string): Promise<Measured> {
+  const port = await freePort();
+  const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL(programs[name], import.meta.url))], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+      ROLES: 'api',
+      STATEMENT_TIMEOUT_MS: '60000',
+      RATE_LIMIT_GLOBAL: '1000000000',
+      RATE_LIMIT_GROUP: '1000000000',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  process.once('exit', () => child.kill());
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(`${url}/api/public/v1/ping`, child);
+  return {
+    name,
+    url,
+    pid: child.pid ?? 0,
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+async function untilReady(url: string, child: ChildProcess): Promise<void> {
+  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
+    if (child.exitCode !== null) throw new Error(`A server under measurement ended with ${child.exitCode}.`);
+    if (await fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    )) return;
+  }
+  throw new Error(`${url} does not answer.`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

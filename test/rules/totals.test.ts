@@ -1,0 +1,130 @@
+import { NewTicket, TicketStatus, ticketTransitions } from '@itsm-api/contract';
+import { findWrongTotals } from '@itsm-api/server/data/totals.ts';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+let users: number[];
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  users = [workspace.userId, (await workspace.createUser()).id];
+});
+afterAll(() => api.close());
+
+const { type, priority, category } = NewTicket.shape;
+const kinds = {
+  type: fc.constantFrom(...type.options),
+  priority: fc.constantFrom(...priority.unwrap().unwrap().options),
+  category: fc.constantFrom(...category.unwrap().unwrap().options, null),
+  assignee: fc.constantFrom(0, 1, null),
+};
+
+/** A write: of a new ticket, or of one of those that are there. */
+const write = fc.oneof(
+  fc.record({ kind: fc.constant('create' as const), ...kinds }),
+  fc.record({
+    kind: fc.constant('update' as const),
+    which: fc.nat(),
+    priority: kinds.priority,
+    category: kinds.category,
+    assignee: kinds.assignee,
+    move: fc.nat(),
+  }),
+);
+
+async function apply(command: typeof write extends fc.Arbitrary<infer Command> ? Command : never, ids: number[]) {
+  const assigneeId = command.assignee === null ? null : users[command.assignee];
+  const { priority, category } = command;
+  if (command.kind === 'create') {
+    const body = { ...ticket, type: command.type, priority, category, categoryConfigId: 'c', assigneeId };
+    const answer = await workspace.call('POST', '/tickets', body);
+    ids.push(answer.body.data.id);
+    return answer.status;
+  }
+  const id = ids[command.which % ids.length];
+  if (id === undefined) return 200;
+  const { body } = await workspace.call('GET', `/tickets/${id}`);
+  const moves = ticketTransitions[TicketStatus.parse(body.data.status)];
+  const status = moves[command.move % moves.length];
+  const answer = await workspace.call('PATCH', `/tickets/${id}`, {
+    ...{ priority, category, categoryConfigId: 'c', assigneeId },
+    ...(status && { status }),
+  });
+  // Another write may have moved it meanwhile, where this one can't follow.
+  return answer.status === 400 ? 200 : answer.status;
+}
+
+describe('totalCount', () => {
+  it('is what counting gives, whatever is written at the same time', { timeout: 60_000 }, async () => {
+    const ids: number[] = [];
+    const bursts = fc.array(write, { minLength: 4, maxLength: 16 });
+    await fc.assert(
+      fc.asyncProperty(bursts, async (commands) => {
+        const statuses = await Promise.all(commands.map((command) => apply(command, ids)));
+        expect(statuses.every((status) => status < 300)).toBe(true);
+        const tenantWrong = (await findWrongTotals(api.prisma)).filter(
+          ({ tenantId }) => tenantId === workspace.tenantId,
+        );
+        expect(tenantWrong).toEqual([]);
+      }),
+      { numRuns: 25, endOnFailure: true },
+    );
+    expect(ids.length).toBeGreaterThan(50);
+  });
+
+  it('is right for every combination of filters, and every page holds what it should', async () => {
+    const all = await api.prisma.ticket.findMany({ where: { tenantId: workspace.tenantId }, orderBy: { id: 'desc' } });
+    const values = {
+      status: ['OPEN', 'RESOLVED,CLOSED', undefined],
+      priority: ['LOW', 'HIGH,CRITICAL', undefined],
+      type: ['INCIDENT', 'CHANGE,PROBLEM', undefined],
+      category: ['EMAIL', 'OTHER,ACCESS', undefined],
+      assigneeId: [String(users[0]), users.join(','), undefined],
+    };
+    const combination = fc.record({
+      ...(Object.fromEntries(
+        Object.entries(values).map(([name, choices]) => [name, fc.constantFrom(...choices)]),
+      ) as Record<keyof typeof values, fc.Arbitrary<string | undefined>>),
+      page: fc.integer({ min: 1, max: 6 }),
+      perPage: fc.constantFrom(1, 3, 7, 100),
+    });
+    await fc.assert(
+      fc.asyncProperty(combination, async ({ page, perPage, ...filters }) => {
+        const given = Object.entries(filters).filter(([, value]) => value !== undefined) as [
+          keyof typeof values,
+          string,
+        ][];
+        const matching = all.filter((row) =>
+          given.every(([name, value]) => value.split(',').includes(String(row[name]))),
+        );
+        const query = new URLSearchParams([...given, ['page', String(page)], ['perPage', String(perPage)]]);
+        const { body } = await workspace.call('GET', `/tickets?${query}`);
+        expect(body.meta).toEqual({ page, perPage, totalCount: matching.length });
+        expect(body.data.map(({ id }: { id: number }) => id)).toEqual(
+          matching.slice((page - 1) * perPage, page * perPage).map(({ id }) => Number(id)),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the check of totals', () => {
+  it('finds a counter, a sequence and an ordinal that are wrong', async () => {
+    const other = await createWorkspace(api);
+    await other.createTicket();
+    const { tenantId } = other;
+    const wrong = async () => (await findWrongTotals(api.prisma)).filter((each) => each.tenantId === tenantId);
+    expect(await wrong()).toEqual([]);
+    await api.prisma.ticketCount.updateMany({ where: { tenantId }, data: { count: 2 } });
+    expect(await wrong()).toEqual([{ tenantId, what: 'tickets OPEN MEDIUM INCIDENT NETWORK', kept: 2, counted: 1 }]);
+    await api.prisma.ticketCount.updateMany({ where: { tenantId }, data: { count: 1 } });
+    await api.prisma.ticketSequence.update({ where: { tenantId }, data: { total: 2 } });
+    expect(await wrong()).toMatchObject([{ what: 'ordinals of tickets', kept: 2, counted: 1 }]);
+  });
+});
