@@ -6,16 +6,27 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
+import { cloneDatabase } from '../support/database.ts';
+import {
+  eventually,
+  type Received,
+  type Receiver,
+  type Respond,
+  startReceiver,
+  startSender,
+} from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
+let database: Awaited<ReturnType<typeof cloneDatabase>>;
 let stopDelivery: () => Promise<void>;
 let workspace: Workspace;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  api = await startApi({ env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
+  // A worker takes what is due in the whole database, whoever made it.
+  database = await cloneDatabase();
+  api = await startApi({ databaseUrl: database.url, env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
   stopDelivery = await startDelivery({ ...api, logger: createLogger('error') });
   workspace = await createWorkspace(api);
   receiver = await startReceiver();
@@ -24,34 +35,147 @@ afterAll(async () => {
   await stopDelivery();
   await receiver.close();
   await api.close();
+  await database.drop();
 });
 
 describe('a delivery', () => {
-  it.each(['a plain secret', `whsec_${Buffer.alloc(24, 7).toString('base64')}`])('is signed with %s', async (secret) => {
-    receiver.received.length = 0;
-    const subscription = await workspace.createWebhook({ url: receiver.url, secret, events: ['ticket.created'] });
-    const ticket = await workspace.createTicket();
-    await expect.poll(() => receiver.received).toHaveLength(1);
-    const { headers, body } = receiver.received[0] as Received;
+  it.each(['a plain secret', `whsec_${Buffer.alloc(24, 7).toString('base64')}`])(
+    'is signed with %s',
+    async (secret) => {
+      receiver.received.length = 0;
+      const subscription = await workspace.createWebhook({ url: receiver.url, secret, events: ['ticket.created'] });
+      const ticket = await workspace.createTicket();
+      await expect.poll(() => receiver.received).toHaveLength(1);
+      const { headers, body } = receiver.received[0] as Received;
 
-    const event = deliveryBody('ticket.created').parse(JSON.parse(body));
-    expect(event).toMatchObject({ type: 'ticket.created', ticket });
-    expect(headers).toMatchObject({
-      'content-type': 'application/json; charset=utf-8',
-      'webhook-id': event.id,
-      'x-service-event': 'ticket.created',
-      'x-service-attempt': '1',
-    });
+      const event = deliveryBody('ticket.created').parse(JSON.parse(body));
+      expect(event).toMatchObject({ type: 'ticket.created', ticket });
+      expect(headers).toMatchObject({
+        'content-type': 'application/json; charset=utf-8',
+        'webhook-id': event.id,
+        'x-service-event': 'ticket.created',
+        'x-service-attempt': '1',
+      });
 
-    // Five lines, as the guide has them.
-    const given = Buffer.from(headers['x-service-signature'] ?? '', 'hex');
-    const right = createHmac('sha256', secret).update(body).digest();
-    expect(given.length === right.length && timingSafeEqual(given, right)).toBe(true);
+      // Five lines, as the guide has them.
+      const given = Buffer.from(headers['x-service-signature'] ?? '', 'hex');
+      const right = createHmac('sha256', secret).update(body).digest();
+      expect(given.length === right.length && timingSafeEqual(given, right)).toBe(true);
 
-    const encoded = secret.startsWith('whsec_') ? secret : `whsec_${Buffer.from(secret).toString('base64')}`;
-    expect(new StandardWebhook(encoded).verify(body, headers)).toMatchObject({ id: event.id });
-    expect(() => new SvixWebhook(encoded).verify(body, headers)).not.toThrow();
-    expect(() => new StandardWebhook(encoded).verify(`${body} `, headers)).toThrow();
-    await workspace.call('DELETE', `/webhooks/${subscription.id}`);
-  });
+      const encoded = secret.startsWith('whsec_') ? secret : `whsec_${Buffer.from(secret).toString('base64')}`;
+      expect(new StandardWebhook(encoded).verify(body, headers)).toMatchObject({ id: event.id });
+      expect(() => new SvixWebhook(encoded).verify(body, headers)).not.toThrow();
+      expect(() => new StandardWebhook(encoded).verify(`${body} `, headers)).toThrow();
+      await workspace.call('DELETE', `/webhooks/${subscription.id}`);
+    },
+  );
+});
+
+it('every attempt sends the same bytes under the same id, with its own number and time', async () => {
+  const secret = 'a secret of several attempts';
+  const statuses = [500, 503, 302];
+  const flaky = await startReceiver((_, response, { length }) => response.writeHead(statuses[length - 1] ?? 200).end());
+  const sender = await startSender();
+  try {
+    await sender.startWorker();
+    const { id } = await sender.workspace.createWebhook({ url: flaky.url, secret });
+    await sender.workspace.createTicket({ title: 'Ünïcödé 🔑 "\\u0000"' });
+    const times: number[] = [];
+    for (const wait of [0, 6_000, 6 * 60_000, 36 * 60_000]) {
+      await sender.advance(wait);
+      times.push(Math.floor(sender.clock.time / 1000));
+      await eventually(() => expect(flaky.received).toHaveLength(times.length));
+      await sender.settled(id);
+    }
+
+    const [first] = flaky.received;
+    const { id: eventId } = JSON.parse(first?.body ?? '');
+    expect(eventId).toMatch(/^evt_/);
+    const delivery = first?.headers['x-service-delivery'];
+    for (const [index, { headers, body }] of flaky.received.entries()) {
+      expect(body).toBe(first?.body);
+      const timestamp = String(times[index]);
+      const signed = createHmac('sha256', secret).update(`${eventId}.${timestamp}.${body}`).digest('base64');
+      expect(headers).toMatchObject({
+        'webhook-id': eventId,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': `v1,${signed}`,
+        'x-service-signature': first?.headers['x-service-signature'],
+        'x-service-event': 'ticket.created',
+        'x-service-delivery': delivery,
+        'x-service-attempt': String(index + 1),
+      });
+    }
+    const [settled] = await sender.settled(id);
+    expect(settled).toMatchObject({ state: 'DELIVERED', attempts: 4 });
+    expect(settled?.history.map(({ number, status }) => [number, status])).toEqual([
+      [1, 500],
+      [2, 503],
+      [3, 302],
+      [4, 200],
+    ]);
+  } finally {
+    await flaky.close();
+    await sender.close();
+  }
+});
+
+it('a dead receiver and a dripping one hold up nobody else', async () => {
+  const drip: Respond = (_, response) => {
+    const timer = setInterval(() => response.write('.'), 1000);
+    response.writeHead(200).once('close', () => clearInterval(timer));
+  };
+  const [hanging, dripping] = [await startReceiver(() => undefined), await startReceiver(drip)];
+  const healthy = await startReceiver();
+  const sender = await startSender({ realClock: true });
+  try {
+    await sender.startWorker();
+    const { api } = sender;
+    const others: Workspace[] = [];
+    for (let i = 0; i < 5; i++) others.push(await createWorkspace(api));
+    for (const other of others) await other.createWebhook({ url: healthy.url });
+    for (const bad of [hanging, dripping]) {
+      const owner = await createWorkspace(api);
+      await owner.createWebhook({ url: bad.url });
+      for (let i = 0; i < 40; i++) await owner.createTicket();
+      // Nor another subscription of the same tenant.
+      await owner.createWebhook({ url: healthy.url });
+      others.push(owner);
+    }
+    // Each holds what one subscription may have in flight, and no more.
+    await eventually(() => expect([hanging.received.length, dripping.received.length]).toEqual([16, 16]));
+
+    const rounds = 5;
+    for (let round = 0; round < rounds; round++) await Promise.all(others.map((other) => other.createTicket()));
+    await eventually(() => expect(healthy.received).toHaveLength(rounds * others.length));
+    for (const { body, at } of healthy.received) expect(at - Date.parse(JSON.parse(body).timestamp)).toBeLessThan(1000);
+    expect([hanging.received.length, dripping.received.length]).toEqual([16, 16]);
+  } finally {
+    await Promise.all([hanging, dripping, healthy].map((each) => each.close()));
+    await sender.close();
+  }
+});
+
+it('two workers at once deliver each event once to each subscription', async () => {
+  const receivers = [await startReceiver(), await startReceiver(), await startReceiver()];
+  const sender = await startSender({ realClock: true });
+  try {
+    const { workspace } = sender;
+    for (const each of receivers) await workspace.createWebhook({ url: each.url });
+    const create = async (count: number) => {
+      for (let i = 0; i < count; i++) await workspace.createTicket();
+    };
+    // Some wait when they start, others come while they work.
+    await create(60);
+    await Promise.all([sender.startWorker(), sender.startWorker(), create(20), create(20)]);
+    const states = () => sender.api.prisma.delivery.groupBy({ by: ['state', 'attempts'], _count: true });
+    await eventually(async () => expect(await states()).toEqual([{ state: 'DELIVERED', attempts: 1, _count: 300 }]));
+    for (const { received: got } of receivers) {
+      expect(got).toHaveLength(100);
+      expect(new Set(got.map(({ headers }) => headers['webhook-id'])).size).toBe(100);
+    }
+  } finally {
+    await Promise.all(receivers.map((each) => each.close()));
+    await sender.close();
+  }
 });

@@ -1,25 +1,68 @@
-import { openApiDocument } from '@itsm-api/contract/openapi';
+import { randomBytes } from 'node:crypto';
+import { downgrade, openApiDocument, toYaml } from '@itsm-api/contract/openapi';
 import reference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 
-/** The OpenAPI document, and the reference pages made from it; `/` leads there. */
+/** The OpenAPI document in its three forms, and the reference pages made from it; `/` leads there. */
 export async function addDocs(app: FastifyInstance): Promise<void> {
-  const document = JSON.stringify(openApiDocument());
-
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
+  const document = openApiDocument();
+  serveText(app, '/openapi.json', 'application/json; charset=utf-8', JSON.stringify(document));
+  serveText(app, '/openapi.yaml', 'application/yaml; charset=utf-8', toYaml(document));
+  serveText(app, '/openapi-3.0.json', 'application/json; charset=utf-8', JSON.stringify(downgrade(document)));
+  serveText(app, '/favicon.ico', 'image/svg+xml', icon);
   app.get('/', (_request, reply) => reply.redirect('/docs'));
+  await app.register(addReference);
+}
+
+function serveText(app: FastifyInstance, path: string, type: string, text: string): void {
+  app.get(path, (_request, reply) => reply.type(type).send(text));
+}
+
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#2563eb" ' +
+  'd="M1 4h14v2.5a1.5 1.5 0 0 0 0 3V12H1V9.5a1.5 1.5 0 0 0 0-3z"/></svg>';
+
+/** Stands in the page where each answer has a nonce of its own. */
+const noncePlaceholder = 'NONCE-OF-THIS-ANSWER';
+
+/** Scalar, from this host alone: what it would ask of others is off, and the policy forbids the rest. */
+async function addReference(app: FastifyInstance): Promise<void> {
+  app.addHook('onSend', async (_request, reply, payload) => {
+    reply.header('x-content-type-options', 'nosniff');
+    if (!String(reply.getHeader('content-type')).startsWith('text/html')) return payload;
+    const nonce = randomBytes(16).toString('base64');
+    reply.headers({ 'content-security-policy': policy(nonce), 'referrer-policy': 'no-referrer' });
+    return String(payload).replaceAll(noncePlaceholder, nonce);
+  });
   await app.register(reference, {
     routePrefix: '/docs',
     logLevel: 'silent',
     configuration: {
       url: '/openapi.json',
+      nonce: noncePlaceholder,
       pageTitle: 'ITSM Public API',
       telemetry: false,
       withDefaultFonts: false,
+      defaultOpenAllTags: true,
       hideClientButton: true,
       showDeveloperTools: 'never',
       agent: { disabled: true },
       mcp: { disabled: true },
     },
   });
+}
+
+function policy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    // Scalar and what it is made of write styles into the page in many places, not all of which know the nonce.
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }

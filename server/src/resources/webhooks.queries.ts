@@ -55,7 +55,7 @@ export function deleteWebhook(context: Context, id: number): Promise<Webhook> {
     if (row === null) throw notFound('webhook subscription');
     await db.delivery.updateMany({
       where: { subscriptionId: id, state: 'PENDING' },
-      data: { state: 'CANCELLED', settledAt: now() },
+      data: { state: 'CANCELLED', claim: null, settledAt: now() },
     });
     return presentWebhook(row);
   });

@@ -1,5 +1,6 @@
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { rootCertificates } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
 import { connectTimeout } from './schedule.ts';
 import { isPublicAddress } from './target.ts';
@@ -26,7 +27,7 @@ export function createConnections({ allowPrivateTargets, lookup = systemLookup, 
   const connect = buildConnector({
     timeout: connectTimeout,
     allowH2: false,
-    ...(ca !== undefined && { ca }),
+    ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
     lookup: allowPrivateTargets ? lookup : publicOnly(lookup),
   });
   const guarded: typeof connect = (options, callback) => {

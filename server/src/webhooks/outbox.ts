@@ -45,26 +45,36 @@ export async function claimDue(prisma: PrismaClient, lanes: LaneSlots[], now: Da
     lanes.map((lane) => ({ t: String(lane.tenantId), s: String(lane.subscriptionId), n: lane.slots })),
   );
   const rows = await prisma.$queryRaw<Omit<ClaimedDelivery, 'claim'>[]>`
-    WITH due AS (
-      SELECT d.*, s.url, s.secret, s.rest_until IS NOT NULL AS trial
-      FROM json_to_recordset(${wanted}::text::json) AS w (t bigint, s bigint, n int)
+    WITH wanted AS (
+      SELECT w.* FROM json_to_recordset(${wanted}::text::json) AS w (t bigint, s bigint, n int)
       JOIN tenants t ON t.id = w.t AND t.active
+    ), trial AS (
+      UPDATE webhook_subscriptions s SET rest_until = ${leaseEnd}
+      FROM (
+        SELECT r.tenant_id, r.id FROM webhook_subscriptions r JOIN wanted w ON r.tenant_id = w.t AND r.id = w.s
+        WHERE r.active AND r.rest_until <= ${at} AND EXISTS (
+          SELECT FROM deliveries WHERE tenant_id = w.t AND subscription_id = w.s
+            AND state = 'PENDING' AND next_attempt_at <= ${at})
+        FOR NO KEY UPDATE OF r SKIP LOCKED
+      ) rested
+      WHERE s.tenant_id = rested.tenant_id AND s.id = rested.id
+      RETURNING s.tenant_id, s.id
+    ), due AS (
+      SELECT d.*, s.url, s.secret, trial.id IS NOT NULL AS trial
+      FROM wanted w
       JOIN webhook_subscriptions s ON s.tenant_id = w.t AND s.id = w.s AND s.active
-        AND (s.rest_until IS NULL OR s.rest_until <= ${at})
+      LEFT JOIN trial ON trial.tenant_id = w.t AND trial.id = w.s
       CROSS JOIN LATERAL (
         SELECT tenant_id, id, subscription_id, attempts, claim, next_attempt_at FROM deliveries
         WHERE tenant_id = w.t AND subscription_id = w.s AND state = 'PENDING' AND next_attempt_at <= ${at}
         ORDER BY next_attempt_at
-        LIMIT CASE WHEN s.rest_until IS NULL THEN w.n ELSE 1 END
-        FOR UPDATE SKIP LOCKED
+        LIMIT CASE WHEN s.rest_until IS NULL THEN w.n WHEN trial.id IS NOT NULL THEN 1 ELSE 0 END
+        FOR NO KEY UPDATE SKIP LOCKED
       ) d
     ), lost AS (
       INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms, error)
       SELECT tenant_id, id, attempts, next_attempt_at - ${interval(claimLease)}, ${claimLease}, 'the worker was lost'
       FROM due WHERE claim IS NOT NULL
-    ), reserved AS (
-      UPDATE webhook_subscriptions s SET rest_until = ${leaseEnd}
-      FROM due WHERE due.trial AND s.tenant_id = due.tenant_id AND s.id = due.subscription_id
     )
     UPDATE deliveries d
     SET attempts = d.attempts + 1, claim = ${claim}::uuid, next_attempt_at = ${leaseEnd}
@@ -88,11 +98,14 @@ export async function settle(prisma: PrismaClient, settlements: Settlement[], no
       SELECT * FROM json_to_recordset(${rows}::text::json) AS g (
         t bigint, s bigint, id bigint, claim uuid, number int, state text, next timestamptz, delivered boolean, gone boolean, trial boolean,
         started timestamptz, duration int, status int, error text, answer text)
+    ), locked AS MATERIALIZED (
+      SELECT * FROM webhook_subscriptions WHERE (tenant_id, id) IN (SELECT t, s FROM given)
+      ORDER BY tenant_id, id FOR NO KEY UPDATE
     ), settled AS (
       UPDATE deliveries d
       SET state = g.state::"DeliveryState", claim = NULL, next_attempt_at = COALESCE(g.next, d.next_attempt_at),
         settled_at = CASE WHEN g.state = 'PENDING' THEN NULL ELSE ${at} END
-      FROM given g
+      FROM given g JOIN locked l ON l.tenant_id = g.t AND l.id = g.s
       WHERE d.tenant_id = g.t AND d.id = g.id AND d.claim = g.claim AND d.state = 'PENDING'
       RETURNING g.*
     ), attempt AS (
@@ -107,8 +120,7 @@ export async function settle(prisma: PrismaClient, settlements: Settlement[], no
         CASE WHEN h.success THEN 0 ELSE w.failures + h.failures END AS failures,
         CASE WHEN h.success THEN NULL ELSE COALESCE(w.failing_since, ${at}) END AS failing_since,
         COALESCE(w.rest_until > ${at}, false) AND NOT h.trial AS resting, w.rests, w.paused_at, w.paused_reason
-      FROM health h JOIN webhook_subscriptions w ON w.tenant_id = h.t AND w.id = h.s
-      ORDER BY w.tenant_id, w.id FOR UPDATE OF w
+      FROM health h JOIN locked w ON w.tenant_id = h.t AND w.id = h.s
     ), judged AS (
       SELECT *, NOT success AND (failures >= ${breaker.failures} OR paused_at IS NOT NULL OR gone) AS rest,
         CASE WHEN success THEN NULL WHEN paused_at IS NOT NULL THEN paused_reason
@@ -157,7 +169,8 @@ export async function findDueLanes(prisma: PrismaClient, except: Lane[], now: Da
     WHERE lane.tenant_id || ':' || lane.subscription_id <> ALL (${except.map(laneKey)})
       AND EXISTS (
         SELECT FROM deliveries d WHERE d.tenant_id = lane.tenant_id AND d.subscription_id = lane.subscription_id
-          AND d.state = 'PENDING' AND d.next_attempt_at <= ${at})`;
+          AND d.state = 'PENDING' AND d.next_attempt_at <= ${at})
+    ORDER BY lane.tenant_id, lane.subscription_id`;
 }
 
 function settlementRow({ delivery, outcome }: Settlement, now: Date) {

@@ -23,7 +23,7 @@ export async function pruneSettled({ prisma, now }: Pruning, batchSize = 5000): 
   const before = new Date(now().getTime() - keepDays * 24 * 60 * 60 * 1000);
   // A change that was committed beside the deactivation of a subscription may have left it a delivery.
   await prisma.$executeRaw`
-    UPDATE deliveries d SET state = 'CANCELLED', settled_at = ${now()}::timestamptz FROM webhook_subscriptions s
+    UPDATE deliveries d SET state = 'CANCELLED', claim = NULL, settled_at = ${now()}::timestamptz FROM webhook_subscriptions s
     WHERE s.tenant_id = d.tenant_id AND s.id = d.subscription_id AND NOT s.active AND d.state = 'PENDING'`;
   let pruned = 0;
   for (let deleted = batchSize; deleted === batchSize; pruned += deleted) {

@@ -43,7 +43,7 @@ export function parseRetryAfter(header: string | undefined, now: Date): number |
   const wait = /^\d+$/.test(text)
     ? Number(text) * second
     : /^[A-Za-z]{3}/.test(text)
-      ? Date.parse(text) - now.getTime()
+      ? Date.parse(/GMT$/.test(text) ? text : `${text} GMT`) - now.getTime()
       : NaN;
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), longestRetryAfter);
 }

@@ -93,8 +93,7 @@ async function readHead(body: Dispatcher.ResponseData['body']): Promise<string |
     if (size >= readLimit) break;
   }
   if (size === 0) return null;
-  // PostgreSQL's text can't hold NUL.
-  return Buffer.concat(chunks).subarray(0, keepLimit).toString('utf8').replaceAll('\0', '\ufffd');
+  return storable(Buffer.concat(chunks).subarray(0, keepLimit).toString('utf8'));
 }
 
 function describe(error: unknown): string {
@@ -102,9 +101,14 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as { code?: string };
   const text = error.message || code || error.name;
-  return (code === undefined || text.includes(code) ? text : `${text} (${code})`).slice(0, 500);
+  return storable((code === undefined || text.includes(code) ? text : `${text} (${code})`).slice(0, 500));
 }
 
 function elapsed(began: number): number {
   return Math.round(performance.now() - began);
+}
+
+/** PostgreSQL's text holds neither NUL nor half of a surrogate pair. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

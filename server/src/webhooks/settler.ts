@@ -4,8 +4,9 @@ import { createLoop } from './loop.ts';
 import { type Settlement, settle } from './outbox.ts';
 
 export interface Settler {
-  add(settlement: Settlement): void;
-  /** Settles what is left and takes no more. */
+  /** Resolves when it has been settled. */
+  add(settlement: Settlement): Promise<void>;
+  /** Settles no more. */
   stop(): Promise<void>;
 }
 
@@ -23,7 +24,7 @@ const retryAfter = 500;
 
 /** Settles attempts in batches. What the database didn't take is tried again until it does. */
 export function createSettler({ prisma, logger, now }: SettlerOptions): Settler {
-  const waiting: Settlement[] = [];
+  const waiting: { settlement: Settlement; settled: () => void }[] = [];
 
   let gathering = false;
   const loop = createLoop(
@@ -32,8 +33,12 @@ export function createSettler({ prisma, logger, now }: SettlerOptions): Settler 
       gathering = false;
       const batch = waiting.slice(0, batchSize);
       if (batch.length === 0) return false;
-      await settle(prisma, batch, now());
-      waiting.splice(0, batch.length);
+      await settle(
+        prisma,
+        batch.map(({ settlement }) => settlement),
+        now(),
+      );
+      for (const { settled } of waiting.splice(0, batch.length)) settled();
       return waiting.length >= batchSize;
     },
     (err) => logger.error({ err, waiting: waiting.length }, 'webhook attempts not settled'),
@@ -41,13 +46,10 @@ export function createSettler({ prisma, logger, now }: SettlerOptions): Settler 
 
   return {
     add: (settlement) => {
-      waiting.push(settlement);
       if (!gathering) setTimeout(loop.wake, gatherFor);
       gathering = true;
+      return new Promise((settled) => waiting.push({ settlement, settled }));
     },
-    async stop() {
-      await loop.stop();
-      while (waiting.length > 0) await settle(prisma, waiting.splice(0, batchSize), now());
-    },
+    stop: loop.stop,
   };
 }

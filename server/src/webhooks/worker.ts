@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Dispatcher } from 'undici';
 import type { PrismaClient } from '../data/prisma.ts';
 import { type Lane, type LaneJobs, laneKey } from './lanes.ts';
 import { createLoop } from './loop.ts';
 import { type ClaimedDelivery, claimDue, findDueLanes, type LaneSlots } from './outbox.ts';
-import { sweepInterval } from './schedule.ts';
+import { attemptTimeout, sweepInterval } from './schedule.ts';
 import type { SecretSealer } from './secret.ts';
 import { send } from './send.ts';
 import { createSettler } from './settler.ts';
@@ -31,7 +32,7 @@ export interface WorkerOptions {
 export interface Worker {
   /** Looks for work now instead of at the next poll. */
   wake(): void;
-  /** Takes nothing more and waits for what is in flight. */
+  /** Takes nothing more and waits for what is in flight, for half a minute at most. */
   stop(): Promise<void>;
 }
 
@@ -110,7 +111,7 @@ export function startWorker(options: WorkerOptions): Worker {
   async function attempt(delivery: ClaimedDelivery): Promise<void> {
     count(delivery, 1);
     try {
-      settler.add({ delivery, outcome: await deliver(options, delivery) });
+      await settler.add({ delivery, outcome: await deliver(options, delivery) });
     } catch (err) {
       logger.error({ err, deliveryId: String(delivery.id) }, 'webhook delivery could not be made');
     } finally {
@@ -153,7 +154,8 @@ export function startWorker(options: WorkerOptions): Worker {
     wake: pump.wake,
     async stop() {
       await Promise.all([pump.stop(), sweep.stop()]);
-      while (inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      // What can't be settled, since PostgreSQL is gone, is delivered again by another worker.
+      for (const end = Date.now() + 2 * attemptTimeout; inFlight > 0 && Date.now() < end; ) await sleep(20);
       await settler.stop();
     },
   };

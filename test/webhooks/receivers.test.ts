@@ -1,0 +1,381 @@
+import { execFileSync } from 'node:child_process';
+import { lookup as systemLookup } from 'node:dns';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type LookupFunction, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  eventually,
+  type Receiver,
+  type Respond,
+  type Sender,
+  startReceiver,
+  startSender,
+} from '../support/receiver.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const second = 1000;
+const day = 24 * 60 * 60 * second;
+
+let sender: Sender;
+let folder: string;
+/** Where redirects lead: nothing may ever get here. */
+let canary: Receiver;
+/** Takes connections and never says a word. */
+let silent: Server;
+const receivers: Receiver[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'itsm-certificates-'));
+  makeCertificates();
+  canary = await startReceiver();
+  silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1');
+  sender = await startSender({ connection: { lookup, ca: pem('ca.crt') } });
+  await sender.startWorker();
+});
+afterAll(async () => {
+  // First what a worker would wait for.
+  await Promise.all([canary, ...receivers].map((receiver) => receiver.close()));
+  await new Promise((resolve) => silent.close(resolve));
+  await sender.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** The test's own names; the rest is the system's. */
+const lookup: LookupFunction = (hostname, options, callback) => {
+  if (hostname === 'unanswered.example.com') return;
+  if (hostname.endsWith('.example.com')) return callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  systemLookup(hostname, options, callback);
+};
+
+const pem = (file: string) => readFileSync(join(folder, file), 'utf8');
+
+/** A CA, what it has signed for hooks.example.com, for others and long ago, and what nobody has signed. */
+function makeCertificates() {
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const named = (name: string) => ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
+  openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=Test CA', '-days', '2');
+  for (const [file, name, days] of [
+    ['good', 'hooks.example.com', '1'],
+    ['wrong-host', 'other.example.com', '1'],
+    ['expired', 'hooks.example.com', '-1'],
+  ] as const) {
+    openssl('req', ...newKey, '-keyout', `${file}.key`, '-out', `${file}.csr`, ...named(name));
+    const signer = [
+      '-CA',
+      'ca.crt',
+      '-CAkey',
+      'ca.key',
+      '-set_serial',
+      String(days.length),
+      '-copy_extensions',
+      'copy',
+    ];
+    openssl('x509', '-req', '-in', `${file}.csr`, ...signer, '-days', days, '-out', `${file}.crt`);
+  }
+  const self = ['-keyout', 'self-signed.key', '-out', 'self-signed.crt', '-days', '1'];
+  openssl('req', '-x509', ...newKey, ...self, ...named('hooks.example.com'));
+}
+
+/** What is expected of an attempt, and of what it leaves; what is left out is as after a plain failure. */
+interface Expected {
+  delivered?: boolean;
+  status?: number | null;
+  error?: RegExp | null;
+  answer?: unknown;
+  /** How long from the attempt to the next one, from and to. Milliseconds. */
+  wait?: [number, number];
+  pausedReason?: string | null;
+  /** How long the attempt takes at least and at most. Milliseconds. */
+  duration?: [number, number];
+}
+
+const firstWait: [number, number] = [4 * second, 6 * second];
+
+/** Sends one event to a URL and looks at all that is left of the attempt. */
+async function expectAttempt(url: string, expected: Expected): Promise<void> {
+  const { delivered = false, status = null, error = null, answer = null, pausedReason = null } = expected;
+  const { wait = firstWait, duration = [0, 4 * second] } = expected;
+  const { api, clock } = sender;
+  const owner = await createWorkspace(api);
+  const { id } = await owner.createWebhook({ url });
+  await owner.createTicket();
+  const delivery = await eventually(
+    async () => {
+      const [first, ...others] = await sender.settled(id);
+      expect(others).toEqual([]);
+      expect(first?.history).toHaveLength(1);
+      return first as NonNullable<typeof first>;
+    },
+    duration[1] + 8 * second,
+  );
+
+  const at = new Date(clock.time);
+  const [attempt] = delivery.history;
+  expect(attempt).toMatchObject({ number: 1, startedAt: at, status, answer });
+  if (error === null) expect(attempt?.error).toBeNull();
+  else expect(attempt?.error).toMatch(error);
+  expect(attempt?.durationMs).toBeGreaterThanOrEqual(duration[0]);
+  expect(attempt?.durationMs).toBeLessThanOrEqual(duration[1]);
+
+  expect(delivery).toMatchObject({ state: delivered ? 'DELIVERED' : 'PENDING', attempts: 1 });
+  expect(delivery.settledAt).toEqual(delivered ? at : null);
+  if (!delivered) {
+    const waited = delivery.nextAttemptAt.getTime() - clock.time;
+    expect(waited).toBeGreaterThanOrEqual(wait[0]);
+    expect(waited).toBeLessThanOrEqual(wait[1]);
+  }
+
+  expect(await sender.health(id, owner)).toMatchObject({
+    active: true,
+    lastSuccessAt: delivered ? at.toISOString() : null,
+    lastFailureAt: delivered ? null : at.toISOString(),
+    pausedAt: pausedReason && at.toISOString(),
+    pausedReason,
+  });
+}
+
+/** As `expectAttempt`, on a receiver that answers so. */
+async function expectOf(respond: Respond, expected: Expected): Promise<Receiver> {
+  const receiver = await startReceiver(respond);
+  receivers.push(receiver);
+  await expectAttempt(receiver.url, expected);
+  expect(receiver.received).toHaveLength(1);
+  return receiver;
+}
+
+const answer = (
+  status: number,
+  headers: Record<string, string | string[]> = {},
+  body: string | Buffer = '',
+): Respond => {
+  return (_, response) => response.writeHead(status, headers).end(body);
+};
+
+/** Answers with bytes that no HTTP server would write, and closes unless told to stay. */
+const raw = (text: string): Respond => {
+  return (_, response) => response.socket?.end(text);
+};
+
+/** Writes a piece every second, for as long as somebody listens. */
+const drip = (response: { write(piece: string): unknown; once(event: 'close', stop: () => void): unknown }) => {
+  const timer = setInterval(() => response.write('.'), second);
+  response.once('close', () => clearInterval(timer));
+};
+
+/** The moment of the sender's clock, so much later, as HTTP writes it. */
+const httpDate = (milliseconds: number) => new Date(sender.clock.time + milliseconds).toUTCString();
+
+// The first, because it takes as long as all the others beside it.
+describe.concurrent('what takes too long', () => {
+  const whole: [number, number] = [14.5 * second, 18 * second];
+  const connecting: [number, number] = [4.5 * second, 8 * second];
+
+  it('fails after 15 s, and after 5 s where there is no connection', { timeout: 40_000 }, async () => {
+    const { port } = silent.address() as { port: number };
+    const stalls: Respond[] = [
+      // A hang.
+      () => undefined,
+      // A byte a second of a body, then of the headers.
+      (_, response) => drip(response.writeHead(200)),
+      (_, { socket }) => {
+        socket?.write('HTTP/1.1 200 OK\r\nX-Drip: ');
+        if (socket) drip(socket);
+      },
+      // A body that stops.
+      (_, response) => response.writeHead(200).write('x'.repeat(10_000)),
+      // Informational answers without end.
+      (_, response) => {
+        const timer = setInterval(() => response.writeProcessing(), second);
+        response.once('close', () => clearInterval(timer));
+      },
+    ];
+    await Promise.all([
+      ...stalls.map((respond) => expectOf(respond, { error: /^no answer within 15 s$/, duration: whole })),
+      expectAttempt(`https://127.0.0.1:${port}/no-handshake`, { error: /timeout/i, duration: connecting }),
+      expectAttempt(`http://unanswered.example.com:${port}/`, { error: /timeout/i, duration: connecting }),
+    ]);
+  });
+});
+
+describe.concurrent('an answer', () => {
+  it.each([200, 201, 204, 226, 299])('of %i is a success', async (status) => {
+    await expectOf(answer(status), { delivered: true, status });
+  });
+
+  it('of 200 is a success after an early hint, and its Retry-After means nothing', async () => {
+    await expectOf(
+      (_, response) => {
+        response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+        response.writeHead(200, { 'retry-after': '60' }).end('ok');
+      },
+      { delivered: true, status: 200, answer: 'ok' },
+    );
+  });
+
+  it.each([300, 301, 302, 303, 307, 308])('of %i is a failure, and is not followed', async (status) => {
+    await expectOf(answer(status, { location: canary.url }, 'moved'), { status, answer: 'moved' });
+    expect(canary.connections).toBe(0);
+  });
+
+  it.each([304, 400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504, 599])('of %i is a failure', async (status) => {
+    await expectOf(answer(status), { status });
+  });
+
+  it('of 410 is a failure that pauses the subscription', async () => {
+    await expectOf(answer(410, {}, 'gone'), {
+      status: 410,
+      answer: 'gone',
+      pausedReason: 'The endpoint answered 410 Gone.',
+    });
+  });
+
+  const exactly = (wait: number): [number, number] => [wait, wait];
+  it.each<[string, () => string | string[], [number, number]]>([
+    ['seconds', () => '120', exactly(120 * second)],
+    ['fewer seconds than the schedule', () => '3', firstWait],
+    ['zero', () => '0', firstWait],
+    ['more than a day', () => '99999999999', exactly(day)],
+    ['a date', () => httpDate(90 * second), exactly(90 * second)],
+    ['a date that has passed', () => httpDate(-90 * second), firstWait],
+    ['a date in years', () => httpDate(900 * day), exactly(day)],
+    ['garbage', () => 'in a while', firstWait],
+    ['a negative number', () => '-120', firstWait],
+    ['nothing', () => '', firstWait],
+    ['two headers', () => ['60', '120'], exactly(60 * second)],
+  ])('of 429, 503 or 500 with Retry-After as %s', async (_, retryAfter, wait) => {
+    const statuses = [429, 503, 500];
+    await Promise.all(
+      statuses.map((status) => expectOf(answer(status, { 'retry-after': retryAfter() }), { status, wait })),
+    );
+  });
+});
+
+describe.concurrent('the body of an answer', () => {
+  it.each<[string, string | Buffer, unknown]>([
+    ['text', 'thank you', 'thank you'],
+    ['NUL bytes, which PostgreSQL can not hold', 'a\0b\0', 'a\ufffdb\ufffd'],
+    [
+      'invalid UTF-8',
+      Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80]),
+      expect.stringMatching(/^a\ufffd+\(\ufffd+$/),
+    ],
+    ['more than 4 KiB', 'x'.repeat(5000), 'x'.repeat(4096)],
+    ['a character across the 4 KiB', '€'.repeat(2000), expect.stringMatching(/^€{1365}\ufffd?$/)],
+    ['what looks like JSON of ours', '{"state":"\\u0000","claim":null}', '{"state":"\\u0000","claim":null}'],
+  ])('is kept: %s', async (_, body, kept) => {
+    await expectOf(answer(200, {}, body), { delivered: true, status: 200, answer: kept });
+    await expectOf(answer(500, {}, body), { status: 500, answer: kept });
+  });
+
+  it('is not read past 16 KiB, and one of a gigabyte holds up nothing', async () => {
+    let written = 0;
+    let closedAfter = Number.POSITIVE_INFINITY;
+    const receiver = await startReceiver((_, response) => {
+      const began = Date.now();
+      const chunk = Buffer.alloc(64 * 1024, 'x');
+      const { socket } = response;
+      response.on('close', () => {
+        closedAfter = Date.now() - began;
+        written = socket?.bytesWritten ?? 0;
+      });
+      response.writeHead(200, { 'content-length': String(1024 ** 3) });
+      const more = () => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    });
+    receivers.push(receiver);
+    const expected = { delivered: true, status: 200, answer: 'x'.repeat(4096) };
+    await expectAttempt(receiver.url, { ...expected, duration: [0, 2 * second] });
+    await eventually(() => expect(closedAfter).toBeLessThan(2 * second));
+    // What is written beyond the 16 KiB is what the sockets of both sides buffer.
+    expect(written).toBeLessThan(16 * 1024 ** 2);
+  });
+
+  it('is not waited for past 16 KiB', async () => {
+    const endless: Respond = (_, response) => response.writeHead(200).write('x'.repeat(20_000));
+    await expectOf(endless, { delivered: true, status: 200, answer: 'x'.repeat(4096), duration: [0, 2 * second] });
+  });
+});
+
+describe.concurrent('a connection', () => {
+  it.each<[string, Respond, RegExp]>([
+    [
+      'is reset before the headers',
+      (_, response) => response.socket?.resetAndDestroy(),
+      /ECONNRESET|other side closed/,
+    ],
+    ['is closed before the headers', (_, response) => response.socket?.end(), /other side closed/],
+    [
+      'is reset in mid-body',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('the first half');
+        setTimeout(() => response.socket?.resetAndDestroy(), 50);
+      },
+      /ECONNRESET|aborted|terminated|other side closed/,
+    ],
+    ['is closed in mid-body', raw('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'), /closed|terminated|aborted/],
+    ['answers no HTTP', raw('SSH-2.0-OpenSSH_9.9\r\n\r\n'), /HTTP|HPE/],
+    ['answers with more headers than anybody needs', answer(200, { 'x-long': 'x'.repeat(40_000) }), /header/i],
+    [
+      'is to be another protocol',
+      raw('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+      /upgrade/,
+    ],
+  ])('that %s is a failure', async (_, respond, error) => {
+    await expectOf(respond, { error });
+  });
+
+  it('that is refused is a failure', async () => {
+    const gone = await startReceiver();
+    await gone.close();
+    await expectAttempt(gone.url, { error: /ECONNREFUSED/ });
+  });
+
+  it('to a name that does not resolve is a failure', async () => {
+    // EAI_AGAIN where there is no resolver at all.
+    await expectAttempt('https://nowhere.invalid/hook', { error: /ENOTFOUND|EAI_AGAIN/ });
+  });
+});
+
+describe.concurrent('a certificate', () => {
+  /** An https receiver with that certificate, under the name that the good one is for. */
+  async function startTls(certificate: string, maxVersion: 'TLSv1.2' | 'TLSv1.3') {
+    const tls = { key: pem(`${certificate}.key`), cert: pem(`${certificate}.crt`), maxVersion };
+    const receiver = await startReceiver((_, response) => response.end('ok'), { tls });
+    receivers.push(receiver);
+    return { receiver, url: `https://hooks.example.com:${receiver.port}/hook` };
+  }
+
+  it('that is good is accepted', async () => {
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const { receiver, url } = await startTls('good', version);
+      await expectAttempt(url, { delivered: true, status: 200, answer: 'ok' });
+      expect(receiver.received).toHaveLength(1);
+    }
+  });
+
+  it.each([
+    ['expired', /expired/],
+    ['self-signed', /self-signed/],
+    ['wrong-host', /does not match certificate/],
+  ])('that is %s is refused before anything is sent, also when it comes again', async (certificate, error) => {
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const { receiver, url } = await startTls(certificate, version);
+      // A session of the first handshake must not let the second one pass.
+      for (let round = 0; round < 2; round++) await expectAttempt(url, { error });
+      expect(receiver.received).toEqual([]);
+    }
+  });
+
+  it('is needed: plain HTTP on an https URL is a failure', async () => {
+    const receiver = await startReceiver();
+    receivers.push(receiver);
+    await expectAttempt(receiver.url.replace('http:', 'https:'), { error: /SSL|TLS|EPROTO|packet length/ });
+    expect(receiver.received).toEqual([]);
+  });
+});

@@ -1,0 +1,100 @@
+import { nextAttempt, parseRetryAfter } from '@itsm-api/server/webhooks/schedule.ts';
+import { describe, expect, it } from 'vitest';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const at = new Date('2026-11-20T10:00:00.000Z');
+
+/** The wait after an attempt, in milliseconds, where the jitter has drawn `random`. */
+const waitAfter = (attempt: number, random: number, retryAfter?: number) => {
+  const next = nextAttempt({ attempt, at, retryAfter }, () => random);
+  return next && Math.round(next.getTime() - at.getTime());
+};
+
+describe('the next attempt', () => {
+  it.each([
+    [1, 5 * second],
+    [2, 5 * minute],
+    [3, 30 * minute],
+    [4, 2 * hour],
+    [5, 5 * hour],
+    [6, 10 * hour],
+    [7, 14 * hour],
+    [8, 20 * hour],
+    [9, 24 * hour],
+  ])('after attempt %i is %i ms later, 20 %% more or less', (attempt, wait) => {
+    expect([0, 0.5, 1].map((random) => waitAfter(attempt, random))).toEqual([0.8 * wait, wait, 1.2 * wait]);
+    const drawn = Array.from({ length: 200 }, () => Number(nextAttempt({ attempt, at })) - at.getTime());
+    expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0.8 * wait);
+    expect(Math.max(...drawn)).toBeLessThanOrEqual(1.2 * wait);
+    // What failed together is not repeated together.
+    expect(new Set(drawn).size).toBeGreaterThan(100);
+  });
+
+  it.each([10, 11, 1000])('is never after attempt %i, whatever the receiver asks for', (attempt) => {
+    expect(nextAttempt({ attempt, at })).toBeUndefined();
+    expect(nextAttempt({ attempt, at, retryAfter: hour })).toBeUndefined();
+  });
+
+  it.each([
+    ['a longer Retry-After to the millisecond', 1, minute, minute],
+    ['the schedule when it is longer', 3, minute, 24 * minute],
+    ['the schedule for 0', 1, 0, 4 * second],
+    ['a day at most', 9, day, day],
+  ])('waits for %s', (_, attempt, retryAfter, wait) => {
+    expect(waitAfter(attempt, 0, retryAfter)).toBe(wait);
+  });
+});
+
+describe('Retry-After', () => {
+  it.each<[string, string | undefined, number | undefined]>([
+    ['nothing', undefined, undefined],
+    ['seconds', '120', 120 * second],
+    ['seconds with spaces around', ' 120\t', 120 * second],
+    ['zero', '0', 0],
+    ['leading zeros', '007', 7 * second],
+    ['a day', '86400', day],
+    ['a second more than a day', '86401', day],
+    ['seconds beyond every number', '9'.repeat(400), day],
+    ['an HTTP date', 'Fri, 20 Nov 2026 10:01:30 GMT', 90 * second],
+    ['an HTTP date of RFC 850', 'Friday, 20-Nov-26 10:01:30 GMT', 90 * second],
+    ['an HTTP date of asctime', 'Fri Nov 20 10:01:30 2026', 90 * second],
+    ['a date that has passed', 'Thu, 19 Nov 2026 10:00:00 GMT', 0],
+    ['a date of long ago', 'Sun, 06 Nov 1994 08:49:37 GMT', 0],
+    ['a far date', 'Fri, 31 Dec 9999 23:59:59 GMT', day],
+    ['an empty one', '', undefined],
+    ['garbage', 'soon', undefined],
+    ['garbage that begins like a date', 'Friday or so', undefined],
+    ['a negative number', '-5', undefined],
+    ['a signed number', '+5', undefined],
+    ['a fraction', '1.5', undefined],
+    ['a number with a unit', '5s', undefined],
+    ['an exponent', '1e3', undefined],
+    ['hex', '0x10', undefined],
+    ['two of them in one', '60, 120', undefined],
+    ['an ISO date, which HTTP does not know', '2026-11-20T10:01:30Z', undefined],
+  ])('as %s', (_, header, wait) => {
+    expect(parseRetryAfter(header, at)).toBe(wait);
+  });
+
+  it('as a date means the same in every time zone', () => {
+    const { TZ } = process.env;
+    try {
+      process.env.TZ = 'America/New_York';
+      // RFC 9110 §5.6.7: all three forms are to be understood, and all are in UTC.
+      for (const date of [
+        'Fri, 20 Nov 2026 10:01:30 GMT',
+        'Friday, 20-Nov-26 10:01:30 GMT',
+        'Fri Nov 20 10:01:30 2026',
+      ]) {
+        expect(parseRetryAfter(date, at), date).toBe(90 * second);
+      }
+    } finally {
+      if (TZ === undefined) delete process.env.TZ;
+      else process.env.TZ = TZ;
+    }
+  });
+});

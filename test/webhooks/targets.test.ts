@@ -1,0 +1,257 @@
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { eventually, type Receiver, type Sender, startReceiver, startSender } from '../support/receiver.ts';
+import { webhook } from '../support/workspace.ts';
+
+const minute = 60_000;
+
+let sender: Sender;
+/** Listens on every address of this machine: whatever leads back here is a connection to it. */
+let canary: Receiver;
+
+beforeAll(async () => {
+  canary = await startReceiver(undefined, { host: '::' });
+  sender = await startSender({ allowPrivateTargets: false, connection: { lookup } });
+  await sender.startWorker();
+});
+afterAll(async () => {
+  await canary.close();
+  await sender.close();
+});
+
+/** Hosts that lead to this machine, where anything but a public address may be called. */
+const loopback = [
+  '127.0.0.1',
+  '127.1',
+  '127.0.1',
+  '127.255.255.254',
+  '2130706433',
+  '0x7f000001',
+  '0X7F.1',
+  '0x7f.0.0.0x1',
+  '0177.0.0.1',
+  '017700000001',
+  '0000000000177.1',
+  '127.0.0.1.',
+  '①②⑦.⓪.⓪.①',
+  '%31%32%37.0.0.1',
+  '127。0。0。1',
+  '0.0.0.0',
+  '0',
+  '0x0',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[0:0:0:0:0:ffff:7f00:0001]',
+];
+
+/** Addresses that are not public unicast, in the registries of IANA and in use. */
+const special = [
+  // Private, carrier-grade NAT, link-local with the metadata services of clouds.
+  '10.0.0.1',
+  '0xa000001',
+  '012.1',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.1.1',
+  '3232235777',
+  '100.64.0.1',
+  '100.100.100.200',
+  '100.127.255.255',
+  '169.254.169.254',
+  '0xa9fea9fe',
+  '2852039166',
+  '0251.0376.0251.0376',
+  '169.254.170.2',
+  // Of the protocols, documentation, benchmarks, 6to4 relays, multicast, reserved, broadcast.
+  '0.1.2.3',
+  '192.0.0.1',
+  '192.0.0.192',
+  '192.0.2.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '198.18.0.1',
+  '198.19.255.255',
+  '192.88.99.1',
+  '224.0.0.1',
+  '239.255.255.250',
+  '240.0.0.1',
+  '255.255.255.255',
+  '0xffffffff',
+  // IPv4 within IPv6: mapped, translated, compatible, NAT64, 6to4, Teredo.
+  '[::ffff:10.0.0.1]',
+  '[::ffff:a9fe:a9fe]',
+  '[::ffff:0:127.0.0.1]',
+  '[::127.0.0.1]',
+  '[::a00:1]',
+  '[64:ff9b::127.0.0.1]',
+  '[64:ff9b::a9fe:a9fe]',
+  '[64:ff9b:1::a00:1]',
+  '[2002:7f00:1::]',
+  '[2002:a9fe:a9fe::1]',
+  '[2001::1]',
+  '[2001:0:4136:e378:8000:63bf:80ff:fffe]',
+  // Link-local, site-local, unique local with a metadata service, multicast, discard, documentation, benchmarks, ORCHID.
+  '[fe80::1]',
+  '[febf::1]',
+  '[fec0::1]',
+  '[fc00::1]',
+  '[fd00:ec2::254]',
+  '[ff02::1]',
+  '[ff0e::1]',
+  '[100::1]',
+  '[2001:db8::1]',
+  '[3fff::1]',
+  '[2001:2::1]',
+  '[2001:10::1]',
+  '[2001:20::1]',
+  '[5f00::1]',
+  '[4000::1]',
+];
+
+/** Names that can't be public. */
+const names = [
+  'localhost',
+  'LOCALHOST.',
+  'ｌocalhost',
+  'app.localhost',
+  'intranet',
+  'nas.local',
+  'metadata.google.internal',
+];
+
+/** What a name of the test resolves to at the first, second, … look-up; the last answer stays. */
+const answers: Record<string, string[][]> = {
+  'loopback.example.com': [['127.0.0.1']],
+  'loopback6.example.com': [['::1']],
+  'private.example.com': [['10.0.0.1']],
+  'metadata.example.com': [['169.254.169.254']],
+  'unspecified.example.com': [['0.0.0.0']],
+  'mapped.example.com': [['::ffff:127.0.0.1']],
+  'nat64.example.com': [['64:ff9b::7f00:1']],
+  'unique-local.example.com': [['fd00::1']],
+  'mixed4.example.com': [['2000::1', '127.0.0.1']],
+  'mixed6.example.com': [['::1', '2000::1']],
+  'one-of-many.example.com': [['2000::1', '2000::2', '2000::3', '10.0.0.1']],
+  'nothing.example.com': [[]],
+  // 2000::/16 is public unicast by its range and given to nobody, so that nothing of the test leaves the machine.
+  'rebinding.example.com': [['2000::1'], ['127.0.0.1']],
+};
+const lookedUp: string[] = [];
+
+const lookup: LookupFunction = (hostname, options, callback) => {
+  const rounds = answers[hostname] ?? [];
+  const round = lookedUp.filter((name) => name === hostname).length;
+  lookedUp.push(hostname);
+  const found = (rounds[Math.min(round, rounds.length - 1)] ?? []).map(
+    (address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 }),
+  );
+  if (options.all) callback(null, found);
+  else callback(null, found[0]?.address ?? '', found[0]?.family);
+};
+
+/** A stored subscription to that URL, past the check of the registration. */
+async function store(url: string): Promise<number> {
+  const { id } = await sender.workspace.createWebhook();
+  await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { url } });
+  return id;
+}
+
+/** Emits an event to subscriptions, and resolves to the errors of the attempts that came of it. */
+async function emitTo(ids: number[]): Promise<(string | null | undefined)[]> {
+  await sender.workspace.createTicket();
+  return Promise.all(
+    ids.map((id) =>
+      eventually(async () => {
+        const [delivery] = await sender.settled(id);
+        expect(delivery?.history).toHaveLength(1);
+        expect(delivery).toMatchObject({ state: 'PENDING', history: [{ number: 1, status: null, answer: null }] });
+        return delivery?.history[0]?.error;
+      }),
+    ),
+  );
+}
+
+/** Deactivates subscriptions, so that the next event isn't for them. */
+async function remove(ids: number[]): Promise<void> {
+  for (const id of ids) await sender.workspace.call('DELETE', `/webhooks/${id}`);
+}
+
+describe('a target that is not public', () => {
+  it.each([...loopback, ...special, ...names])('%s is refused at registration', async (host) => {
+    for (const url of [`https://${host}/`, `https://${host}:${canary.port}/hook`]) {
+      const answer = await sender.workspace.call('POST', '/webhooks', { ...webhook, url });
+      expect(answer.status, url).toBe(400);
+      expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'url' }] });
+    }
+  });
+
+  it('is refused at delivery when it has got into the database', async () => {
+    const ids: number[] = [];
+    for (const host of [...loopback, ...special, ...names])
+      ids.push(await store(`https://${host}:${canary.port}/hook`));
+    expect(ids.length).toBeGreaterThanOrEqual(40);
+    expect(new Set(await emitTo(ids))).toEqual(new Set(['url must lead to a public host']));
+    await remove(ids);
+
+    const others = [
+      await store(canary.url),
+      await store(`https://user@127.0.0.1:${canary.port}/`),
+      await store('no URL'),
+    ];
+    const errors = ['begin with https://', 'not hold a user name or password', 'be an absolute URL'];
+    expect(await emitTo(others)).toEqual(errors.map((error) => expect.stringContaining(`url must ${error}`)));
+    await remove(others);
+    expect(canary.connections).toBe(0);
+  });
+
+  it('is refused at delivery when a name leads to it', async () => {
+    const refused = Object.keys(answers).filter((name) => name !== 'rebinding.example.com');
+    const ids: number[] = [];
+    for (const name of refused) ids.push(await store(`https://${name}:${canary.port}/hook`));
+    const why = refused.map((name) => `${name} resolves to an address that is not public`);
+    expect(await emitTo(ids)).toEqual(why);
+    await remove(ids);
+    expect(canary.connections).toBe(0);
+  });
+
+  it('is refused at delivery when a name leads to it at the second look-up', async () => {
+    const host = 'rebinding.example.com';
+    const id = await store(`https://${host}:${canary.port}/hook`);
+    // The connection goes to what has been checked: one look-up, and nothing at that address.
+    expect(await emitTo([id])).toEqual([expect.not.stringContaining('public')]);
+    expect(lookedUp.filter((name) => name === host)).toHaveLength(1);
+
+    await sender.advance(minute);
+    await eventually(async () => {
+      const [delivery] = await sender.settled(id);
+      expect(delivery?.history.map(({ error }) => error)).toEqual([
+        expect.any(String),
+        `${host} resolves to an address that is not public`,
+      ]);
+    });
+    await remove([id]);
+    expect(canary.connections).toBe(0);
+  });
+});
+
+describe('with private targets allowed', () => {
+  it('the same URLs and names reach the canary', async () => {
+    const open = await startSender({ connection: { lookup } });
+    try {
+      await open.startWorker();
+      const hosts = [...loopback, 'loopback.example.com', 'loopback6.example.com', 'mapped.example.com'];
+      const before = canary.received.length;
+      for (const host of hosts) await open.workspace.createWebhook({ url: `http://${host}:${canary.port}/hook` });
+      await open.workspace.createTicket();
+      await eventually(() => expect(canary.received).toHaveLength(before + hosts.length));
+      expect(new Set(canary.received.slice(before).map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    } finally {
+      await open.close();
+    }
+  });
+});
