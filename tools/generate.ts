@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { clientSource } from '../client/generate.ts';
 import { openApiDocument } from '../contract/src/openapi.ts';
 import { envExample } from '../server/src/env.ts';
 
@@ -8,6 +9,7 @@ import { envExample } from '../server/src/env.ts';
  */
 const files: Record<string, string> = {
   'contract/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
+  'client/src/generated.ts': clientSource(),
   '.env.example': envExample(),
 };
 

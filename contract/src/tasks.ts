@@ -50,7 +50,7 @@ export const NewTask = z
     startDate: CalendarDate.nullish(),
     dueDate: CalendarDate.nullish(),
   })
-  .meta({ id: 'NewTask', example: { title: 'Order patch cables', dueDate: '2026-11-27' } });
+  .meta({ id: 'NewTask', example: { title: 'Order patch cables', assigneeId: 7, dueDate: '2026-11-27' } });
 export type NewTask = z.output<typeof NewTask>;
 
 export const TaskPatch = patch({
@@ -64,7 +64,7 @@ export const TaskPatch = patch({
 }).meta({
   id: 'TaskPatch',
   description: 'Absent fields stay as they are; null clears.',
-  example: { status: 'DONE' },
+  example: { status: 'IN_PROGRESS', assigneeId: 7 },
 });
 export type TaskPatch = z.output<typeof TaskPatch>;
 

@@ -42,6 +42,11 @@ export const ticketNumberPrefixes: Readonly<Record<TicketType, string>> = {
   SERVICE_REQUEST: 'REQ',
 };
 
+const ticketNumberDescription = Object.values(ticketNumberPrefixes)
+  .map((prefix) => `${prefix}-`)
+  .join(', ')
+  .concat(' and a number that counts from 1 in the workspace and type; never used again.');
+
 const CategoryConfigId = text(1, 255).meta({ description: 'An opaque identifier, stored as given.' });
 const WatcherUserIds = z
   .array(Id)
@@ -52,7 +57,7 @@ const Resolution = text(1, 65_535);
 export const Ticket = z
   .object({
     id: Id,
-    ticketNumber: z.string().meta({ description: 'INC-, PRB-, CHG- or REQ- and a number per workspace and type.' }),
+    ticketNumber: z.string().meta({ description: ticketNumberDescription }),
     title: Title,
     description: Description,
     type: TicketType,
@@ -123,6 +128,9 @@ export const NewTicket = z
       type: 'INCIDENT',
       category: 'NETWORK',
       priority: 'HIGH',
+      assigneeId: 7,
+      watcherUserIds: [3, 9],
+      customFields: { site: 'Berlin' },
     },
   });
 export type NewTicket = z.output<typeof NewTicket>;
@@ -142,7 +150,7 @@ export const TicketPatch = patch({
 }).meta({
   id: 'TicketPatch',
   description: 'Absent fields stay as they are; null clears. `type` cannot change.',
-  example: { status: 'RESOLVED', resolution: 'Replaced the access point.' },
+  example: { status: 'IN_PROGRESS', priority: 'CRITICAL' },
 });
 export type TicketPatch = z.output<typeof TicketPatch>;
 

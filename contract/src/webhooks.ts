@@ -72,6 +72,7 @@ export const webhooks = endpoints({
     method: 'POST',
     path: '/webhooks',
     summary: 'Register a webhook subscription',
+    description: `A workspace may have ${maxActiveWebhooks} active subscriptions.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     query: NoQuery,
     body: NewWebhook,

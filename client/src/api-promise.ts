@@ -1,0 +1,45 @@
+import type { RateLimit } from './rate-limits.ts';
+
+/** What was answered, with what the envelope and the headers say of it. */
+export interface ApiResponse<Data> {
+  data: Data;
+  status: number;
+  headers: Headers;
+  /** Names the request to whoever runs the service; undefined where a page may not read the header. */
+  requestId: string | undefined;
+  /** The limits of the key, the global one first; empty on ping. */
+  rateLimits: RateLimit[];
+}
+
+/** A promise of what was answered, the envelope taken off. */
+export class ApiPromise<Data> implements Promise<Data> {
+  readonly [Symbol.toStringTag] = 'ApiPromise';
+  readonly #send: () => Promise<ApiResponse<Data>>;
+  #response: Promise<ApiResponse<Data>> | undefined;
+
+  /** @internal */
+  constructor(send: () => Promise<ApiResponse<Data>>) {
+    this.#send = send;
+  }
+
+  /**
+   * The answer with its status and headers.
+   *
+   * @example
+   * const { data, status, requestId, rateLimits } = await client.tickets.get(1042).withResponse();
+   */
+  withResponse(): Promise<ApiResponse<Data>> {
+    this.#response ??= this.#send();
+    return this.#response;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: it is a promise
+  readonly then: Promise<Data>['then'] = (onFulfilled, onRejected) =>
+    this.withResponse()
+      .then(({ data }) => data)
+      .then(onFulfilled, onRejected);
+
+  readonly catch: Promise<Data>['catch'] = (onRejected) => this.then(null, onRejected);
+
+  readonly finally: Promise<Data>['finally'] = (onFinally) => this.then().finally(onFinally);
+}

@@ -1,0 +1,241 @@
+import type { ErrorCode, ErrorDetail, Open, Scope } from './generated.ts';
+import type { RateLimit } from './rate-limits.ts';
+
+/** The same in every copy of this package, so that an error of one is known to another. */
+const brand = Symbol.for('@itsm-api/client/error');
+
+/** What is known of a failure. */
+export interface Failure {
+  code: string;
+  status?: number | undefined;
+  headers?: Headers | undefined;
+  requestId?: string | undefined;
+  retryAfterSeconds?: number | undefined;
+  requiredScope?: string | undefined;
+  details?: ErrorDetail[] | undefined;
+  rateLimits?: RateLimit[] | undefined;
+  cause?: unknown;
+}
+
+/**
+ * Whatever a method of the client rejects with, but for a `TypeError` on arguments that can't be sent.
+ * Each code has a class of its own; a code of a newer server is a plain `ItsmError`.
+ */
+export class ItsmError extends Error {
+  /** What went wrong, for programs: a code of the API, or one of the client's own, such as `TIMEOUT`. */
+  readonly code: string;
+  /** The HTTP status; undefined where no answer came. */
+  readonly status: number | undefined;
+  readonly headers: Headers | undefined;
+  /** Names the request to whoever runs the service. */
+  readonly requestId: string | undefined;
+  /** How long to wait before the request may be repeated, where the answer says it. */
+  readonly retryAfterSeconds: number | undefined;
+  /** What is wrong with which field or parameter; empty where nothing is named. */
+  readonly details: ErrorDetail[];
+  /** The limits of the key, where the answer tells them. */
+  readonly rateLimits: RateLimit[];
+  /** Where a walk over a list stopped: give it to `list({ page })` to go on from there. */
+  page: number | undefined;
+
+  constructor(message: string, failure: Failure) {
+    super(message, failure.cause === undefined ? undefined : { cause: failure.cause });
+    this.code = failure.code;
+    this.status = failure.status;
+    this.headers = failure.headers;
+    this.requestId = failure.requestId;
+    this.retryAfterSeconds = failure.retryAfterSeconds;
+    this.details = failure.details ?? [];
+    this.rateLimits = failure.rateLimits ?? [];
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  static {
+    name(ItsmError, 'ItsmError');
+  }
+}
+
+/** A field, query parameter or path id is wrong; `details` names each. */
+export class ValidationError extends ItsmError {
+  declare readonly code: 'VALIDATION_ERROR';
+  static {
+    name(ValidationError, 'ValidationError');
+  }
+}
+
+/** The body was not JSON, or empty where one is needed. */
+export class InvalidJsonError extends ItsmError {
+  declare readonly code: 'INVALID_JSON';
+  static {
+    name(InvalidJsonError, 'InvalidJsonError');
+  }
+}
+
+/** The body was of another content type than JSON. */
+export class UnsupportedMediaTypeError extends ItsmError {
+  declare readonly code: 'UNSUPPORTED_MEDIA_TYPE';
+  static {
+    name(UnsupportedMediaTypeError, 'UnsupportedMediaTypeError');
+  }
+}
+
+/** The body, a header or the nesting of the JSON was over the limit. */
+export class PayloadTooLargeError extends ItsmError {
+  declare readonly code: 'PAYLOAD_TOO_LARGE';
+  static {
+    name(PayloadTooLargeError, 'PayloadTooLargeError');
+  }
+}
+
+/** The state cannot change as asked; the message names the allowed states. */
+export class InvalidTransitionError extends ItsmError {
+  declare readonly code: 'INVALID_TRANSITION';
+  static {
+    name(InvalidTransitionError, 'InvalidTransitionError');
+  }
+}
+
+/** An id in the body names nothing in this workspace. */
+export class InvalidReferenceError extends ItsmError {
+  declare readonly code: 'INVALID_REFERENCE';
+  static {
+    name(InvalidReferenceError, 'InvalidReferenceError');
+  }
+}
+
+/** The API key is missing, malformed, unknown, expired or revoked. */
+export class InvalidApiKeyError extends ItsmError {
+  declare readonly code: 'INVALID_API_KEY';
+  static {
+    name(InvalidApiKeyError, 'InvalidApiKeyError');
+  }
+}
+
+/** The API key lacks the scope that the operation needs. */
+export class InsufficientScopeError extends ItsmError {
+  declare readonly code: 'INSUFFICIENT_SCOPE';
+  /** What the key has to be granted. */
+  readonly requiredScope: Open<Scope>;
+
+  constructor(message: string, failure: Failure) {
+    super(message, failure);
+    this.requiredScope = failure.requiredScope ?? '';
+  }
+
+  static {
+    name(InsufficientScopeError, 'InsufficientScopeError');
+  }
+}
+
+/** There is no such row in this workspace, or no such endpoint. */
+export class NotFoundError extends ItsmError {
+  declare readonly code: 'NOT_FOUND';
+  static {
+    name(NotFoundError, 'NotFoundError');
+  }
+}
+
+/** A rate limit is exceeded, and repeating did not help. */
+export class RateLimitError extends ItsmError {
+  declare readonly code: 'RATE_LIMIT_EXCEEDED';
+  declare readonly retryAfterSeconds: number;
+  static {
+    name(RateLimitError, 'RateLimitError');
+  }
+}
+
+/** Something failed in the service. */
+export class InternalError extends ItsmError {
+  declare readonly code: 'INTERNAL_ERROR';
+  static {
+    name(InternalError, 'InternalError');
+  }
+}
+
+/** No answer came: the address, the network or the service is not there. A write may have arrived all the same. */
+export class ConnectionError extends ItsmError {
+  declare readonly code: 'CONNECTION_FAILED';
+  static {
+    name(ConnectionError, 'ConnectionError');
+  }
+}
+
+/** No whole answer came within `timeoutMs`. A write may have arrived all the same. */
+export class TimeoutError extends ItsmError {
+  declare readonly code: 'TIMEOUT';
+  static {
+    name(TimeoutError, 'TimeoutError');
+  }
+}
+
+/** The caller's `signal` was aborted; its reason is the `cause`. A write may have arrived all the same. */
+export class AbortError extends ItsmError {
+  declare readonly code: 'ABORTED';
+  static {
+    name(AbortError, 'AbortError');
+  }
+}
+
+/** Something answered that does not speak this API: a proxy, a sign-in page, another service. */
+export class UnexpectedAnswerError extends ItsmError {
+  declare readonly code: 'UNEXPECTED_ANSWER';
+  static {
+    name(UnexpectedAnswerError, 'UnexpectedAnswerError');
+  }
+}
+
+const classes = {
+  VALIDATION_ERROR: ValidationError,
+  INVALID_JSON: InvalidJsonError,
+  UNSUPPORTED_MEDIA_TYPE: UnsupportedMediaTypeError,
+  PAYLOAD_TOO_LARGE: PayloadTooLargeError,
+  INVALID_TRANSITION: InvalidTransitionError,
+  INVALID_REFERENCE: InvalidReferenceError,
+  INVALID_API_KEY: InvalidApiKeyError,
+  INSUFFICIENT_SCOPE: InsufficientScopeError,
+  NOT_FOUND: NotFoundError,
+  RATE_LIMIT_EXCEEDED: RateLimitError,
+  INTERNAL_ERROR: InternalError,
+  CONNECTION_FAILED: ConnectionError,
+  TIMEOUT: TimeoutError,
+  ABORTED: AbortError,
+  UNEXPECTED_ANSWER: UnexpectedAnswerError,
+} satisfies Record<ErrorCode, typeof ItsmError> & Record<string, typeof ItsmError>;
+
+/** The class of each code. */
+export type ErrorClasses = typeof classes;
+
+/** The error of a code, in its class. */
+export function createError(message: string, failure: Failure): ItsmError {
+  const Class: typeof ItsmError = Object.hasOwn(classes, failure.code)
+    ? classes[failure.code as keyof typeof classes]
+    : ItsmError;
+  return new Class(message, failure);
+}
+
+/**
+ * Whether the client threw this, and with this code. Unlike `instanceof` it also holds for an error of another copy of
+ * this package.
+ *
+ * @example
+ * try {
+ *   await client.tickets.get(1042);
+ * } catch (error) {
+ *   if (isItsmError(error, 'NOT_FOUND')) console.log('It is gone.');
+ *   else throw error;
+ * }
+ */
+export function isItsmError(error: unknown): error is ItsmError;
+export function isItsmError<Code extends keyof ErrorClasses>(
+  error: unknown,
+  code: Code,
+): error is InstanceType<ErrorClasses[Code]>;
+export function isItsmError(error: unknown, code?: string): boolean {
+  if (typeof error !== 'object' || error === null || !(brand in error)) return false;
+  return code === undefined || (error as { code?: unknown }).code === code;
+}
+
+/** On the prototype, where a stack trace finds it, and as text, which minifying leaves alone. */
+function name(Class: { prototype: Error }, value: string): void {
+  Object.defineProperty(Class.prototype, 'name', { value, configurable: true, writable: true });
+}

@@ -1,0 +1,682 @@
+// Made from the contract by `pnpm generate`; not to be edited.
+
+import type { ApiPromise } from './api-promise.ts';
+import type { RequestOptions } from './http.ts';
+import type { ApiList } from './list.ts';
+
+/** @internal */
+export const version = '0.0.0';
+
+/**
+ * What precedes every path.
+ *
+ * @internal
+ */
+export const pathPrefix = '/api/public/v1';
+
+/** One of the values known today; a newer server may answer others. */
+export type Open<Known extends string> = Known | (string & {});
+
+export interface Pong {
+  status: 'ok';
+  version: 'v1';
+}
+
+export type TicketType = 'INCIDENT' | 'PROBLEM' | 'CHANGE' | 'SERVICE_REQUEST';
+
+/** A new ticket is OPEN. CLOSED and CANCELLED are final. */
+export type TicketStatus = 'OPEN' | 'IN_PROGRESS' | 'PENDING' | 'RESOLVED' | 'CLOSED' | 'CANCELLED';
+
+export type Priority = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
+
+export type TicketCategory = 'SOFTWARE' | 'HARDWARE' | 'NETWORK' | 'ACCESS' | 'EMAIL' | 'OTHER';
+
+/** At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. */
+export type CustomFields = Record<string, string | number | boolean | null | (string | number | boolean | null)[]>;
+
+/** An incident, problem, change or service request. */
+export interface Ticket {
+  /** A positive integer. */
+  id: number;
+  /** INC-, PRB-, CHG-, REQ- and a number that counts from 1 in the workspace and type; never used again. */
+  ticketNumber: string;
+  title: string;
+  description: string;
+  type: Open<TicketType>;
+  status: Open<TicketStatus>;
+  priority: Open<Priority>;
+  category: Open<TicketCategory> | null;
+  /** An opaque identifier, stored as given. */
+  categoryConfigId: string | null;
+  /** The user who created the key that created the ticket. */
+  requesterId: number;
+  /** A positive integer. */
+  assigneeId: number | null;
+  /** Users who follow the ticket, at most 100, in ascending order. */
+  watcherUserIds: number[];
+  /** A positive integer. */
+  parentId: number | null;
+  customFields: CustomFields;
+  resolution: string | null;
+  resolvedAt: string | null;
+  closedAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The page and the filters of `tickets.list`. */
+export interface TicketQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+  status?: TicketStatus | readonly TicketStatus[] | undefined;
+  priority?: Priority | readonly Priority[] | undefined;
+  assigneeId?: number | string | readonly (number | string)[] | undefined;
+  type?: TicketType | readonly TicketType[] | undefined;
+  category?: TicketCategory | readonly TicketCategory[] | undefined;
+}
+
+/** One of `category` and `categoryConfigId` is required; both may be given. */
+export interface NewTicket {
+  title: string;
+  description: string;
+  type: TicketType;
+  category?: TicketCategory | null | undefined;
+  /** An opaque identifier, stored as given. */
+  categoryConfigId?: string | null | undefined;
+  /** MEDIUM when absent. */
+  priority?: Priority | null | undefined;
+  /** A positive integer. */
+  assigneeId?: number | null | undefined;
+  /** Users who follow the ticket, at most 100, in ascending order. */
+  watcherUserIds?: number[] | null | undefined;
+  /** A positive integer. */
+  parentId?: number | null | undefined;
+  customFields?: CustomFields | null | undefined;
+}
+
+/** Merged into what is there: a key given replaces, a key given as null is removed. */
+export type CustomFieldsPatch = Record<string, string | number | boolean | null | (string | number | boolean | null)[]>;
+
+/** Absent fields stay as they are; null clears. `type` cannot change. */
+export interface TicketPatch {
+  title?: string | undefined;
+  description?: string | undefined;
+  status?: TicketStatus | undefined;
+  priority?: Priority | undefined;
+  category?: TicketCategory | null | undefined;
+  /** An opaque identifier, stored as given. */
+  categoryConfigId?: string | null | undefined;
+  /** A positive integer. */
+  assigneeId?: number | null | undefined;
+  /** Users who follow the ticket, at most 100, in ascending order. */
+  watcherUserIds?: number[] | undefined;
+  /** A positive integer. */
+  parentId?: number | null | undefined;
+  customFields?: CustomFieldsPatch | undefined;
+  resolution?: string | null | undefined;
+}
+
+export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
+
+/** DISPOSED is final; every other move is free. */
+export type AssetStatus =
+  | 'ON_ORDER'
+  | 'IN_STOCK'
+  | 'IN_TRANSIT'
+  | 'IN_USE'
+  | 'MAINTENANCE'
+  | 'RETIRED'
+  | 'DISPOSED'
+  | 'LOST';
+
+/** A device, a licence or another thing the workspace looks after. */
+export interface Asset {
+  /** A positive integer. */
+  id: number;
+  name: string;
+  /** Unique in the workspace. */
+  assetTag: string;
+  serialNumber: string | null;
+  type: Open<AssetType>;
+  status: Open<AssetStatus>;
+  manufacturer: string | null;
+  model: string | null;
+  location: string | null;
+  /** A positive integer. */
+  assignedToId: number | null;
+  purchaseDate: string | null;
+  /** A decimal as a string; answered with two decimals. */
+  purchaseCost: string | null;
+  warrantyExpiresAt: string | null;
+  notes: string | null;
+  customFields: CustomFields;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The page and the filters of `assets.list`. */
+export interface AssetQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+  status?: AssetStatus | readonly AssetStatus[] | undefined;
+  type?: AssetType | readonly AssetType[] | undefined;
+  assignedToId?: number | string | readonly (number | string)[] | undefined;
+}
+
+/** Absent fields stay as they are; null clears. Assigning without a status means IN_USE; unassigning an asset that is IN_USE means IN_STOCK. `assetTag` cannot change. */
+export interface AssetPatch {
+  name?: string | undefined;
+  serialNumber?: string | null | undefined;
+  type?: AssetType | undefined;
+  status?: AssetStatus | undefined;
+  manufacturer?: string | null | undefined;
+  model?: string | null | undefined;
+  location?: string | null | undefined;
+  /** A positive integer. */
+  assignedToId?: number | null | undefined;
+  purchaseDate?: string | null | undefined;
+  /** A decimal as a string; answered with two decimals. */
+  purchaseCost?: string | null | undefined;
+  warrantyExpiresAt?: string | null | undefined;
+  notes?: string | null | undefined;
+  customFields?: CustomFieldsPatch | undefined;
+}
+
+export type ProjectStatus = 'PLANNED' | 'ACTIVE' | 'ON_HOLD' | 'COMPLETED' | 'CANCELLED';
+
+/** A project; its tasks are listed below it. */
+export interface Project {
+  /** A positive integer. */
+  id: number;
+  /** Unique in the workspace. */
+  key: string;
+  name: string;
+  description: string | null;
+  status: Open<ProjectStatus>;
+  priority: Open<Priority>;
+  /** A positive integer. */
+  managerId: number | null;
+  startDate: string | null;
+  endDate: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The page and the filters of `projects.list`. */
+export interface ProjectQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+  status?: ProjectStatus | readonly ProjectStatus[] | undefined;
+}
+
+/** A new task is TODO; every move is free. */
+export type TaskStatus = 'TODO' | 'IN_PROGRESS' | 'BLOCKED' | 'DONE' | 'CANCELLED';
+
+/** A task of a project. */
+export interface Task {
+  /** A positive integer. */
+  id: number;
+  /** A positive integer. */
+  projectId: number;
+  title: string;
+  description: string | null;
+  status: Open<TaskStatus>;
+  priority: Open<Priority>;
+  /** A positive integer. */
+  assigneeId: number | null;
+  startDate: string | null;
+  dueDate: string | null;
+  /** When it became DONE; null while it is not. */
+  completedAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The page and the filters of `tasks.list`. */
+export interface TaskQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+  status?: TaskStatus | readonly TaskStatus[] | undefined;
+  priority?: Priority | readonly Priority[] | undefined;
+  assigneeId?: number | string | readonly (number | string)[] | undefined;
+}
+
+export interface NewTask {
+  title: string;
+  description?: string | null | undefined;
+  /** MEDIUM when absent. */
+  priority?: Priority | null | undefined;
+  /** A positive integer. */
+  assigneeId?: number | null | undefined;
+  startDate?: string | null | undefined;
+  dueDate?: string | null | undefined;
+}
+
+/** Absent fields stay as they are; null clears. */
+export interface TaskPatch {
+  title?: string | undefined;
+  description?: string | null | undefined;
+  status?: TaskStatus | undefined;
+  priority?: Priority | undefined;
+  /** A positive integer. */
+  assigneeId?: number | null | undefined;
+  startDate?: string | null | undefined;
+  dueDate?: string | null | undefined;
+}
+
+export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
+
+/** A person of the workspace. */
+export interface User {
+  /** A positive integer. */
+  id: number;
+  name: string;
+  /** In lower case, unique in the workspace. */
+  email: string;
+  role: Open<UserRole>;
+  active: boolean;
+  jobTitle: string | null;
+  department: string | null;
+  phone: string | null;
+  /** An IANA name such as Europe/Berlin. */
+  timeZone: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The page and the filters of `users.list`. */
+export interface UserQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+  role?: UserRole | readonly UserRole[] | undefined;
+  active?: boolean | 'true' | 'false' | readonly (boolean | 'true' | 'false')[] | undefined;
+  email?: string | readonly string[] | undefined;
+}
+
+/** The public events. */
+export type EventType = 'ticket.created' | 'ticket.updated' | 'asset.created' | 'task.updated';
+
+/** A subscription to events. Its secret is never answered. */
+export interface Webhook {
+  /** A positive integer. */
+  id: number;
+  url: string;
+  events: Open<EventType>[];
+  active: boolean;
+  lastSuccessAt: string | null;
+  lastFailureAt: string | null;
+  /** Since when deliveries rest because the endpoint failed. */
+  pausedAt: string | null;
+  pausedReason: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The page and the filters of `webhooks.list`. */
+export interface WebhookQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+}
+
+export interface NewWebhook {
+  /** https, with a public host and without user info. */
+  url: string;
+  /** Signs each delivery; 24 characters or more are recommended. */
+  secret: string;
+  events: EventType[];
+}
+
+/** A ticket is created. */
+export interface TicketCreatedEvent {
+  /** The same on every attempt: deduplicate by it. */
+  id: string;
+  type: 'ticket.created';
+  timestamp: string;
+  ticket: Ticket;
+}
+
+export type Changes = Record<string, { from: unknown; to: unknown }>;
+
+/** A ticket is updated. */
+export interface TicketUpdatedEvent {
+  /** The same on every attempt: deduplicate by it. */
+  id: string;
+  type: 'ticket.updated';
+  timestamp: string;
+  ticket: Ticket;
+  changes: Changes;
+}
+
+/** An asset is created. */
+export interface AssetCreatedEvent {
+  /** The same on every attempt: deduplicate by it. */
+  id: string;
+  type: 'asset.created';
+  timestamp: string;
+  asset: Asset;
+}
+
+/** A project task is updated. */
+export interface TaskUpdatedEvent {
+  /** The same on every attempt: deduplicate by it. */
+  id: string;
+  type: 'task.updated';
+  timestamp: string;
+  task: Task;
+  changes: Changes;
+}
+
+export interface PageMeta {
+  page: number;
+  perPage: number;
+  /** Rows on all pages, exact. */
+  totalCount: number;
+}
+
+export interface ErrorDetail {
+  /** The field, query parameter or path parameter, with dots into its parts. */
+  path: string;
+  message: string;
+}
+
+/** What went wrong, for programs. */
+export type ErrorCode =
+  | 'VALIDATION_ERROR'
+  | 'INVALID_JSON'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'INVALID_TRANSITION'
+  | 'INVALID_REFERENCE'
+  | 'INVALID_API_KEY'
+  | 'INSUFFICIENT_SCOPE'
+  | 'NOT_FOUND'
+  | 'RATE_LIMIT_EXCEEDED'
+  | 'INTERNAL_ERROR';
+
+/** What a key may be allowed to do. */
+export type Scope =
+  | 'tickets:read'
+  | 'tickets:write'
+  | 'assets:read'
+  | 'assets:write'
+  | 'projects:read'
+  | 'projects:write'
+  | 'users:read'
+  | 'kb:read'
+  | 'webhooks:manage';
+
+/** The events that this version of the client knows. */
+export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;
+
+/** @internal */
+export const eventTypes: readonly string[] = ['ticket.created', 'ticket.updated', 'asset.created', 'task.updated'];
+
+/** An event of a newer server. */
+export interface UnknownEvent {
+  id: string;
+  type: 'unknown';
+  timestamp: string;
+  /** All that was delivered; its `type` names the event. */
+  body: Record<string, unknown>;
+}
+
+/** A webhook event, told apart by its `type`. */
+export type WebhookEvent = KnownEvent | UnknownEvent;
+
+export interface Ping {
+  /**
+   * Check that the service answers.
+   *
+   * Needs no key. Any query or key is ignored.
+   *
+   * @example
+   * const pong = await client.ping.get();
+   */
+  get(options?: RequestOptions): ApiPromise<Pong>;
+}
+
+export interface Tickets {
+  /**
+   * List tickets.
+   *
+   * Newest first. Filters combine with AND; the values of one filter with OR.
+   *
+   * Needs the scope `tickets:read`: list and read tickets.
+   *
+   * @example
+   * for await (const ticket of client.tickets.list({ status: 'OPEN' })) console.log(ticket.id);
+   */
+  list(query?: TicketQuery, options?: RequestOptions): ApiList<Ticket>;
+
+  /**
+   * Get a ticket.
+   *
+   * Needs the scope `tickets:read`: list and read tickets.
+   *
+   * @example
+   * const ticket = await client.tickets.get(1042);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<Ticket>;
+
+  /**
+   * Create a ticket.
+   *
+   * Emits `ticket.created`.
+   *
+   * Needs the scope `tickets:write`: create and update tickets.
+   *
+   * @example
+   * const ticket = await client.tickets.create({
+   *   title: 'VPN drops every ten minutes',
+   *   description: 'Since this morning the VPN client loses its connection every ten minutes.',
+   *   type: 'INCIDENT',
+   *   category: 'NETWORK',
+   *   priority: 'HIGH',
+   *   assigneeId: 7,
+   *   watcherUserIds: [3, 9],
+   *   customFields: { site: 'Berlin' },
+   * });
+   */
+  create(body: NewTicket, options?: RequestOptions): ApiPromise<Ticket>;
+
+  /**
+   * Update a ticket.
+   *
+   * Emits `ticket.updated` when something changes.
+   *
+   * Needs the scope `tickets:write`: create and update tickets.
+   *
+   * @example
+   * const ticket = await client.tickets.update(1042, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
+   */
+  update(id: number | string, body: TicketPatch, options?: RequestOptions): ApiPromise<Ticket>;
+}
+
+export interface Assets {
+  /**
+   * List assets.
+   *
+   * Newest first. Filters combine with AND; the values of one filter with OR.
+   *
+   * Needs the scope `assets:read`: list assets.
+   *
+   * @example
+   * for await (const asset of client.assets.list({ status: 'ON_ORDER' })) console.log(asset.id);
+   */
+  list(query?: AssetQuery, options?: RequestOptions): ApiList<Asset>;
+
+  /**
+   * Update an asset.
+   *
+   * Needs the scope `assets:write`: update assets.
+   *
+   * @example
+   * const asset = await client.assets.update(311, { assignedToId: 7 });
+   */
+  update(id: number | string, body: AssetPatch, options?: RequestOptions): ApiPromise<Asset>;
+}
+
+export interface Projects {
+  /**
+   * List projects.
+   *
+   * Newest first.
+   *
+   * Needs the scope `projects:read`: list and read projects and their tasks.
+   *
+   * @example
+   * for await (const project of client.projects.list({ status: 'PLANNED' })) console.log(project.id);
+   */
+  list(query?: ProjectQuery, options?: RequestOptions): ApiList<Project>;
+
+  /**
+   * Get a project.
+   *
+   * Needs the scope `projects:read`: list and read projects and their tasks.
+   *
+   * @example
+   * const project = await client.projects.get(12);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<Project>;
+}
+
+export interface Tasks {
+  /**
+   * List a project's tasks.
+   *
+   * Newest first. Filters combine with AND; the values of one filter with OR.
+   *
+   * Needs the scope `projects:read`: list and read projects and their tasks.
+   *
+   * @example
+   * for await (const task of client.tasks.list(12, { status: 'TODO' })) console.log(task.id);
+   */
+  list(projectId: number | string, query?: TaskQuery, options?: RequestOptions): ApiList<Task>;
+
+  /**
+   * Create a task in a project.
+   *
+   * Needs the scope `projects:write`: create and update tasks.
+   *
+   * @example
+   * const task = await client.tasks.create(12, { title: 'Order patch cables', assigneeId: 7, dueDate: '2026-11-27' });
+   */
+  create(projectId: number | string, body: NewTask, options?: RequestOptions): ApiPromise<Task>;
+
+  /**
+   * Update a task.
+   *
+   * Emits `task.updated` when something changes.
+   *
+   * Needs the scope `projects:write`: create and update tasks.
+   *
+   * @example
+   * const task = await client.tasks.update(508, { status: 'IN_PROGRESS', assigneeId: 7 });
+   */
+  update(taskId: number | string, body: TaskPatch, options?: RequestOptions): ApiPromise<Task>;
+}
+
+export interface Users {
+  /**
+   * List users.
+   *
+   * Newest first. Filters combine with AND; the values of one filter with OR.
+   *
+   * Needs the scope `users:read`: list users.
+   *
+   * @example
+   * for await (const user of client.users.list({ role: 'ADMIN' })) console.log(user.id);
+   */
+  list(query?: UserQuery, options?: RequestOptions): ApiList<User>;
+}
+
+export interface Webhooks {
+  /**
+   * List active webhook subscriptions.
+   *
+   * Newest first.
+   *
+   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * for await (const webhook of client.webhooks.list()) console.log(webhook.id);
+   */
+  list(query?: WebhookQuery, options?: RequestOptions): ApiList<Webhook>;
+
+  /**
+   * Register a webhook subscription.
+   *
+   * A workspace may have 100 active subscriptions.
+   *
+   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const webhook = await client.webhooks.create({
+   *   url: 'https://hooks.example.com/itsm',
+   *   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+   *   events: ['ticket.created', 'ticket.updated'],
+   * });
+   */
+  create(body: NewWebhook, options?: RequestOptions): ApiPromise<Webhook>;
+
+  /**
+   * Deactivate a webhook subscription.
+   *
+   * Answers the deactivated subscription, and again when repeated.
+   *
+   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const webhook = await client.webhooks.delete(5);
+   */
+  delete(id: number | string, options?: RequestOptions): ApiPromise<Webhook>;
+}
+
+/** The resources of the API, each with its methods. */
+export interface Resources {
+  readonly ping: Ping;
+  readonly tickets: Tickets;
+  readonly assets: Assets;
+  readonly projects: Projects;
+  readonly tasks: Tasks;
+  readonly users: Users;
+  readonly webhooks: Webhooks;
+}
+
+/**
+ * Method, path and scope of every operation, and what it takes after the ids of its path.
+ *
+ * @internal
+ */
+export const routes = {
+  ping: {
+    get: { method: 'GET', path: '/ping' },
+  },
+  tickets: {
+    list: { method: 'GET', path: '/tickets', scope: 'tickets:read', takes: 'query' },
+    get: { method: 'GET', path: '/tickets/:id', scope: 'tickets:read' },
+    create: { method: 'POST', path: '/tickets', scope: 'tickets:write', takes: 'body' },
+    update: { method: 'PATCH', path: '/tickets/:id', scope: 'tickets:write', takes: 'body' },
+  },
+  assets: {
+    list: { method: 'GET', path: '/assets', scope: 'assets:read', takes: 'query' },
+    update: { method: 'PATCH', path: '/assets/:id', scope: 'assets:write', takes: 'body' },
+  },
+  projects: {
+    list: { method: 'GET', path: '/projects', scope: 'projects:read', takes: 'query' },
+    get: { method: 'GET', path: '/projects/:id', scope: 'projects:read' },
+  },
+  tasks: {
+    list: { method: 'GET', path: '/projects/:id/tasks', scope: 'projects:read', takes: 'query' },
+    create: { method: 'POST', path: '/projects/:id/tasks', scope: 'projects:write', takes: 'body' },
+    update: { method: 'PATCH', path: '/tasks/:taskId', scope: 'projects:write', takes: 'body' },
+  },
+  users: {
+    list: { method: 'GET', path: '/users', scope: 'users:read', takes: 'query' },
+  },
+  webhooks: {
+    list: { method: 'GET', path: '/webhooks', scope: 'webhooks:manage', takes: 'query' },
+    create: { method: 'POST', path: '/webhooks', scope: 'webhooks:manage', takes: 'body' },
+    delete: { method: 'DELETE', path: '/webhooks/:id', scope: 'webhooks:manage' },
+  },
+} as const;

@@ -1,0 +1,64 @@
+import { mapSchema } from './schemas.ts';
+import type { Components, OpenApi, Schema } from './types.ts';
+
+/** The document in OpenAPI 3.0.3, for generators that know no later one. It has no webhooks: 3.0 can't say them. */
+export function downgrade({ webhooks = {}, ...document }: OpenApi): OpenApi {
+  const deliveryTags = Object.values(webhooks).flatMap(({ post }) => post.tags);
+  const { identifier, ...license } = document.info.license;
+  return mapSchema(
+    {
+      ...document,
+      openapi: '3.0.3',
+      info: { ...document.info, license: { ...license, url: `https://spdx.org/licenses/${identifier}.html` } },
+      tags: document.tags.filter(({ name }) => !deliveryTags.includes(name)),
+      components: usedBy(document.paths, document.components),
+    },
+    downgradeSchema,
+  ) as OpenApi;
+}
+
+/** Says what 3.1 says of a schema in the words of 3.0; objects that are no schemas have none of these. */
+function downgradeSchema({ propertyNames, ...schema }: Schema): Schema {
+  if ('const' in schema) {
+    schema.enum = [schema.const];
+    delete schema.const;
+  }
+  if (Array.isArray(schema.examples)) {
+    schema.example = schema.examples[0];
+    delete schema.examples;
+  }
+  if (Array.isArray(schema.type)) {
+    schema.type = schema.type.find((type) => type !== 'null');
+    schema.nullable = true;
+  }
+  if (Array.isArray(schema.anyOf) && schema.anyOf.some(isNull)) {
+    // `nullable` must stand beside a type.
+    const [first, ...others] = schema.anyOf.filter((each) => !isNull(each));
+    schema.anyOf = [{ ...first, nullable: true }, ...others];
+  }
+  return schema;
+}
+
+function isNull(schema: Schema): boolean {
+  return schema.type === 'null';
+}
+
+/** The components that the paths refer to, and those that these refer to. */
+function usedBy(paths: unknown, components: Components): Components {
+  const used = new Set<string>();
+  const visit = (value: unknown): void => {
+    for (const [, section = '', name = ''] of JSON.stringify(value).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+      if (used.has(`${section}/${name}`)) continue;
+      used.add(`${section}/${name}`);
+      visit((components as unknown as Record<string, Record<string, unknown>>)[section]?.[name]);
+    }
+  };
+  visit(paths);
+  const sections = Object.entries(components).map(([section, entries]) => {
+    const kept = Object.entries(entries).filter(
+      ([name]) => section === 'securitySchemes' || used.has(`${section}/${name}`),
+    );
+    return [section, Object.fromEntries(kept)];
+  });
+  return Object.fromEntries(sections);
+}

@@ -1,0 +1,61 @@
+import { type ErrorCode, type ErrorEnvelope, errors } from '../errors.ts';
+import { rateLimits, requestLimits } from '../limits.ts';
+import { ticketTransitions } from '../tickets.ts';
+import type { Content, Example, Reference } from './types.ts';
+
+export const errorCodes = Object.keys(errors) as ErrorCode[];
+
+type Said = Omit<ErrorEnvelope['error'], 'code' | 'requestId'>;
+
+/** What the server says with each code, in one case of it. */
+const said: Record<ErrorCode, Said> = {
+  VALIDATION_ERROR: detailed('perPage', 'must be a whole number from 1 to 100'),
+  INVALID_JSON: { message: 'The body is empty; send a JSON object.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    message: 'Send the body as JSON in UTF-8, with `Content-Type: application/json`.',
+  },
+  PAYLOAD_TOO_LARGE: { message: `The body is larger than ${requestLimits.bodyBytes} bytes.` },
+  INVALID_TRANSITION: detailed(
+    'status',
+    `cannot become OPEN: the ticket is RESOLVED, from which it can become ${ticketTransitions.RESOLVED.join(', ')}`,
+  ),
+  INVALID_REFERENCE: detailed('assigneeId', 'names no active user of this workspace'),
+  INVALID_API_KEY: { message: 'The API key is not valid.' },
+  INSUFFICIENT_SCOPE: { message: 'This key lacks the scope tickets:write.' },
+  NOT_FOUND: { message: 'There is no such ticket in this workspace.' },
+  RATE_LIMIT_EXCEEDED: {
+    message:
+      `This key has used its ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds on tickets ` +
+      'endpoints. Try again in 17 seconds.',
+    retryAfterSeconds: 17,
+  },
+  INTERNAL_ERROR: { message: 'Something failed on our side. Please try again.' },
+};
+
+function detailed(path: string, message: string): Said {
+  return { message: `${path} ${message}`, details: [{ path, message }] };
+}
+
+/** An example of every error, to be referred to by its code. */
+export const errorExamples: Record<string, Example> = Object.fromEntries(
+  errorCodes.map((code) => {
+    const error = { code, ...said[code], requestId: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b' };
+    return [code, { summary: errors[code].when, value: { success: false, error } satisfies ErrorEnvelope }];
+  }),
+);
+
+/** The body of an answer that carries one of these codes. */
+export function errorContent(codes: readonly ErrorCode[]): Content {
+  const examples = codes.map((code): [string, Reference] => [code, { $ref: `#/components/examples/${code}` }]);
+  return {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/ErrorEnvelope' },
+      examples: Object.fromEntries(examples),
+    },
+  };
+}
+
+/** When each of the codes is answered, as a list. */
+export function describeErrors(codes: readonly ErrorCode[]): string {
+  return codes.map((code) => `- \`${code}\`: ${errors[code].when}`).join('\n');
+}

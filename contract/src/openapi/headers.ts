@@ -1,0 +1,70 @@
+import { rateLimits } from '../limits.ts';
+import type { Header, Reference } from './types.ts';
+
+const { global, group, windowSeconds } = rateLimits;
+const seconds = { type: 'integer', minimum: 0 };
+
+const rateLimitHeaders: Record<string, Header> = {
+  'X-RateLimit-Limit': {
+    description: 'How many requests the tighter of the two windows allows.',
+    schema: { type: 'integer', minimum: 1 },
+    example: group,
+  },
+  'X-RateLimit-Remaining': {
+    description: 'How many requests the tighter window still allows.',
+    schema: seconds,
+    example: group - 3,
+  },
+  'X-RateLimit-Reset': {
+    description: 'Seconds until the tighter window opens again.',
+    schema: seconds,
+    example: 31,
+  },
+  'RateLimit-Policy': {
+    description:
+      'Both windows: `q` requests in `w` seconds, over all endpoints and in the group (IETF RateLimit fields).',
+    schema: { type: 'string' },
+    example: `"global";q=${global};w=${windowSeconds}, "tickets";q=${group};w=${windowSeconds}`,
+  },
+  RateLimit: {
+    description: 'Both windows: `r` requests are left, for `t` seconds (IETF RateLimit fields).',
+    schema: { type: 'string' },
+    example: `"global";r=${global - 3};t=31, "tickets";r=${group - 3};t=31`,
+  },
+};
+
+/** Every header that an answer may carry, by its name. */
+export const headers: Record<string, Header> = {
+  'x-request-id': {
+    description:
+      "Names the request in the server's log. It is the request's own `x-request-id` where that is 1 to 64 of " +
+      '`A-Z a-z 0-9 _ -`, else a new one.',
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+    example: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b',
+  },
+  ...rateLimitHeaders,
+  'Retry-After': {
+    description: 'Seconds to wait before the next request; the same as `retryAfterSeconds` in the body.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+    example: 17,
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme that would be right.',
+    required: true,
+    schema: { type: 'string', const: 'Bearer' },
+    example: 'Bearer',
+  },
+};
+
+/** The headers of an answer with this status. Limits are told wherever the key was valid. */
+export function headersOf(status: number, keyed: boolean): Record<string, Reference> {
+  const names = [
+    'x-request-id',
+    ...(keyed && status !== 401 ? Object.keys(rateLimitHeaders) : []),
+    ...(status === 429 ? ['Retry-After'] : []),
+    ...(status === 401 ? ['WWW-Authenticate'] : []),
+  ];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,122 @@
+import { AssetStatus, assetTransitions } from '../assets.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { errors } from '../errors.ts';
+import { pathPrefix } from '../index.ts';
+import { groups, rateLimits, requestLimits } from '../limits.ts';
+import { type Scope, scopes } from '../scopes.ts';
+import { ticketTransitions } from '../tickets.ts';
+import { errorCodes } from './errors.ts';
+
+/** What is said of the whole API. */
+export const introduction = `
+Tickets, assets, projects and tasks, users and webhook subscriptions of one workspace.
+All paths are below \`${pathPrefix}\` of the workspace's own address. Requests and answers are JSON.
+
+# Keys and scopes
+
+Every request but ping carries an API key, as \`Authorization: Bearer <API_KEY>\` or as \`X-API-Key: <API_KEY>\`.
+The key decides the workspace. It may do what its scopes allow:
+
+${table(
+  ['Scope', 'Allows to'],
+  Object.entries(scopes).map(([scope, what]) => [`\`${scope}\``, lower(what)]),
+)}
+
+# Answers
+
+Every answer is an envelope: \`success\`, then \`data\` (and \`meta\` on lists) or \`error\`.
+A resource always has all its fields; what is absent is \`null\`. Timestamps are UTC. Answers may get new fields, enums
+new values: ignore those you don't know. Every answer carries \`x-request-id\`.
+
+# Lists
+
+Newest first, by id. \`page\` counts from 1, \`perPage\` is 20 unless given and at most 100. \`meta.totalCount\` is exact;
+a page past the end is empty. Filters combine with AND. A filter may be repeated (\`status=OPEN&status=PENDING\`) or its
+values separated by commas (\`status=OPEN,PENDING\`), at most 100; several values mean any of them.
+
+# Updates
+
+\`PATCH\` changes the fields it names, at least one. An absent field stays as it is, \`null\` clears it where it may be null.
+
+# What is refused
+
+Unknown query parameters and unknown fields are errors that name them. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB and is nested at most
+${requestLimits.jsonDepth} deep.
+
+# Rate limits
+
+A key may send ${rateLimits.global} requests in ${rateLimits.windowSeconds} seconds, and ${rateLimits.group} of them in each group of endpoints:
+${groups.join(', ')} (tasks belong to projects). A workspace may have other figures; the headers of
+every answer tell them, and what is left. A request over the limit is answered 429 with \`Retry-After\`, and takes
+nothing from either window.
+
+# Errors
+
+${table(
+  ['Code', 'Status', 'When'],
+  errorCodes.map((code) => [`\`${code}\``, String(errors[code].status), errors[code].when]),
+)}
+
+They are checked in this order: path, key, rate limits, scope, parameters and body, rows.
+`.trim();
+
+/** The tags: a resource each, and what is sent to receivers. */
+export const tags: Record<string, string> = {
+  ping: 'Whether the service answers. Needs no key.',
+  tickets: 'Incidents, problems, changes and service requests.',
+  assets: 'Devices, licences and other things the workspace looks after.',
+  projects: 'Projects, to which tasks belong.',
+  tasks: 'The tasks of projects.',
+  users: 'The people of the workspace.',
+  webhooks: 'Subscriptions to events. What they deliver stands under `events`.',
+};
+
+/** Where a status may go, for the resources whose moves are not all free. */
+const transitions: Record<string, Readonly<Record<string, readonly string[]>>> = {
+  tickets: ticketTransitions,
+  assets: Object.fromEntries(AssetStatus.options.map((from) => [from, assetTransitions(from)])),
+};
+
+/** Whether an update can ask for a move that is forbidden. */
+export function hasForbiddenMoves(resource: string, fields: readonly string[]): boolean {
+  return fields.includes('status') && resource in transitions;
+}
+
+/** What an endpoint does and asks for, in words. */
+export function describeOperation(resource: string, route: Endpoint, fields: readonly string[]): string {
+  const { scope } = route.metadata;
+  const paragraphs = [
+    route.description,
+    fields.includes('status') ? describeMoves(transitions[resource]) : undefined,
+    scope === null ? undefined : `Needs the scope ${describeScope(scope)}.`,
+  ];
+  return paragraphs.filter((each) => each !== undefined).join('\n\n');
+}
+
+function describeScope(scope: Scope): string {
+  return `\`${scope}\` (${lower(scopes[scope])})`;
+}
+
+function describeMoves(table: Readonly<Record<string, readonly string[]>> | undefined): string {
+  if (table === undefined) return 'Every move of `status` is free.';
+  const states = Object.keys(table);
+  const final = states.filter((from) => table[from]?.length === 0);
+  const open = states.filter((from) => !final.includes(from));
+  const free = open.every((from) => table[from]?.length === states.length - 1);
+  const moves = free
+    ? ['- any other status → every status']
+    : open.map((from) => `- ${from} → ${table[from]?.join(', ')}`);
+  return [
+    'Moves of `status`; any other is `INVALID_TRANSITION`, and the same status again changes nothing:',
+    [...moves, ...final.map((from) => `- ${from} is final; the other fields may still change`)].join('\n'),
+  ].join('\n\n');
+}
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

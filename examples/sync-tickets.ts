@@ -1,0 +1,41 @@
+import { createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ItsmClient, isItsmError, type Ticket } from '@itsm-api/client';
+
+/**
+ * Writes every ticket to a file, one JSON object per line, newest first.
+ *
+ *     ITSM_KEY=itsm_… node examples/sync-tickets.ts tickets.ndjson
+ *
+ * However many there are, it ends by itself: where the rate limit holds it up, the client waits.
+ */
+const { ITSM_URL = 'http://127.0.0.1:3000', ITSM_KEY } = process.env;
+const file = process.argv[2] ?? 'tickets.ndjson';
+
+const client = new ItsmClient({
+  baseUrl: ITSM_URL,
+  apiKey: ITSM_KEY,
+  userAgent: 'sync-tickets',
+  logger: { debug: () => undefined, warn: (message) => console.error(message) },
+});
+
+let count = 0;
+async function* lines(tickets: AsyncIterable<Ticket>): AsyncGenerator<string> {
+  for await (const ticket of tickets) {
+    count += 1;
+    yield `${JSON.stringify(ticket)}\n`;
+  }
+}
+
+try {
+  // The file is the old one until the new one is whole.
+  await pipeline(Readable.from(lines(client.tickets.list())), createWriteStream(`${file}.part`));
+  await rename(`${file}.part`, file);
+  console.log(`${count} tickets written to ${file}.`);
+} catch (error) {
+  if (!isItsmError(error)) throw error;
+  console.error(`${error.message} (${error.code}, page ${error.page}, request ${error.requestId ?? 'unknown'})`);
+  process.exitCode = 1;
+}
