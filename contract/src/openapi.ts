@@ -1,3 +1,4 @@
+import { generateOpenApi } from '@ts-rest/open-api';
 import type { Endpoint } from './endpoint.ts';
 import { ErrorEnvelope } from './errors.ts';
 import { contract, pathPrefix } from './index.ts';
@@ -6,7 +7,7 @@ import { headers } from './openapi/headers.ts';
 import { operationOf, sharedResponses } from './openapi/operations.ts';
 import { introduction, tags } from './openapi/prose.ts';
 import { type Schemas, toSchema } from './openapi/schemas.ts';
-import type { OpenApi, Operation, Parameter } from './openapi/types.ts';
+import type { OpenApi, Parameter } from './openapi/types.ts';
 import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './openapi/webhooks.ts';
 
 export { downgrade } from './openapi/downgrade.ts';
@@ -51,13 +52,21 @@ export function openApiDocument(): OpenApi {
   };
 }
 
+/** ts-rest walks the contract; what is said of each endpoint is ours. */
 function describePaths(components: { schemas: Schemas; parameters: Record<string, Parameter> }): OpenApi['paths'] {
-  const paths: Record<string, Record<string, Operation>> = {};
-  for (const [resource, routes] of Object.entries(contract)) {
-    for (const [name, route] of Object.entries(routes as Record<string, Endpoint>)) {
-      const path = route.path.slice(pathPrefix.length).replace(/:(\w+)/g, '{$1}');
-      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(resource, name, route, components) };
-    }
-  }
-  return paths;
+  const { paths } = generateOpenApi(
+    contract,
+    { info: { title: '', version: '' } },
+    {
+      setOperationId: 'concatenated-path',
+      // Our own schemas replace what it would make of them.
+      schemaTransformer: () => null,
+      operationMapper: ({ operationId = '' }, route) => {
+        const [resource = '', name = ''] = operationId.split('.');
+        return operationOf(resource, name, route as Endpoint, components) as never;
+      },
+    },
+  );
+  const below = Object.entries(paths).map(([path, operations]) => [path.slice(pathPrefix.length), operations]);
+  return Object.fromEntries(below) as OpenApi['paths'];
 }

@@ -1,36 +1,268 @@
-import { createClient } from '@itsm-api/client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  ApiPromise,
+  InsufficientScopeError,
+  InvalidApiKeyError,
+  InvalidTransitionError,
+  ItsmClient,
+  isItsmError,
+  NotFoundError,
+  RateLimitError,
+  type Ticket,
+  ValidationError,
+} from '@itsm-api/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, ticket, type Workspace, webhook } from '../support/workspace.ts';
 
 let api: Api;
-let workspace: Workspace;
 let baseUrl: string;
+let workspace: Workspace;
+let client: ItsmClient;
 
 beforeAll(async () => {
   api = await startApi();
-  workspace = await createWorkspace(api);
   baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
 });
 afterAll(() => api.close());
-
-it('creates, lists and updates tickets over HTTP, typed', async () => {
-  const client = createClient({ baseUrl: `${baseUrl}/`, apiKey: workspace.key });
-  const created = await client.tickets.create({ query: {}, body: ticket });
-  if (created.status !== 201) throw new Error(created.body.error.message);
-  const { id } = created.body.data;
-
-  const listed = await client.tickets.list({ query: { status: ['OPEN', 'PENDING'], perPage: 5 } });
-  expect(listed).toMatchObject({ status: 200, body: { data: [{ id }], meta: { perPage: 5, totalCount: 1 } } });
-
-  const updated = await client.tickets.update({ params: { id }, query: {}, body: { status: 'IN_PROGRESS' } });
-  expect(updated).toMatchObject({ status: 200, body: { data: { id, status: 'IN_PROGRESS' } } });
+beforeEach(async () => {
+  workspace = await createWorkspace(api);
+  client = new ItsmClient({ baseUrl, apiKey: workspace.key });
 });
 
-it('answers an error as the contract says', async () => {
-  const client = createClient({ baseUrl });
-  const { status, body, headers } = await client.tickets.get({ params: { id: 1 }, query: {} });
-  expect(status).toBe(401);
-  expect(body).toMatchObject({ success: false, error: { code: 'INVALID_API_KEY' } });
-  expect(headers.get('x-request-id')).toBeTruthy();
+describe('the sixteen operations', () => {
+  it('pings without a key', async () => {
+    expect(await new ItsmClient({ baseUrl: `${baseUrl}/` }).ping.get()).toEqual({ status: 'ok', version: 'v1' });
+  });
+
+  it('creates, reads, updates and lists tickets', async () => {
+    const created = await client.tickets.create(ticket);
+    expect(created).toMatchObject({ ...ticket, status: 'OPEN' });
+    expect(await client.tickets.get(created.id)).toEqual(created);
+    const updated = await client.tickets.update(created.id, { status: 'IN_PROGRESS' });
+    expect(updated.status).toBe('IN_PROGRESS');
+    const page = await client.tickets.list({ status: ['OPEN', 'IN_PROGRESS'], assigneeId: undefined, perPage: 5 });
+    expect(page).toMatchObject({ data: [{ id: created.id }], meta: { page: 1, perPage: 5, totalCount: 1 } });
+    expect(await client.tickets.list({ status: 'CLOSED' })).toMatchObject({ data: [], hasNext: false });
+  });
+
+  it('lists and updates assets', async () => {
+    const { id } = await workspace.createAsset();
+    expect((await client.assets.list({ status: 'IN_STOCK' })).data.map((asset) => asset.id)).toEqual([id]);
+    expect(await client.assets.update(id, { location: 'Berlin' })).toMatchObject({ id, location: 'Berlin' });
+  });
+
+  it('lists and reads projects, and lists, creates and updates tasks', async () => {
+    const project = await workspace.createProject();
+    expect((await client.projects.list()).data).toEqual([await client.projects.get(project.id)]);
+    const task = await client.tasks.create(project.id, { title: 'Order cables' });
+    expect(await client.tasks.update(task.id, { status: 'DONE' })).toMatchObject({ status: 'DONE' });
+    expect((await client.tasks.list(project.id, { status: 'DONE' })).data).toMatchObject([{ id: task.id }]);
+    expect((await client.tasks.list(String(project.id), { status: 'TODO' })).data).toEqual([]);
+  });
+
+  it('lists users', async () => {
+    const { email } = await workspace.createUser({ role: 'REQUESTER' });
+    expect((await client.users.list({ role: 'REQUESTER', active: true, email })).data).toMatchObject([{ email }]);
+  });
+
+  it('registers, lists and deactivates webhook subscriptions', async () => {
+    const created = await client.webhooks.create({ ...webhook, events: ['ticket.created'] });
+    expect((await client.webhooks.list()).data).toEqual([created]);
+    expect(await client.webhooks.delete(created.id)).toMatchObject({ id: created.id, active: false });
+    expect((await client.webhooks.list()).data).toEqual([]);
+  });
+});
+
+describe('what a method answers', () => {
+  it('is a promise in every way', async () => {
+    const promise = client.tickets.create(ticket);
+    expect(promise).toBeInstanceOf(ApiPromise);
+    let ended = false;
+    const { id } = await promise.finally(() => {
+      ended = true;
+    });
+    expect(ended).toBe(true);
+    // One request, however often it is awaited.
+    expect((await promise).id).toBe(id);
+    expect((await client.tickets.list()).meta.totalCount).toBe(1);
+    expect(await client.tickets.get(id + 1_000_000).catch((error: Error) => error.name)).toBe('NotFoundError');
+  });
+
+  it('tells status, headers, request id and limits', async () => {
+    const { data, status, headers, requestId, rateLimits } = await client.tickets.create(ticket).withResponse();
+    expect(data.title).toBe(ticket.title);
+    expect(status).toBe(201);
+    expect(headers.get('x-request-id')).toBe(requestId);
+    expect(rateLimits).toEqual([
+      { name: 'global', limit: 1_000_000, remaining: 999_999, resetSeconds: 60, windowSeconds: 60 },
+      { name: 'tickets', limit: 1_000_000, remaining: 999_999, resetSeconds: 60, windowSeconds: 60 },
+    ]);
+    const ping = await client.ping.get().withResponse();
+    expect(ping).toMatchObject({ status: 200, rateLimits: [] });
+  });
+
+  it('takes headers for one call', async () => {
+    const { requestId } = await client.ping.get({ headers: { 'X-Request-Id': 'mine-1' } }).withResponse();
+    expect(requestId).toBe('mine-1');
+  });
+});
+
+describe('lists', () => {
+  const ids = (rows: Ticket[]) => rows.map(({ id }) => id);
+  let newestFirst: number[];
+
+  beforeEach(async () => {
+    newestFirst = [];
+    for (let count = 0; count < 7; count += 1) newestFirst.unshift((await workspace.createTicket()).id);
+  });
+
+  it('are pages that lead to the next one', async () => {
+    const first = await client.tickets.list({ perPage: 3 });
+    expect(ids(first.data)).toEqual(newestFirst.slice(0, 3));
+    expect(first).toMatchObject({ hasNext: true, meta: { page: 1, perPage: 3, totalCount: 7 } });
+    const third = await (await first.next())?.next();
+    expect(ids(third?.data ?? [])).toEqual(newestFirst.slice(6));
+    expect(third?.hasNext).toBe(false);
+    expect(await third?.next()).toBeUndefined();
+  });
+
+  it('are pages with a response', async () => {
+    const { data, status } = await client.tickets.list({ perPage: 3, page: 3 }).withResponse();
+    expect([ids(data.data), status]).toEqual([newestFirst.slice(6), 200]);
+  });
+
+  it('are walked row by row and page by page', async () => {
+    const rows: Ticket[] = [];
+    for await (const row of client.tickets.list({ perPage: 2 })) rows.push(row);
+    expect(ids(rows)).toEqual(newestFirst);
+
+    const pages: number[] = [];
+    for await (const page of client.tickets.list({ perPage: 3, page: 2 }).pages()) pages.push(page.data.length);
+    expect(pages).toEqual([3, 1]);
+  });
+
+  it('become an array, as long as it may be', async () => {
+    const list = client.tickets.list();
+    expect(ids(await list.toArray())).toEqual(newestFirst);
+    expect(ids(await list.toArray({ limit: 3 }))).toEqual(newestFirst.slice(0, 3));
+    expect(await list.toArray({ limit: 0 })).toEqual([]);
+  });
+
+  it('give a row once when others are inserted in mid-walk', async () => {
+    const walked: number[] = [];
+    for await (const { id } of client.tickets.list({ perPage: 2 })) {
+      walked.push(id);
+      if (walked.length <= 4) await workspace.createTicket();
+    }
+    expect(walked).toEqual(newestFirst);
+  });
+
+  it('walk with 100 rows a page, and send nothing before they are read', async () => {
+    const urls: string[] = [];
+    const watched = new ItsmClient({
+      baseUrl,
+      apiKey: workspace.key,
+      fetch: (url, init) => {
+        urls.push(new URL(url).search);
+        return fetch(url, init);
+      },
+    });
+    const list = watched.tickets.list({ status: 'OPEN' });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(urls).toEqual([]);
+    await list.toArray();
+    await list;
+    await list;
+    expect(urls).toEqual(['?status=OPEN&page=1&perPage=100', '?status=OPEN']);
+  });
+});
+
+describe('errors', () => {
+  it('have a class per code', async () => {
+    const { id } = await workspace.createTicket();
+    const wrong = new ItsmClient({ baseUrl, apiKey: 'itsm_wrong' });
+    await expect(wrong.tickets.get(id)).rejects.toBeInstanceOf(InvalidApiKeyError);
+    await expect(client.tickets.update(id, { status: 'CLOSED' })).rejects.toBeInstanceOf(InvalidTransitionError);
+    await expect(client.projects.get(1)).rejects.toMatchObject({ name: 'NotFoundError', status: 404 });
+    await expect(client.projects.get(1)).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  it('name the fields, the request and what the server said', async () => {
+    const error = await client.tickets.create({ ...ticket, title: '' }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ValidationError);
+    expect(error).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      status: 400,
+      details: [{ path: 'title', message: 'must have at least 1 character' }],
+      requestId: expect.stringMatching(/^\w{32}$/),
+      rateLimits: [{ name: 'global' }, { name: 'tickets' }],
+    });
+    expect(String(error)).toBe('ValidationError: title must have at least 1 character');
+  });
+
+  it('name the scope that is needed', async () => {
+    const apiKey = await workspace.createKey({ scopes: ['tickets:read'] });
+    const error = await new ItsmClient({ baseUrl, apiKey }).webhooks.delete(1).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(InsufficientScopeError);
+    expect(error).toMatchObject({ status: 403, requiredScope: 'webhooks:manage' });
+  });
+
+  it('are known without instanceof', async () => {
+    const error = await client.tickets.get(1).catch((reason: unknown) => reason);
+    expect([isItsmError(error), isItsmError(error, 'NOT_FOUND'), isItsmError(error, 'TIMEOUT')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(
+      [new Error('no'), null, undefined, 'NOT_FOUND', { code: 'NOT_FOUND' }].some((each) => isItsmError(each)),
+    ).toBe(false);
+  });
+
+  it('refuse ids that would lead elsewhere, before anything is sent', async () => {
+    for (const id of ['..', '', '1/../2', '1?x=1', Number.NaN, -1]) {
+      await expect(client.tickets.get(id)).rejects.toThrow('id in /tickets/:id must be a positive integer.');
+    }
+  });
+});
+
+describe('rate limits', () => {
+  it('let a walk finish by itself, however few requests a window has', async () => {
+    for (let count = 0; count < 12; count += 1) await workspace.createTicket();
+    const limited = await startApi({ env: { RATE_LIMIT_GROUP: '4', RATE_LIMIT_WINDOW_SECONDS: '1' } });
+    const warnings: string[] = [];
+    const walker = new ItsmClient({
+      baseUrl: await limited.app.listen({ port: 0, host: '127.0.0.1' }),
+      apiKey: workspace.key,
+      logger: { debug: () => undefined, warn: (message) => warnings.push(message) },
+    });
+    try {
+      const rows = await walker.tickets.list({ perPage: 1 }).toArray();
+      expect(new Set(rows.map(({ id }) => id)).size).toBe(12);
+      expect(warnings.length).toBeGreaterThanOrEqual(1);
+      expect(warnings[0]).toBe('GET /tickets: RATE_LIMIT_EXCEEDED; again in 1.0 s');
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it('are waited for by a write, and told when waiting is not wanted', async () => {
+    const limited = await startApi({ env: { RATE_LIMIT_GROUP: '1', RATE_LIMIT_WINDOW_SECONDS: '3' } });
+    const url = await limited.app.listen({ port: 0, host: '127.0.0.1' });
+    const hasty = new ItsmClient({ baseUrl: url, apiKey: workspace.key });
+    try {
+      await hasty.tickets.create(ticket);
+      const error = await hasty.tickets.create(ticket, { maxRetries: 0 }).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(RateLimitError);
+      expect(error).toMatchObject({
+        status: 429,
+        retryAfterSeconds: expect.toBeOneOf([1, 2, 3]),
+        rateLimits: [{ name: 'global' }, { name: 'tickets', limit: 1, remaining: 0, windowSeconds: 3 }],
+      });
+      await expect(hasty.tickets.list({}, { maxRetries: 0 }).toArray()).rejects.toMatchObject({ page: 1, status: 429 });
+      expect((await hasty.tickets.create(ticket)).status).toBe('OPEN');
+    } finally {
+      await limited.close();
+    }
+  });
 });

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ItsmClient } from '@itsm-api/client';
+import { signTestEvent } from '@itsm-api/client/webhooks';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type Sender, startSender } from '../support/receiver.ts';
+
+const secret = 'a secret of the test, long enough';
+let sender: Sender;
+let baseUrl: string;
+let client: ItsmClient;
+const running: ChildProcess[] = [];
+
+beforeAll(async () => {
+  sender = await startSender({ realClock: true });
+  await sender.startWorker();
+  baseUrl = await sender.api.app.listen({ port: 0, host: '127.0.0.1' });
+  client = new ItsmClient({ baseUrl, apiKey: sender.workspace.key });
+});
+afterAll(() => sender.close());
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill();
+});
+
+/** Runs an example as its head says. */
+function run(name: string, { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {}) {
+  const file = fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...process.env, ITSM_URL: baseUrl, ITSM_KEY: sender.workspace.key, PORT: '0', ...env },
+  });
+  running.push(child);
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  return {
+    output: () => output,
+    exit: new Promise<number | null>((resolve) => child.on('exit', resolve)),
+    /** Waits for a line that has an address. */
+    url: () => eventually(() => /http:\S+/.exec(output)?.[0] ?? expect.fail(`It did not listen: ${output}`)),
+  };
+}
+
+describe('examples/sync-tickets.ts', () => {
+  it('writes every ticket to a file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'itsm-sync-'));
+    const file = join(folder, 'tickets.ndjson');
+    try {
+      const { id } = await sender.workspace.createTicket();
+      const program = run('sync-tickets', { args: [file] });
+      expect([await program.exit, program.output()]).toEqual([0, `1 tickets written to ${file}.\n`]);
+      const tickets = (await readFile(file, 'utf8')).trim().split('\n');
+      expect(tickets.map((line) => JSON.parse(line))).toEqual([await client.tickets.get(id)]);
+
+      const refused = run('sync-tickets', { args: [file], env: { ITSM_KEY: 'itsm_wrong' } });
+      expect(await refused.exit).toBe(1);
+      expect(refused.output()).toMatch(/^The API key is not valid\. \(INVALID_API_KEY, page 1, request \w+\)\n$/);
+      expect((await readFile(file, 'utf8')).trim().split('\n')).toEqual(tickets);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('examples/ticket-form.ts', () => {
+  it('creates a ticket from a form', async () => {
+    const url = await run('ticket-form').url();
+    const page = await fetch(url);
+    expect(await page.text()).toContain('<form method="post">');
+
+    const send = (fields: Record<string, string>) => fetch(url, { method: 'POST', body: new URLSearchParams(fields) });
+    const made = await send({ title: 'Printer on fire', description: 'Floor 3', category: 'HARDWARE' });
+    const [ticketNumber] = /INC-\d+/.exec(await made.text()) ?? [];
+    const newest = await client.tickets.list({ category: 'HARDWARE' });
+    expect([made.status, newest.data[0]?.ticketNumber]).toEqual([201, ticketNumber]);
+
+    const wrong = await send({ title: '', description: 'Floor 3', category: '<b>' });
+    expect(wrong.status).toBe(400);
+    expect(await wrong.text()).toContain('<li>title must have at least 1 character</li>');
+  });
+});
+
+describe('examples/webhook-receiver.ts', () => {
+  it('prints what the service delivers, once, and refuses what it did not sign', async () => {
+    const program = run('webhook-receiver', { env: { WEBHOOK_SECRET: 'next', WEBHOOK_SECRET_OLD: secret } });
+    const url = await program.url();
+    const { id } = await client.webhooks.create({ url, secret, events: ['ticket.created', 'ticket.updated'] });
+    const ticket = await sender.workspace.createTicket({ title: 'The lift is stuck' });
+    await client.tickets.update(ticket.id, { priority: 'CRITICAL' });
+    await eventually(() => {
+      expect(program.output()).toContain(`${ticket.ticketNumber} is new: The lift is stuck\n`);
+      expect(program.output()).toContain(`${ticket.ticketNumber} has another priority\n`);
+    });
+    await client.webhooks.delete(id);
+
+    const post = async (signedWith: string) => {
+      const event = { type: 'ticket.created', id: 'evt_twice', ticket } as const;
+      const { body, headers } = await signTestEvent(event, signedWith);
+      return (await fetch(url, { method: 'POST', body, headers })).status;
+    };
+    expect([await post(secret), await post('next'), await post('other')]).toEqual([204, 204, 400]);
+    expect(program.output().match(/is new/g)).toHaveLength(2);
+    expect(program.output()).toContain('SIGNATURE_INVALID: The signature does not match');
+  });
+});

@@ -1,0 +1,388 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import {
+  AbortError,
+  type ClientOptions,
+  ConnectionError,
+  ItsmClient,
+  ItsmError,
+  isItsmError,
+  TimeoutError,
+  UnexpectedAnswerError,
+} from '@itsm-api/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ticket } from '../support/workspace.ts';
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+const apiKey = 'itsm_0123456789abcdefghijABCDEFGHIJ01234567';
+let requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string; at: number }[];
+/** What is answered to one request after the other; the last one again and again. */
+let answers: Answer[];
+let close: () => Promise<void>;
+let baseUrl: string;
+let client: ItsmClient;
+
+beforeEach(async () => {
+  requests = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      requests.push({ method, url, headers, body: Buffer.concat(chunks).toString(), at: Date.now() });
+      (answers[requests.length - 1] ?? answers.at(-1))?.(response, request);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  client = new ItsmClient({ baseUrl, apiKey });
+  // Makes the back-off a twentieth of its length.
+  vi.spyOn(Math, 'random').mockReturnValue(1.9);
+  close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  await close();
+});
+
+const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const failure = (status: number, code: string, headers: Record<string, string> = {}) =>
+  json(status, { success: false, error: { code, message: `It is ${code}.`, requestId: 'req1' } }, headers);
+const ok = json(200, { success: true, data: { id: 1 } });
+const hangUp: Answer = (response) => response.destroy();
+const silence: Answer = () => undefined;
+/** `totalCount` rows in pages of 2, for any query. */
+const pageOf =
+  (totalCount: number): Answer =>
+  (response, request) => {
+    const page = Number(new URL(request.url ?? '', baseUrl).searchParams.get('page'));
+    const data = [1, 2].map((row) => ({ id: (page - 1) * 2 + row })).filter(({ id }) => id <= totalCount);
+    json(200, { success: true, data, meta: { page, perPage: 2, totalCount } })(response, request);
+  };
+
+describe('repeating', () => {
+  const statuses = [408, 429, 500, 502, 503, 504];
+  it.each(statuses)('reads again after %s', async (status) => {
+    answers = [failure(status, 'SOMETHING'), ok];
+    expect(await client.tickets.get(1)).toEqual({ id: 1 });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('reads again after a broken connection, twice', async () => {
+    answers = [hangUp, hangUp, ok];
+    expect(await client.tickets.get(1)).toEqual({ id: 1 });
+    answers = [hangUp];
+    await expect(client.tickets.get(1)).rejects.toBeInstanceOf(ConnectionError);
+    expect(requests).toHaveLength(6);
+  });
+
+  it('reads again when the answer breaks off', async () => {
+    answers = [
+      (response) => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('{"success":');
+        setTimeout(() => response.destroy(), 20);
+      },
+      ok,
+    ];
+    expect(await client.tickets.get(1)).toEqual({ id: 1 });
+  });
+
+  it.each([400, 401, 403, 404])('does not read again after %s', async (status) => {
+    answers = [failure(status, 'NOT_FOUND')];
+    await expect(client.tickets.get(1)).rejects.toMatchObject({ status });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('writes again after 429, with the same body', async () => {
+    answers = [failure(429, 'RATE_LIMIT_EXCEEDED', { 'retry-after': '0' }), ok];
+    await client.tickets.create(ticket);
+    expect(requests.map(({ method, body }) => [method, JSON.parse(body)])).toEqual([
+      ['POST', ticket],
+      ['POST', ticket],
+    ]);
+  });
+
+  const notRepeated: [string, Answer][] = [408, 500, 503].map((status) => [String(status), failure(status, 'X')]);
+  it.each([...notRepeated, ['a broken connection', hangUp] as [string, Answer]])(
+    'does not write again after %s',
+    async (_, answer) => {
+      answers = [answer];
+      for (const write of [
+        () => client.tickets.create(ticket),
+        () => client.tickets.update(1, { title: 'Changed' }),
+        () => client.webhooks.delete(1),
+      ]) {
+        requests = [];
+        await expect(write()).rejects.toBeInstanceOf(ItsmError);
+        expect(requests).toHaveLength(1);
+      }
+    },
+  );
+
+  it('is for the client and for the call to say', async () => {
+    answers = [failure(500, 'INTERNAL_ERROR')];
+    const never = new ItsmClient({ baseUrl, apiKey, maxRetries: 0 });
+    await expect(never.tickets.get(1)).rejects.toMatchObject({ name: 'InternalError' });
+    expect(requests).toHaveLength(1);
+    await expect(never.tickets.get(1, { maxRetries: 1 })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+    expect(requests).toHaveLength(3);
+  });
+
+  it('waits as Retry-After says, in seconds or until a date', async () => {
+    const inTwo = () => new Date(Date.now() + 2000).toUTCString();
+    answers = [
+      failure(503, 'X', { 'retry-after': '1' }),
+      (response, request) => failure(429, 'X', { 'retry-after': inTwo() })(response, request),
+      ok,
+    ];
+    await client.tickets.get(1);
+    const [first = 0, second = 0, third = 0] = requests.map(({ at }) => at);
+    expect(second - first).toBeGreaterThanOrEqual(990);
+    expect(third - second).toBeGreaterThanOrEqual(990);
+  });
+
+  it('backs off ever longer, by a chance', async () => {
+    vi.restoreAllMocks();
+    const waits: number[] = [];
+    const chatty = new ItsmClient({
+      baseUrl,
+      logger: {
+        debug: () => undefined,
+        warn: (message) => waits.push(Number(/again in ([\d.]+) s/.exec(message)?.[1])),
+      },
+    });
+    answers = [failure(500, 'X')];
+    await expect(chatty.tickets.get(1)).rejects.toThrow('It is X.');
+    expect(waits[0]).toBeGreaterThanOrEqual(0.2);
+    expect(waits[0]).toBeLessThanOrEqual(0.5);
+    expect(waits[1]).toBeGreaterThanOrEqual(0.5);
+    expect(waits[1]).toBeLessThanOrEqual(1);
+  });
+
+  it('tells a wait of more than ten minutes at once', async () => {
+    answers = [failure(429, 'RATE_LIMIT_EXCEEDED', { 'retry-after': '3600' })];
+    await expect(client.tickets.list().toArray()).rejects.toMatchObject({ retryAfterSeconds: 3600, page: 1 });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('walks', () => {
+  it('carry the page they reached when they fail, and go on from there', async () => {
+    answers = [pageOf(7), pageOf(7), failure(500, 'INTERNAL_ERROR')];
+    const seen: number[] = [];
+    const walk = async (page?: number) => {
+      for await (const { id } of client.tickets.list({ page, perPage: 2 })) seen.push(id);
+    };
+    const error = await walk().catch((reason: unknown) => reason);
+    if (!isItsmError(error)) throw error;
+    expect([error.name, error.page]).toEqual(['InternalError', 3]);
+    answers = [pageOf(7)];
+    await walk(error.page);
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('carry it when they are aborted, too', async () => {
+    answers = [pageOf(7)];
+    const abort = new AbortController();
+    const walk = async () => {
+      for await (const { id } of client.tickets.list({ perPage: 2 }, { signal: abort.signal })) {
+        if (id === 3) abort.abort(new Error('enough'));
+      }
+    };
+    const error = await walk().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(AbortError);
+    expect(error).toMatchObject({ page: 3, cause: new Error('enough') });
+  });
+
+  it('last as long as the limit of 30 requests a minute makes them', async () => {
+    vi.useFakeTimers();
+    const began = Date.now();
+    let window = { ends: began + 60_000, left: 30 };
+    const limited: ClientOptions['fetch'] = async (url) => {
+      if (Date.now() >= window.ends) window = { ends: Date.now() + 60_000, left: 30 };
+      if (window.left === 0) {
+        const wait = String(Math.ceil((window.ends - Date.now()) / 1000));
+        const error = {
+          code: 'RATE_LIMIT_EXCEEDED',
+          message: 'Wait.',
+          requestId: 'r',
+          retryAfterSeconds: Number(wait),
+        };
+        return Response.json({ success: false, error }, { status: 429, headers: { 'retry-after': wait } });
+      }
+      window.left -= 1;
+      const page = Number(new URL(url).searchParams.get('page'));
+      const meta = { page, perPage: 100, totalCount: 12_000 };
+      const data = Array.from({ length: 100 }, (_, index) => ({ id: (page - 1) * 100 + index + 1 }));
+      return Response.json({ success: true, data, meta });
+    };
+    const walk = new ItsmClient({ baseUrl, apiKey, fetch: limited }).tickets.list().toArray();
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    expect(await walk).toHaveLength(12_000);
+    expect(window.ends - began).toBe(4 * 60_000);
+  });
+});
+
+describe('time and signals', () => {
+  it('gives up after timeoutMs', async () => {
+    answers = [silence];
+    const error = await client.tickets.create(ticket, { timeoutMs: 60 }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ code: 'TIMEOUT', message: `${baseUrl} did not answer POST /tickets within 60 ms.` });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('gives up when the body does not end', async () => {
+    answers = [(response) => response.writeHead(200).write('{')];
+    const impatient = new ItsmClient({ baseUrl, timeoutMs: 60, maxRetries: 0 });
+    await expect(impatient.tickets.get(1)).rejects.toBeInstanceOf(TimeoutError);
+  });
+
+  it('reads again after a timeout', async () => {
+    answers = [silence, ok];
+    expect(await client.tickets.get(1, { timeoutMs: 60 })).toEqual({ id: 1 });
+  });
+
+  it('ends with its signal: before, during and while waiting', async () => {
+    answers = [silence];
+    await expect(client.tickets.get(1, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
+    expect(requests).toHaveLength(0);
+
+    const during = client.tickets.get(1, { signal: AbortSignal.timeout(30) });
+    await expect(during).rejects.toMatchObject({ code: 'ABORTED', cause: { name: 'TimeoutError' } });
+
+    answers = [failure(429, 'X', { 'retry-after': '60' })];
+    const waiting = client.tickets.get(1, { signal: AbortSignal.timeout(60) });
+    await expect(waiting).rejects.toBeInstanceOf(AbortError);
+  });
+
+  it('leaves no listener on a signal that lives on', async () => {
+    answers = [failure(503, 'X'), ok];
+    const { signal } = new AbortController();
+    const add = vi.spyOn(signal, 'addEventListener');
+    const remove = vi.spyOn(signal, 'removeEventListener');
+    await client.tickets.get(1, { signal });
+    expect(add.mock.calls.length).toBe(3);
+    expect(remove.mock.calls.map(([, listener]) => listener)).toEqual(add.mock.calls.map(([, listener]) => listener));
+  });
+});
+
+describe('answers that are not of this API', () => {
+  it('are told with what came', async () => {
+    answers = [(response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>')];
+    const error = await client.tickets.get(1).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UnexpectedAnswerError);
+    expect((error as Error).message).toBe(
+      `GET ${baseUrl}/api/public/v1/tickets/1 was answered with 200 and text/html, not as this API does. ` +
+        "Is baseUrl the workspace's own address?",
+    );
+  });
+
+  it.each(['null', '[]', '"x"', '{"success":false}', '{"success":false,"error":"x"}'])(
+    'are known: %s',
+    async (body) => {
+      answers = [(response) => response.writeHead(200).end(body)];
+      await expect(client.tickets.get(1)).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER', status: 200 });
+    },
+  );
+
+  it('are not followed to another host', async () => {
+    answers = [(response) => response.writeHead(302, { location: 'https://elsewhere.example/' }).end()];
+    await expect(client.tickets.create(ticket)).rejects.toThrow('a redirect to https://elsewhere.example/');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('are an ItsmError where only the code is unknown', async () => {
+    answers = [failure(400, 'TEAPOT')];
+    const error = await client.tickets.get(1).catch((reason: unknown) => reason);
+    expect(Object.getPrototypeOf(error)).toBe(ItsmError.prototype);
+    expect(error).toMatchObject({ name: 'ItsmError', code: 'TEAPOT', message: 'It is TEAPOT.', requestId: 'req1' });
+    answers = [failure(400, 'toString')];
+    await expect(client.tickets.get(1)).rejects.toMatchObject({ name: 'ItsmError', code: 'toString' });
+  });
+});
+
+describe('what is sent', () => {
+  it('is JSON with a bearer token and the names of program and client', async () => {
+    answers = [ok];
+    await new ItsmClient({ baseUrl, apiKey: ` ${apiKey}\n`, userAgent: 'my-sync/2.1' }).tickets.create(ticket);
+    expect(requests[0]).toMatchObject({
+      url: '/api/public/v1/tickets',
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        'content-type': 'application/json',
+        'user-agent': expect.stringMatching(/^my-sync\/2\.1 itsm-api-client\/\d+\.\d+\.\d+$/),
+      },
+    });
+  });
+
+  it('goes below the path of the address', async () => {
+    answers = [ok];
+    await new ItsmClient({ baseUrl: `${baseUrl}/itsm/` }).ping.get();
+    expect(requests[0]?.url).toBe('/itsm/api/public/v1/ping');
+    expect(requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('is refused, and not repeated, where it can not be sent', async () => {
+    const bad = client.tickets.get(1, { headers: { 'x-request-id': 'two\nlines' } });
+    await expect(bad).rejects.toBeInstanceOf(TypeError);
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    await expect(client.tickets.update(1, circular)).rejects.toBeInstanceOf(TypeError);
+    expect(requests).toHaveLength(0);
+  });
+
+  it('refuses settings that can not be right, without repeating them', () => {
+    for (const wrong of ['', 'acme.example.com', 'ftp://acme.example.com', `https://${apiKey}@acme.example.com`]) {
+      expect(() => new ItsmClient({ baseUrl: wrong })).toThrow(
+        "baseUrl must be the workspace's own address, such as https://acme.example.com.",
+      );
+    }
+    expect(() => new ItsmClient({ baseUrl: `${baseUrl}/api/public/v1/` })).toThrow('must be without /api/public/v1');
+    expect(() => new ItsmClient({ baseUrl, apiKey: 'two words' })).toThrow('apiKey must be one word');
+    expect(() => new ItsmClient({ baseUrl, apiKey: '' })).toThrow('apiKey must be one word');
+  });
+});
+
+describe('the key', () => {
+  it('is in no log, no error and no client that is printed', async () => {
+    const log: string[] = [];
+    const leaky: ClientOptions['fetch'] = async (_, init) => {
+      const headers = JSON.stringify([...new Headers(init.headers)]);
+      const inner = Object.assign(new Error(`connect failed for ${headers}`), { config: init, code: 'ECONNREFUSED' });
+      throw Object.assign(new TypeError(`fetch failed with ${headers}`, { cause: inner }), { request: init });
+    };
+    const leaking = new ItsmClient({
+      baseUrl,
+      apiKey,
+      fetch: leaky,
+      maxRetries: 1,
+      logger: { debug: (message) => log.push(message), warn: (message) => log.push(message) },
+    });
+    const error = await leaking.tickets.list({ page: 2 }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', cause: { cause: { code: 'ECONNREFUSED' } } });
+    expect((error as Error).message).toContain('Bearer [API key]');
+    answers = [(response) => response.writeHead(500).end(apiKey), failure(403, apiKey), failure(401, 'X')];
+    const failed = await Promise.allSettled([1, 2, 3].map((id) => client.tickets.get(id, { maxRetries: 0 })));
+    const printed = [error, leaking, client, failed, JSON.stringify([error, leaking, failed]), ...log];
+    expect(log).toHaveLength(3);
+    expect(inspect(printed, { depth: 20, showHidden: true })).not.toContain(apiKey);
+  });
+
+  it('is not looked for where there is nobody', async () => {
+    await close();
+    close = async () => undefined;
+    const error = await client.tickets.get(1, { maxRetries: 0 }).catch((reason: unknown) => reason);
+    expect((error as Error).message).toMatch(/^GET \/tickets\/1 did not reach http:\S+: connect ECONNREFUSED/);
+  });
+});

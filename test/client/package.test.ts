@@ -1,0 +1,261 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import sparticuz from '@sparticuz/chromium';
+import { chromium } from 'playwright-core';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+
+const execute = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const require = createRequire(import.meta.url);
+
+let api: Api;
+let workspace: Workspace;
+let baseUrl: string;
+/** Serves pages that may call the API, and the package. */
+let site: Server;
+let origin: string;
+/** An empty project into which the tarball has been installed. */
+let project: string;
+let tarball: string;
+let installed: string;
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'itsm-client-'));
+  const { stdout } = await pnpm(['pack', '--pack-destination', project], join(root, 'client'));
+  tarball = join(project, /itsm-api-client-\S+\.tgz/.exec(stdout)?.[0] ?? expect.fail(stdout));
+  expect(stdout).toMatch(/The part that calls the API takes \d+ of 6000 bytes, gzipped\./);
+  await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
+  installed = join(project, 'node_modules/@itsm-api/client');
+
+  site = createServer(async (request, response) => {
+    const name = /^\/client\/([\w-]+\.js)$/.exec(request.url ?? '')?.[1];
+    response.setHeader('content-type', name === undefined ? 'text/html' : 'text/javascript');
+    response.end(name === undefined ? '<!doctype html>' : await readFile(join(installed, 'dist', name)));
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  api = await startApi({ env: { CORS_ORIGINS: origin } });
+  workspace = await createWorkspace(api);
+  baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
+}, 120_000);
+afterAll(async () => {
+  await api?.close();
+  site?.close();
+  await rm(project, { recursive: true });
+});
+
+/** The pnpm that runs the tests, or the one of the registry where they are run without. */
+function pnpm(args: string[], cwd: string) {
+  const running = process.env.npm_execpath ?? '';
+  if (!/pnpm/.test(running)) return execute('npx', ['-y', 'pnpm@12', ...args], { cwd });
+  const script = /^\.[cm]?js$/.test(extname(running));
+  return script ? execute(process.execPath, [running, ...args], { cwd }) : execute(running, args, { cwd });
+}
+
+describe('the packed package', () => {
+  it('depends on nothing', async () => {
+    const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
+    for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
+      expect(manifest).not.toHaveProperty(kind);
+    }
+    expect(manifest).toMatchObject({ type: 'module', sideEffects: false, license: 'MIT', engines: { node: '>=20' } });
+    expect(Object.keys(manifest.exports['.'])[0]).toBe('types');
+  });
+
+  it('imports only its own files, in code and types', async () => {
+    const files: string[] = [];
+    for await (const file of glob('**/*', { cwd: installed })) files.push(file);
+    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', join('dist', 'index.d.ts')]));
+    for (const file of files.filter((name) => /\.(js|ts)$/.test(name))) {
+      const source = await readFile(join(installed, file), 'utf8');
+      for (const [, target = ''] of source.matchAll(/(?:from|import|import\() ?['"]([^'"]+)['"]/g)) {
+        // Examples in comments name the package itself.
+        if (target.startsWith('@itsm-api/client')) continue;
+        expect(target).toMatch(/^\.\/[\w-]+\.js$/);
+        expect(existsSync(join(installed, dirname(file), target))).toBe(true);
+      }
+      expect(source).not.toMatch(/\bzod\b|ts-rest/);
+    }
+  });
+
+  it('passes publint', async () => {
+    const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  it('passes are-the-types-wrong, as a package of ES modules', async () => {
+    const attw = join(dirname(require.resolve('@arethetypeswrong/cli/package.json')), 'dist/index.js');
+    const { stdout } = await execute(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-emoji']);
+    expect(stdout).toContain('OK (ESM)');
+  });
+});
+
+describe('the installed package', () => {
+  const program = `
+    import { ItsmClient, isItsmError } from '@itsm-api/client';
+    import { signTestEvent, unwrap } from '@itsm-api/client/webhooks';
+
+    const { BASE_URL, API_KEY } = process.env;
+    const client = new ItsmClient({ baseUrl: BASE_URL, apiKey: API_KEY });
+    const created = await client.tickets.create(${JSON.stringify(ticket)});
+    const found = (await client.tickets.list({ perPage: 1 }).toArray()).some(({ id }) => id === created.id);
+    const { rateLimits } = await client.tickets.get(created.id).withResponse();
+    const missing = await client.tickets.get(987654321).catch((error) => isItsmError(error, 'NOT_FOUND'));
+    const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket: created }, 'secret');
+    const event = await unwrap(body, headers, 'secret');
+    const refused = await unwrap(body, headers, 'other').catch((error) => error.code);
+    const limits = rateLimits.map(({ name }) => name).join();
+    const same = JSON.stringify(event.ticket) === JSON.stringify(created);`;
+  const expected = { found: true, limits: 'global,tickets', missing: true, same: true, refused: 'SIGNATURE_INVALID' };
+
+  async function runWith(node: string): Promise<unknown> {
+    const file = join(project, 'use.js');
+    await writeFile(file, `${program}\nconsole.log(JSON.stringify({ found, limits, missing, same, refused }));`);
+    const env = { BASE_URL: baseUrl, API_KEY: workspace.key };
+    const { stdout, stderr } = await execute(node, [file], { cwd: project, env });
+    expect(stderr).toBe('');
+    return JSON.parse(stdout);
+  }
+
+  it('works under Node 24', async () => {
+    expect(process.version).toMatch(/^v24\./);
+    expect(await runWith(process.execPath)).toEqual(expected);
+  });
+
+  it('works under Node 20', async (context) => {
+    const node = await findNode(20);
+    if (node === undefined) {
+      console.log('The client is not tried under Node 20: there is none in PATH.');
+      return context.skip();
+    }
+    expect(await runWith(node)).toEqual(expected);
+  });
+
+  it('works in Chromium, from another origin', async () => {
+    const installedBrowser = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+    const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update'];
+    const browser = await chromium.launch({
+      executablePath: existsSync(installedBrowser) ? installedBrowser : await sparticuz.executablePath(),
+      args: [...quiet, '--disable-sync', '--no-sandbox', '--disable-gpu'],
+    });
+    try {
+      const page = await browser.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => complaints.push(message.text()));
+      await page.goto(origin);
+      const inPage = program
+        .replace(/import (\{.*\}) from '@itsm-api\/client\/webhooks'/, "const $1 = await import('/client/webhooks.js')")
+        .replace(/import (\{.*\}) from '@itsm-api\/client'/, "const $1 = await import('/client/index.js')")
+        .replace('process.env', JSON.stringify({ BASE_URL: baseUrl, API_KEY: workspace.key }));
+      const result = await page.evaluate(
+        `(async () => { ${inPage}\n return { found, limits, missing, same, refused }; })()`,
+      );
+      expect(result).toEqual(expected);
+      // The ticket that is not there.
+      expect(complaints).toEqual([expect.stringContaining('404')]);
+    } finally {
+      await browser.close();
+    }
+  }, 60_000);
+});
+
+/** A Node.js of this major version in PATH. */
+async function findNode(major: number): Promise<string | undefined> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const node = join(folder, 'node');
+    const version = await execute(node, ['--version']).catch(() => undefined);
+    if (version?.stdout.startsWith(`v${major}.`)) return node;
+  }
+  return undefined;
+}
+
+describe('the types', () => {
+  const compilers = {
+    'TypeScript 5.9': () => join(dirname(require.resolve('typescript-5.9/package.json')), 'bin/tsc'),
+    'TypeScript 7': () => join(root, 'node_modules/typescript/bin/tsc'),
+  };
+  const strict = {
+    noEmit: true,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    target: 'es2022',
+  };
+  const settings = {
+    'Node.js': {
+      ...strict,
+      module: 'nodenext',
+      lib: ['es2022'],
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
+    },
+    'a bundler': {
+      ...strict,
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      lib: ['es2022', 'dom'],
+      types: [],
+    },
+  };
+
+  beforeAll(async () => {
+    const readme = await readFile(join(installed, 'README.md'), 'utf8');
+    const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+    const declarations = await Promise.all(
+      ['generated', 'client', 'errors', 'list', 'api-promise', 'webhooks'].map((name) =>
+        readFile(join(installed, `dist/${name}.d.ts`), 'utf8'),
+      ),
+    );
+    const examples = [...declarations.join('\n').matchAll(/@example\n([\s\S]*?)\*\//g)].map(([, block = '']) =>
+      block.replace(/^ *\* ?/gm, ''),
+    );
+    expect(blocks.length).toBeGreaterThan(5);
+    // All sixteen operations, and the rest.
+    expect(examples.length).toBeGreaterThanOrEqual(22);
+    const functions = [...blocks, ...examples].map(
+      (block, index) => `export async function example${index}() {\n${block.replace(/^import .*\n/gm, '')}\n}\n`,
+    );
+    const context = `import { ItsmClient, isItsmError, type Ticket } from '@itsm-api/client';
+      import { signTestEvent, unwrap } from '@itsm-api/client/webhooks';
+      declare const process: { env: Record<string, string | undefined> };
+      declare const apiKey: string;
+      declare const client: ItsmClient;
+      declare const rawBody: Uint8Array;
+      declare const request: Request;
+      declare const secret: string;
+      declare const ticket: Ticket;
+      declare const save: (ticket: Ticket) => Promise<void>;\n`;
+    for (const [name, compilerOptions] of Object.entries(settings)) {
+      const folder = join(project, name);
+      await mkdir(folder);
+      await writeFile(join(folder, 'examples.ts'), context + functions.join(''));
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    }
+  });
+
+  it.each(
+    Object.entries(compilers).flatMap(([name, tsc]) =>
+      Object.keys(settings).map((setting) => [name, setting, tsc] as const),
+    ),
+  )(
+    'and all examples compile under %s, for %s',
+    async (_, setting, tsc) => {
+      const command = [tsc(), '-p', join(project, setting)];
+      const { stdout, stderr } = await execute(process.execPath, command).catch((error) => error);
+      expect(stdout + stderr).toBe('');
+    },
+    60_000,
+  );
+});

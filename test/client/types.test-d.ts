@@ -1,0 +1,172 @@
+import type * as client from '@itsm-api/client';
+import { type ItsmClient, isItsmError } from '@itsm-api/client';
+import type { WebhookEvent } from '@itsm-api/client/webhooks';
+import type * as contract from '@itsm-api/contract';
+import type * as z from 'zod';
+
+/**
+ * Read by the compiler alone (`pnpm types`): a difference between the client's types and the contract's own doesn't
+ * compile.
+ */
+
+type Equal<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends <T>() => T extends Right ? 1 : 2 ? true : false;
+
+/** Holds when every entry of its argument is true. */
+function holds<_Claims extends Record<string, true>>(): void {}
+
+type Api = contract.Contract;
+type Path<Route extends { pathParams: z.ZodType }> = z.input<Route['pathParams']>;
+type Query<Route extends { query: z.ZodType }> = z.input<Route['query']>;
+type Body<Route extends { body: z.ZodType }> = z.input<Route['body']>;
+type Answer<Route> = Route extends { responses: { 200: infer Success extends z.ZodType } }
+  ? z.output<Success>
+  : Route extends { responses: { 201: infer Success extends z.ZodType } }
+    ? z.output<Success>
+    : never;
+
+/** The contract's answer with its enums opened, since a newer server may answer other values. */
+type Opened<T> = T extends readonly (infer Element)[]
+  ? OpenedValue<Element>[]
+  : T extends object
+    ? { [Key in keyof T]: OpenedValue<T[Key]> }
+    : T;
+type OpenedValue<T> =
+  IsEnum<Exclude<T, null>> extends true ? client.Open<Exclude<T, null> & string> | Nulls<T> : Opened<T>;
+type Nulls<T> = Extract<T, null>;
+/** A union of string literals; a single literal is none. */
+type IsEnum<T> = [T] extends [string] ? (string extends T ? false : IsUnion<T>) : false;
+type IsUnion<T, Whole = T> = T extends unknown ? ([Whole] extends [T] ? false : true) : never;
+
+type ItemOf<Route> = Answer<Route> extends { data: infer Data } ? Opened<Data> : never;
+type RowOf<Route> = Answer<Route> extends { data: (infer Row)[]; meta: contract.PageMeta } ? Opened<Row> : never;
+
+/** The arguments before the options, and what the promise resolves to. */
+type Arguments<Method> = Method extends (...given: [...infer Given, options?: client.RequestOptions]) => unknown
+  ? Given
+  : never;
+type Item<Method> = Method extends (...given: never) => client.ApiPromise<infer Data> ? Data : never;
+type Row<Method> = Method extends (...given: never) => client.ApiList<infer Data> ? Data : never;
+
+type Tickets = ItsmClient['tickets'];
+type Assets = ItsmClient['assets'];
+type Projects = ItsmClient['projects'];
+type Tasks = ItsmClient['tasks'];
+type Users = ItsmClient['users'];
+type Webhooks = ItsmClient['webhooks'];
+
+/** Every operation of the contract is a method, and there is no other. */
+holds<{
+  resources: Equal<keyof ItsmClient, keyof Api>;
+  ping: Equal<keyof ItsmClient['ping'], keyof Api['ping']>;
+  tickets: Equal<keyof Tickets, keyof Api['tickets']>;
+  assets: Equal<keyof Assets, keyof Api['assets']>;
+  projects: Equal<keyof Projects, keyof Api['projects']>;
+  tasks: Equal<keyof Tasks, keyof Api['tasks']>;
+  users: Equal<keyof Users, keyof Api['users']>;
+  webhooks: Equal<keyof Webhooks, keyof Api['webhooks']>;
+}>();
+
+/** What is sent is what the contract takes. */
+holds<{
+  ping: Equal<Arguments<ItsmClient['ping']['get']>, []>;
+  ticketQuery: Equal<client.TicketQuery, Query<Api['tickets']['list']>>;
+  ticketList: Equal<Arguments<Tickets['list']>, [query?: client.TicketQuery]>;
+  ticketGet: Equal<Arguments<Tickets['get']>, [Path<Api['tickets']['get']>['id']]>;
+  ticketCreate: Equal<Arguments<Tickets['create']>, [client.NewTicket]>;
+  newTicket: Equal<client.NewTicket, Body<Api['tickets']['create']>>;
+  ticketUpdate: Equal<Arguments<Tickets['update']>, [Path<Api['tickets']['update']>['id'], client.TicketPatch]>;
+  ticketPatch: Equal<client.TicketPatch, Body<Api['tickets']['update']>>;
+  assetQuery: Equal<client.AssetQuery, Query<Api['assets']['list']>>;
+  assetList: Equal<Arguments<Assets['list']>, [query?: client.AssetQuery]>;
+  assetUpdate: Equal<Arguments<Assets['update']>, [Path<Api['assets']['update']>['id'], client.AssetPatch]>;
+  assetPatch: Equal<client.AssetPatch, Body<Api['assets']['update']>>;
+  projectQuery: Equal<client.ProjectQuery, Query<Api['projects']['list']>>;
+  projectList: Equal<Arguments<Projects['list']>, [query?: client.ProjectQuery]>;
+  projectGet: Equal<Arguments<Projects['get']>, [Path<Api['projects']['get']>['id']]>;
+  taskQuery: Equal<client.TaskQuery, Query<Api['tasks']['list']>>;
+  taskList: Equal<Arguments<Tasks['list']>, [Path<Api['tasks']['list']>['id'], query?: client.TaskQuery]>;
+  taskCreate: Equal<Arguments<Tasks['create']>, [Path<Api['tasks']['create']>['id'], client.NewTask]>;
+  newTask: Equal<client.NewTask, Body<Api['tasks']['create']>>;
+  taskUpdate: Equal<Arguments<Tasks['update']>, [Path<Api['tasks']['update']>['taskId'], client.TaskPatch]>;
+  taskPatch: Equal<client.TaskPatch, Body<Api['tasks']['update']>>;
+  userQuery: Equal<client.UserQuery, Query<Api['users']['list']>>;
+  userList: Equal<Arguments<Users['list']>, [query?: client.UserQuery]>;
+  webhookQuery: Equal<client.WebhookQuery, Query<Api['webhooks']['list']>>;
+  webhookList: Equal<Arguments<Webhooks['list']>, [query?: client.WebhookQuery]>;
+  webhookCreate: Equal<Arguments<Webhooks['create']>, [client.NewWebhook]>;
+  newWebhook: Equal<client.NewWebhook, Body<Api['webhooks']['create']>>;
+  webhookDelete: Equal<Arguments<Webhooks['delete']>, [Path<Api['webhooks']['delete']>['id']]>;
+}>();
+
+/** What is answered is what the contract answers, with open enums. */
+holds<{
+  ping: Equal<Item<ItsmClient['ping']['get']>, ItemOf<Api['ping']['get']>>;
+  ticketList: Equal<Row<Tickets['list']>, RowOf<Api['tickets']['list']>>;
+  ticketGet: Equal<Item<Tickets['get']>, ItemOf<Api['tickets']['get']>>;
+  ticketCreate: Equal<Item<Tickets['create']>, ItemOf<Api['tickets']['create']>>;
+  ticketUpdate: Equal<Item<Tickets['update']>, ItemOf<Api['tickets']['update']>>;
+  assetList: Equal<Row<Assets['list']>, RowOf<Api['assets']['list']>>;
+  assetUpdate: Equal<Item<Assets['update']>, ItemOf<Api['assets']['update']>>;
+  projectList: Equal<Row<Projects['list']>, RowOf<Api['projects']['list']>>;
+  projectGet: Equal<Item<Projects['get']>, ItemOf<Api['projects']['get']>>;
+  taskList: Equal<Row<Tasks['list']>, RowOf<Api['tasks']['list']>>;
+  taskCreate: Equal<Item<Tasks['create']>, ItemOf<Api['tasks']['create']>>;
+  taskUpdate: Equal<Item<Tasks['update']>, ItemOf<Api['tasks']['update']>>;
+  userList: Equal<Row<Users['list']>, RowOf<Api['users']['list']>>;
+  webhookList: Equal<Row<Webhooks['list']>, RowOf<Api['webhooks']['list']>>;
+  webhookCreate: Equal<Item<Webhooks['create']>, ItemOf<Api['webhooks']['create']>>;
+  webhookDelete: Equal<Item<Webhooks['delete']>, ItemOf<Api['webhooks']['delete']>>;
+  meta: Equal<client.PageMeta, contract.PageMeta>;
+  detail: Equal<client.ErrorDetail, contract.ErrorDetail>;
+  code: Equal<client.ErrorCode, contract.ErrorCode>;
+  scope: Equal<client.Scope, contract.Scope>;
+}>();
+
+/** The events are those of the contract, told apart by type, and one more for those to come. */
+type EventOf<Type extends contract.EventType> = Extract<client.KnownEvent, { type: Type }>;
+holds<{
+  types: Equal<client.KnownEvent['type'], contract.EventType>;
+  ticketCreated: Equal<EventOf<'ticket.created'>['ticket'], Opened<contract.EventPayload<'ticket.created'>>>;
+  ticketUpdated: Equal<EventOf<'ticket.updated'>['ticket'], Opened<contract.EventPayload<'ticket.updated'>>>;
+  assetCreated: Equal<EventOf<'asset.created'>['asset'], Opened<contract.EventPayload<'asset.created'>>>;
+  taskUpdated: Equal<EventOf<'task.updated'>['task'], Opened<contract.EventPayload<'task.updated'>>>;
+  ticketChanges: Equal<EventOf<'ticket.updated'>['changes'], contract.Changes>;
+  taskChanges: Equal<EventOf<'task.updated'>['changes'], contract.Changes>;
+}>();
+
+export function describeEvent(event: WebhookEvent): string {
+  switch (event.type) {
+    case 'ticket.created':
+      return event.ticket.ticketNumber;
+    case 'ticket.updated':
+      return `${event.ticket.id} ${Object.keys(event.changes)}`;
+    case 'asset.created':
+      return event.asset.assetTag;
+    case 'task.updated':
+      return event.task.title;
+    default:
+      return String((event satisfies client.UnknownEvent).body.type);
+  }
+}
+
+export function describeError(error: unknown): string {
+  if (isItsmError(error, 'RATE_LIMIT_EXCEEDED')) return (error.retryAfterSeconds satisfies number).toFixed();
+  if (isItsmError(error, 'INSUFFICIENT_SCOPE')) return error.requiredScope satisfies string;
+  if (isItsmError(error)) return error.details.map(({ path }) => path).join();
+  return 'not ours';
+}
+
+/** What does not fit is refused. */
+export async function refused(api: ItsmClient): Promise<void> {
+  // @ts-expect-error: no such status can be asked for
+  await api.tickets.list({ status: 'NEW' });
+  // @ts-expect-error: no such filter
+  await api.projects.list({ priority: 'HIGH' });
+  // @ts-expect-error: the description is missing
+  await api.tickets.create({ title: 'VPN drops', type: 'INCIDENT', category: 'NETWORK' });
+  // @ts-expect-error: the type of a ticket cannot change
+  await api.tickets.update(1, { type: 'CHANGE' });
+  const { status } = await api.tickets.get(1);
+  // Other values than today's may come.
+  if (status === 'ON_HOLD_IN_2030') status satisfies string;
+}

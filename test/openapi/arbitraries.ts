@@ -1,0 +1,83 @@
+import type { Schema } from '@itsm-api/contract/openapi';
+import fc, { type Arbitrary } from 'fast-check';
+import { follow } from './operations.ts';
+
+/** Ids of rows that are there, by the field or parameter that may name them. */
+export type KnownIds = Readonly<Record<string, readonly number[]>>;
+
+/** Values that a schema of the document allows. An id is mostly one of those known for its field. */
+export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary<unknown> {
+  const { type, enum: values, const: constant, anyOf, ...rest } = follow(schema);
+  if (constant !== undefined) return fc.constant(constant);
+  if (Array.isArray(values)) return fc.constantFrom(...values);
+  if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map((each: Schema) => valid(each, ids, field)));
+  if (Array.isArray(type)) return fc.oneof(...type.map((each) => valid({ ...rest, type: each }, ids, field)));
+  switch (type) {
+    case 'null':
+      return fc.constant(null);
+    case 'boolean':
+      return fc.boolean();
+    case 'integer':
+      return integer(rest, ids[field]);
+    case 'number':
+      return fc.double({ noDefaultInfinity: true, noNaN: true });
+    case 'string':
+      return text(rest);
+    case 'array':
+      return array(rest, ids, field);
+    case 'object':
+      return object(rest, ids);
+    default:
+      return fc.jsonValue();
+  }
+}
+
+function integer({ minimum = 0, maximum = 1000 }: Schema, known: readonly number[] = []): Arbitrary<number> {
+  const any = fc.integer({ min: Number(minimum), max: Number(maximum) });
+  return known.length === 0 ? any : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known) }, any);
+}
+
+function text({ format, pattern, minLength = 0, maxLength = 300 }: Schema): Arbitrary<string> {
+  const dates = fc.date({
+    min: new Date('0001-01-01T00:00:00Z'),
+    max: new Date('9999-12-31T23:59:59Z'),
+    noInvalidDate: true,
+  });
+  if (format === 'date') return dates.map((date) => date.toISOString().slice(0, 10));
+  if (format === 'date-time') return dates.map((date) => date.toISOString());
+  if (format === 'uri') return fc.domain().map((domain) => `https://${domain}/hook`);
+  if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern));
+  const lengths = { minLength: Number(minLength), maxLength: Number(maxLength) };
+  const units = fc.oneof(fc.string({ ...lengths, unit: 'grapheme-ascii' }), fc.string({ ...lengths, unit: 'binary' }));
+  // What no schema can say: NUL can't be stored, and white space around short text is taken off.
+  return units.filter(
+    (value) => !value.includes('\0') && value.trim().length >= Number(minLength) && value.length <= Number(maxLength),
+  );
+}
+
+function array({ items, minItems = 0, maxItems = 5 }: Schema, ids: KnownIds, field: string): Arbitrary<unknown[]> {
+  const lengths = { minLength: Number(minItems), maxLength: Math.min(Number(maxItems), 5) };
+  return fc.array(valid(items as Schema, ids, field), lengths);
+}
+
+function object(schema: Schema, ids: KnownIds): Arbitrary<object> {
+  const { properties = {}, required = [], additionalProperties, propertyNames, minProperties = 0 } = schema;
+  const fields = Object.entries(properties as Record<string, Schema>);
+  const named = fc.record(Object.fromEntries(fields.map(([name, field]) => [name, valid(field, ids, name)])), {
+    requiredKeys: required as string[],
+  });
+  const free =
+    typeof additionalProperties === 'object' && additionalProperties !== null
+      ? fc.dictionary(
+          valid((propertyNames ?? { type: 'string' }) as Schema).map(String),
+          valid(additionalProperties as Schema),
+          {
+            maxKeys: 5,
+          },
+        )
+      : fc.constant({});
+  return fc
+    .tuple(named, free)
+    .map(([some, others]) => ({ ...some, ...others }))
+    .filter((value) => Object.keys(value).length >= Number(minProperties));
+}

@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { createClient } from '@hey-api/openapi-ts';
+import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
+import openapiTypescript, { astToString } from 'openapi-typescript';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+/*
+ * Clients that other generators make of the document: they compile, and work against a running server.
+ */
+const modules = join(import.meta.dirname, '../node_modules');
+const compiler = join(import.meta.dirname, '../../node_modules/.bin/tsc');
+
+let api: Api;
+let origin: string;
+/** In `node_modules`, where the generated code finds what it imports. */
+let folder: string;
+
+beforeAll(async () => {
+  api = await startApi();
+  origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  folder = await mkdtemp(join(modules, '.clients-'));
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await api.close();
+});
+
+/** Uses a client as an integrator would: lists with filters, creates, changes, and meets errors. */
+const uses = {
+  'hey-api': `
+    import { client } from './generated/client.gen.js';
+    import { pingGet, ticketsCreate, ticketsGet, ticketsList, ticketsUpdate, usersList, webhooksDelete } from './generated/sdk.gen.js';
+    import type { Ticket } from './generated/types.gen.js';
+
+    client.setConfig({ baseUrl: process.env.BASE_URL!, auth: () => process.env.KEY! });
+    console.log((await pingGet({ throwOnError: true })).data.data.version);
+    const made = await ticketsCreate({
+      body: { title: 'Generated', description: 'By hey-api', type: 'INCIDENT', categoryConfigId: 'c1' },
+      throwOnError: true,
+    });
+    const ticket: Ticket = made.data.data;
+    const category: 'SOFTWARE' | 'HARDWARE' | 'NETWORK' | 'ACCESS' | 'EMAIL' | 'OTHER' | null = ticket.category;
+    const changed = await ticketsUpdate({ path: { id: ticket.id }, body: { status: 'RESOLVED', assigneeId: null } });
+    console.log(category, changed.data?.data.status, changed.response?.headers.get('x-ratelimit-remaining') !== null);
+    const page = await ticketsList({ query: { status: ['OPEN', 'RESOLVED'], perPage: 5 } });
+    console.log(page.data?.meta.totalCount, (await usersList({ query: { active: [true] } })).data?.data.length);
+    const { error } = await ticketsGet({ path: { id: 9007199254740991 } });
+    console.log(error?.error.code, (await webhooksDelete({ path: { id: 0 } })).error?.error.details?.[0]?.path);
+    // @ts-expect-error a status that there is not
+    const wrong = await ticketsUpdate({ path: { id: ticket.id }, body: { status: 'DONE' } });
+    console.log(wrong.error?.error.code);
+  `,
+  'openapi-typescript': `
+    import createClient from 'openapi-fetch';
+    import type { components, paths } from './generated.js';
+
+    const { GET, POST, PATCH, DELETE } = createClient<paths>({
+      baseUrl: process.env.BASE_URL!,
+      headers: { 'x-api-key': process.env.KEY! },
+    });
+    console.log((await GET('/ping')).data?.data.version);
+    const made = await POST('/tickets', {
+      body: { title: 'Generated', description: 'By openapi-typescript', type: 'INCIDENT', categoryConfigId: 'c1' },
+    });
+    const ticket: components['schemas']['Ticket'] = made.data!.data;
+    const category: components['schemas']['TicketCategory'] | null = ticket.category;
+    const params = { path: { id: ticket.id } };
+    const changed = await PATCH('/tickets/{id}', { params, body: { status: 'RESOLVED', assigneeId: null } });
+    console.log(category, changed.data?.data.status, changed.response.headers.get('x-ratelimit-remaining') !== null);
+    const page = await GET('/tickets', { params: { query: { status: ['OPEN', 'RESOLVED'], perPage: 5 } } });
+    const users = await GET('/users', { params: { query: { active: [true] } } });
+    console.log(page.data?.meta.totalCount, users.data?.data.length);
+    const { error } = await GET('/tickets/{id}', { params: { path: { id: 9007199254740991 } } });
+    const refused = await DELETE('/webhooks/{id}', { params: { path: { id: 0 } } });
+    console.log(error?.error.code, refused.error?.error.details?.[0]?.path);
+    // @ts-expect-error a status that there is not
+    const wrong = await PATCH('/tickets/{id}', { params, body: { status: 'DONE' } });
+    console.log(wrong.error?.error.code);
+  `,
+};
+
+/** Writes what a generator makes of a document into a folder. */
+const generators: Record<keyof typeof uses, (document: OpenApi, into: string) => Promise<unknown>> = {
+  'hey-api': (document, into) =>
+    createClient({
+      input: document as unknown as Record<string, unknown>,
+      output: { path: join(into, 'generated'), module: { extension: '.js' } },
+      plugins: ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript'],
+      logs: { level: 'silent', file: false },
+    }),
+  'openapi-typescript': async (document, into) => {
+    const generated = await openapiTypescript(JSON.stringify(document));
+    await writeFile(join(into, 'generated.d.ts'), astToString(generated));
+  },
+};
+
+describe.each(Object.keys(uses) as (keyof typeof uses)[])('a client by %s', (generator) => {
+  it.each([
+    ['3.1', () => openApiDocument()],
+    ['3.0', () => downgrade(openApiDocument())],
+  ])('from OpenAPI %s compiles and works', async (_, make) => {
+    const own = await mkdtemp(join(folder, 'client-'));
+    await generators[generator](make(), own);
+    await writeFile(join(own, 'use.ts'), uses[generator]);
+    await writeFile(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    expect(await run(compiler, ['-p', own])).toBe('');
+
+    const { key } = await createWorkspace(api);
+    const printed = await run(process.execPath, [join(own, 'use.js')], {
+      BASE_URL: `${origin}/api/public/v1`,
+      KEY: key,
+    });
+    expect(printed.split('\n')).toEqual(['v1', 'null RESOLVED true', '1 1', 'NOT_FOUND id', 'VALIDATION_ERROR', '']);
+  });
+});
+
+const compilerOptions = {
+  target: 'es2023',
+  lib: ['es2023', 'dom', 'dom.iterable'],
+  module: 'nodenext',
+  strict: true,
+  types: ['node'],
+  skipLibCheck: false,
+};
+
+/** Runs a program and resolves to all that it printed. */
+async function run(command: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return output + errors;
+}

@@ -1,0 +1,120 @@
+import type { OpenApi, Schema } from '@itsm-api/contract/openapi';
+import { follow } from './operations.ts';
+
+export interface Sides {
+  released: OpenApi;
+  present: OpenApi;
+}
+
+/** Requests may be allowed more than before, answers may say less than before is refused: each has its direction. */
+type Direction = 'request' | 'answer';
+
+type Fields = Record<string, Schema>;
+
+/** How a schema breaks those who sent, or who read, what the old one allowed. */
+export function breaksOfSchema(sides: Sides, direction: Direction, old: Schema, now: Schema, at: string): string[] {
+  const [was, is] = [follow(old, sides.released), follow(now, sides.present)];
+  const inner = (before: unknown, after: unknown, place: string) =>
+    isSchema(before) && isSchema(after) ? breaksOfSchema(sides, direction, before, after, place) : [];
+  return [
+    ...breaksOfValues(direction, was, is).map((what) => `${at}: ${what}`),
+    ...(direction === 'request' ? breaksOfLimits(was, is).map((what) => `${at}: ${what}`) : []),
+    ...breaksOfFields(direction, was, is, at),
+    ...Object.entries(fieldsOf(was)).flatMap(([name, field]) => inner(field, fieldsOf(is)[name], `${at}.${name}`)),
+    ...inner(was.items, is.items, `${at}[]`),
+    ...inner(was.additionalProperties, is.additionalProperties, `${at}{}`),
+    ...inner(was.propertyNames, is.propertyNames, `names of ${at}`),
+    ...breaksOfChoices(sides, direction, was, is, at),
+  ];
+}
+
+/** Types, constants, enums and formats. */
+function breaksOfValues(direction: Direction, was: Schema, is: Schema): string[] {
+  const asked = direction === 'request';
+  const [narrower, wider] = asked ? [was, is] : [is, was];
+  const added = typesOf(narrower).filter((type) => wider.type !== undefined && !typesOf(wider).includes(type));
+  const isNarrowed = narrower.type === undefined && wider.type !== undefined && choicesOf(narrower) === undefined;
+  return [
+    ...added.map((type) => `type ${type} is ${asked ? 'no longer taken' : 'new'}`),
+    ...(isNarrowed ? [asked ? 'other types are no longer taken' : 'the type is open now'] : []),
+    ...(wider.const !== undefined && was.const !== is.const ? ['the constant is changed'] : []),
+    ...(asked ? removedValues(was, is) : []),
+    ...(wider.format !== undefined && was.format !== is.format
+      ? [`format ${was.format ?? 'none'} became ${is.format ?? 'none'}`]
+      : []),
+  ];
+}
+
+function removedValues(was: Schema, is: Schema): string[] {
+  if (!Array.isArray(is.enum)) return [];
+  if (!Array.isArray(was.enum)) return ['only some values are still taken'];
+  const present = is.enum;
+  return was.enum.filter((value) => !present.includes(value)).map((value) => `value ${value} is no longer taken`);
+}
+
+/** Limits that got tighter. */
+function breaksOfLimits(was: Schema, is: Schema): string[] {
+  const least = ['minimum', 'minLength', 'minItems', 'minProperties'];
+  const most = ['maximum', 'maxLength', 'maxItems', 'maxProperties'];
+  return [
+    ...least.filter((limit) => Number(is[limit] ?? -Infinity) > Number(was[limit] ?? -Infinity)),
+    ...most.filter((limit) => Number(is[limit] ?? Infinity) < Number(was[limit] ?? Infinity)),
+    ...(is.pattern !== undefined && is.pattern !== was.pattern ? ['pattern'] : []),
+    ...(is.uniqueItems === true && was.uniqueItems !== true ? ['uniqueItems'] : []),
+  ].map((limit) => `${limit} is tighter`);
+}
+
+function breaksOfFields(direction: Direction, was: Schema, is: Schema, at: string): string[] {
+  const closed = is.additionalProperties === false;
+  const removed = Object.keys(fieldsOf(was)).filter((name) => !(name in fieldsOf(is)));
+  const required = requiredOf(is).filter((name) => !requiredOf(was).includes(name));
+  const optional = requiredOf(was).filter((name) => !requiredOf(is).includes(name) && name in fieldsOf(is));
+  if (direction === 'answer') {
+    return [
+      ...removed.map((name) => `${at}.${name}: the field is removed`),
+      ...optional.map((name) => `${at}.${name}: the field may be absent now`),
+    ];
+  }
+  return [
+    ...(closed ? removed.map((name) => `${at}.${name}: the field is removed`) : []),
+    ...required.map((name) => `${at}.${name}: the field is newly required`),
+    ...(closed && was.additionalProperties !== false && was.type === 'object'
+      ? [`${at}: other fields are no longer taken`]
+      : []),
+  ];
+}
+
+/** In a request every old choice must still be there, in an answer every new one must have been there. */
+function breaksOfChoices(sides: Sides, direction: Direction, was: Schema, is: Schema, at: string): string[] {
+  const [old, now] = [choicesOf(was), choicesOf(is)];
+  if (old === undefined || now === undefined) return old === now ? [] : [`${at}: the choices are others`];
+  const [asked, offered] = direction === 'request' ? [old, now] : [now, old];
+  const fits = (choice: Schema, other: Schema) => {
+    const [before, after] = direction === 'request' ? [choice, other] : [other, choice];
+    return breaksOfSchema(sides, direction, before, after, at).length === 0;
+  };
+  const lost = asked.filter((choice) => !offered.some((other) => fits(choice, other)));
+  return lost.map(
+    (choice) => `${at}: the choice ${JSON.stringify(choice)} ${direction === 'request' ? 'is removed' : 'is new'}`,
+  );
+}
+
+function choicesOf({ anyOf, oneOf }: Schema): Schema[] | undefined {
+  return (anyOf ?? oneOf) as Schema[] | undefined;
+}
+
+function typesOf({ type }: Schema): unknown[] {
+  return type === undefined ? [] : [type].flat();
+}
+
+function fieldsOf({ properties = {} }: Schema): Fields {
+  return properties as Fields;
+}
+
+function requiredOf({ required = [] }: Schema): string[] {
+  return required as string[];
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null;
+}

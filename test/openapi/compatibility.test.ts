@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises';
+import { type OpenApi, openApiDocument, type Schema } from '@itsm-api/contract/openapi';
+import { describe, expect, it } from 'vitest';
+import { breaksOf } from './compatibility.ts';
+
+/*
+ * Whoever was right by the released document is right by the present one. With a release, `contract/openapi.json`
+ * becomes the released document.
+ */
+it('the document keeps what the released one promised', async () => {
+  const released = await readFile(new URL('../../contract/released/openapi.json', import.meta.url), 'utf8');
+  expect(breaksOf(JSON.parse(released), openApiDocument())).toEqual([]);
+});
+
+/** A part of the document that a test changes as it likes. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests know what stands where
+type Part = any;
+
+function changed(change: (document: Part) => void): string[] {
+  const present = structuredClone(openApiDocument());
+  change(present);
+  return breaksOf(openApiDocument(), present);
+}
+
+const tickets = '/tickets';
+const schema = (document: OpenApi, name: string) => document.components.schemas[name] as Part;
+
+describe('is broken by', () => {
+  it.each<[what: string, change: (document: Part) => void, found: string]>([
+    ['a removed path', (d) => delete d.paths['/users'], 'path /users is removed'],
+    ['a removed operation', (d) => delete d.paths[tickets].post, 'operation /tickets post is removed'],
+    ['another operationId', (d) => (d.paths[tickets].get.operationId = 'x'), 'operationId tickets_list is changed'],
+    ['another scope', (d) => (d.paths[tickets].get['x-required-scope'] = 'kb:read'), 'the scope tickets:read became'],
+    [
+      'a key where none was needed',
+      (d) => (d.paths['/ping'].get['x-required-scope'] = 'kb:read'),
+      'the scope none became',
+    ],
+    [
+      'a removed security scheme',
+      (d) => delete d.components.securitySchemes.apiKey,
+      'security scheme apiKey is removed',
+    ],
+    ['a removed parameter', (d) => d.paths[tickets].get.parameters.pop(), 'parameter query category is removed'],
+    [
+      'a new required parameter',
+      (d) => d.paths[tickets].get.parameters.push({ name: 'x', in: 'query', required: true, schema: {} }),
+      'parameter query x is newly required',
+    ],
+    [
+      'a parameter that became required',
+      (d) => (d.components.parameters.Page.required = true),
+      'parameter query page is newly required',
+    ],
+    [
+      'a parameter written otherwise',
+      (d) => (d.components.parameters.TicketStatusFilter.explode = false),
+      'parameter query status is written otherwise',
+    ],
+    [
+      'a tighter maximum of a parameter',
+      (d) => (d.components.parameters.PerPage.schema.maximum = 50),
+      'parameter query perPage: maximum is tighter',
+    ],
+    ['a removed body', (d) => delete d.paths[tickets].post.requestBody, 'the body is removed'],
+    [
+      'a new body',
+      (d) => (d.paths['/webhooks/{id}'].delete.requestBody = d.paths['/webhooks'].post.requestBody),
+      'a body is newly required',
+    ],
+    [
+      'a removed field of a request',
+      (d) => delete schema(d, 'NewTask').properties.dueDate,
+      'body.dueDate: the field is removed',
+    ],
+    [
+      'a new required field of a request',
+      (d) => schema(d, 'NewTask').required.push('dueDate'),
+      'body.dueDate: the field is newly required',
+    ],
+    [
+      'a tighter length',
+      (d) => (schema(d, 'NewTask').properties.title.maxLength = 80),
+      'body.title: maxLength is tighter',
+    ],
+    ['a new pattern', (d) => (schema(d, 'NewTask').properties.title.pattern = '^A'), 'body.title: pattern is tighter'],
+    [
+      'a new format',
+      (d) => (schema(d, 'NewTask').properties.title.format = 'uri'),
+      'body.title: format none became uri',
+    ],
+    [
+      'null that is no longer taken',
+      (d) => (schema(d, 'NewTask').properties.description.type = 'string'),
+      'body.description: type null is no longer taken',
+    ],
+    [
+      'a removed enum value of a request',
+      (d) => schema(d, 'TicketType').enum.pop(),
+      'value SERVICE_REQUEST is no longer taken',
+    ],
+    [
+      'an enum where any text was taken',
+      (d) => (schema(d, 'NewWebhook').properties.secret.enum = ['a']),
+      'body.secret: only some values are still taken',
+    ],
+    [
+      'a value that custom fields no longer take',
+      (d) => schema(d, 'CustomFieldsPatch').additionalProperties.anyOf.shift(),
+      'the choice {"type":"string"',
+    ],
+    [
+      'a value that custom fields did not have',
+      (d) => schema(d, 'CustomFields').additionalProperties.anyOf.push({ type: 'object' }),
+      'the choice {"type":"object"} is new',
+    ],
+    [
+      'other fields that are no longer taken',
+      (d) => (schema(d, 'CustomFieldsPatch').additionalProperties = false),
+      'no longer taken',
+    ],
+    ['a removed response', (d) => delete d.paths[tickets].get.responses[429], 'response 429 is removed'],
+    [
+      'a removed header',
+      (d) => delete d.components.responses.RateLimitExceeded.headers['Retry-After'],
+      'response 429: header Retry-After is removed',
+    ],
+    [
+      'a removed field of an answer',
+      (d) => delete schema(d, 'Ticket').properties.closedAt,
+      'closedAt: the field is removed',
+    ],
+    ['a field that may be absent', (d) => schema(d, 'Ticket').required.shift(), 'data.id: the field may be absent now'],
+    [
+      'another type of a field',
+      (d) => (schema(d, 'Ticket').properties.id.type = 'string'),
+      'data.id: type string is new',
+    ],
+    [
+      'a field that may be null',
+      (d) => (schema(d, 'User').properties.email.type = ['string', 'null']),
+      'email: type null is new',
+    ],
+    [
+      'a type that is no longer told',
+      (d) => delete schema(d, 'User').properties.email.type,
+      'email: the type is open now',
+    ],
+    [
+      'another format of a field',
+      (d) => (schema(d, 'Task').properties.dueDate.format = 'date-time'),
+      'dueDate: format date became date-time',
+    ],
+    [
+      'another constant',
+      (d) => (schema(d, 'Pong').properties.version.const = 'v2'),
+      'version: the constant is changed',
+    ],
+    ['a removed event', (d) => delete d.webhooks['asset.created'], 'event asset.created is removed'],
+    [
+      'a removed header of a delivery',
+      (d) => d.webhooks['ticket.created'].post.parameters.shift(),
+      'header header X-Service-Signature',
+    ],
+    [
+      'a removed field of an event',
+      (d) => delete schema(d, 'TicketUpdatedEvent').properties.changes,
+      'ticket.updated.changes: the field is removed',
+    ],
+  ])('%s', (_, change, found) => {
+    expect(changed(change).join('\n')).toContain(found);
+  });
+});
+
+describe('is not broken by', () => {
+  it.each<[what: string, change: (document: Part) => void]>([
+    ['a new operation', (d) => (d.paths['/knowledge'] = d.paths[tickets])],
+    ['a new optional parameter', (d) => d.paths[tickets].get.parameters.push(optional)],
+    ['a new optional field of a request', (d) => (schema(d, 'NewTask').properties.note = { type: 'string' })],
+    ['a new field of an answer', (d) => (schema(d, 'Ticket').properties.note = { type: 'string' })],
+    ['a new enum value', (d) => schema(d, 'TicketStatus').enum.push('ON_HOLD')],
+    ['a longer text in requests', (d) => (schema(d, 'NewTask').properties.title.maxLength = 500)],
+    ['a required field that became optional', (d) => schema(d, 'NewTicket').required.pop()],
+    ['a new event', (d) => (d.webhooks['asset.updated'] = d.webhooks['asset.created'])],
+    ['other words', (d) => (d.paths[tickets].get.description = 'Lists.')],
+    ['a new error', (d) => (d.paths[tickets].get.responses[503] = d.paths[tickets].get.responses[500])],
+  ])('%s', (_, change) => {
+    expect(changed(change)).toEqual([]);
+  });
+
+  const optional = { name: 'x', in: 'query', required: false, schema: { type: 'string' } satisfies Schema };
+});

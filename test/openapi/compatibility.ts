@@ -1,0 +1,113 @@
+import type { OpenApi, Operation, Schema } from '@itsm-api/contract/openapi';
+import { breaksOfSchema, type Sides } from './compatibility-schemas.ts';
+import { follow } from './operations.ts';
+
+/**
+ * What of a released document a new one breaks, by name and place; nothing when whoever was right by the old one is
+ * right by the new one. New operations, optional parameters, fields of answers, and enum values in answers are no break:
+ * the document asks to ignore what one doesn't know.
+ */
+export function breaksOf(released: OpenApi, present: OpenApi): string[] {
+  return [
+    ...each(released.paths, present.paths, 'path', (old, now, path) =>
+      each(old, now, `operation ${path}`, (before, after, method) =>
+        breaksOfOperation({ released, present }, before, after, `${method.toUpperCase()} ${path}`),
+      ),
+    ),
+    ...each(released.webhooks ?? {}, present.webhooks ?? {}, 'event', (old, now, event) =>
+      breaksOfEvent({ released, present }, old.post, now.post, event),
+    ),
+    ...each(released.components.securitySchemes, present.components.securitySchemes, 'security scheme', () => []),
+  ];
+}
+
+/** Compares what both have by name; what only the old one has is a break. */
+function each<Value>(
+  old: Readonly<Record<string, Value>>,
+  now: Readonly<Record<string, Value>>,
+  what: string,
+  compare: (old: Value, now: Value, name: string) => string[],
+): string[] {
+  return Object.entries(old).flatMap(([name, before]) => {
+    const after = now[name];
+    return after === undefined ? [`${what} ${name} is removed`] : compare(before, after, name);
+  });
+}
+
+function breaksOfOperation(sides: Sides, old: Operation, now: Operation, at: string): string[] {
+  const scopes = [old, now].map((operation) => operation['x-required-scope']);
+  return [
+    ...(old.operationId === now.operationId ? [] : [`${at}: operationId ${old.operationId} is changed`]),
+    ...(scopes[0] === scopes[1] ? [] : [`${at}: the scope ${scopes[0] ?? 'none'} became ${scopes[1] ?? 'none'}`]),
+    ...breaksOfParameters(sides, old, now, at),
+    ...breaksOfBody(sides, old, now, at),
+    ...breaksOfResponses(sides, old, now, at),
+  ];
+}
+
+/** What the server sends to a receiver: all of it is an answer, so to speak. */
+function breaksOfEvent(sides: Sides, old: Operation, now: Operation, event: string): string[] {
+  const [before, after] = [parametersOf(sides.released, old), parametersOf(sides.present, now)];
+  return [
+    ...each(before, after, `${event}: header`, () => []),
+    ...breaksOfSchema(sides, 'answer', bodyOf(old), bodyOf(now), event),
+  ];
+}
+
+function breaksOfParameters(sides: Sides, old: Operation, now: Operation, at: string): string[] {
+  const [before, after] = [parametersOf(sides.released, old), parametersOf(sides.present, now)];
+  const added = Object.entries(after).filter(([name, { required }]) => required && before[name]?.required !== true);
+  return [
+    ...added.map(([name]) => `${at}: parameter ${name} is newly required`),
+    ...each(before, after, `${at}: parameter`, (was, is, name) => [
+      ...(was.style === is.style && was.explode === is.explode
+        ? []
+        : [`${at}: parameter ${name} is written otherwise`]),
+      ...breaksOfSchema(sides, 'request', was.schema, is.schema, `${at}: parameter ${name}`),
+    ]),
+  ];
+}
+
+function breaksOfBody(sides: Sides, old: Operation, now: Operation, at: string): string[] {
+  if (now.requestBody === undefined) return old.requestBody === undefined ? [] : [`${at}: the body is removed`];
+  if (old.requestBody === undefined) return [`${at}: a body is newly required`];
+  return breaksOfSchema(sides, 'request', bodyOf(old), bodyOf(now), `${at}: body`);
+}
+
+function breaksOfResponses(sides: Sides, old: Operation, now: Operation, at: string): string[] {
+  return each(old.responses, now.responses, `${at}: response`, (before, after, status) => {
+    const was = follow<Answer>(before, sides.released);
+    const is = follow<Answer>(after, sides.present);
+    return [
+      ...each(was.headers ?? {}, is.headers ?? {}, `${at}: response ${status}: header`, () => []),
+      ...breaksOfSchema(sides, 'answer', contentOf(was), contentOf(is), `${at}: response ${status}`),
+    ];
+  });
+}
+
+interface Answer {
+  headers?: Record<string, unknown>;
+  content?: Record<string, { schema: Schema }>;
+}
+
+interface Input {
+  name: string;
+  in: string;
+  required: boolean;
+  style?: string;
+  explode?: boolean;
+  schema: Schema;
+}
+
+function parametersOf(document: OpenApi, { parameters = [] }: Operation): Record<string, Input> {
+  const followed = parameters.map((parameter) => follow<Input>(parameter, document));
+  return Object.fromEntries(followed.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter]));
+}
+
+function bodyOf({ requestBody }: Operation): Schema {
+  return requestBody?.content['application/json'].schema ?? {};
+}
+
+function contentOf({ content }: Answer): Schema {
+  return content?.['application/json']?.schema ?? {};
+}

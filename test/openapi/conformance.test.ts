@@ -1,0 +1,185 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Api, startApi } from '../support/api.ts';
+import { cloneDatabase, execute } from '../support/database.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import type { KnownIds } from './arbitraries.ts';
+import { type DocumentedOperation, document, operations } from './operations.ts';
+import { callOf, mutatedRequests, type Request, validRequests } from './requests.ts';
+
+/*
+ * The server answers as the document says: to its examples, and to requests made from it, right and wrong ones.
+ * More of them: CONFORMANCE_RUNS. The same ones again: CONFORMANCE_SEED, as a failure names it.
+ */
+const runs = Number(process.env.CONFORMANCE_RUNS ?? 300);
+const seed = process.env.CONFORMANCE_SEED;
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+formats.default(ajv);
+ajv.addSchema({ $id: 'openapi.json', components: document.components });
+
+/** What is wrong with an answer, by the document; nothing when it is as promised. */
+function faultsOf(operation: DocumentedOperation, { status, headers, body }: Answer): string[] {
+  const documented = operation.answers[status];
+  if (documented === undefined) return [`status ${status} is not documented`];
+  const faults: string[] = [];
+  const { $ref } = documented.schema;
+  if (!ajv.validate({ $ref: `openapi.json${$ref}` }, body)) faults.push(`the body is another: ${ajv.errorsText()}`);
+  if (status >= 400 && !documented.examples.includes(body?.error?.code)) faults.push('the code is not documented');
+  // A refusal before the key is looked at tells no limits.
+  const promised = [200, 201, 401, 429].includes(status) ? documented.headers : ['x-request-id'];
+  for (const name of promised) {
+    if (headers[name.toLowerCase()] === undefined) faults.push(`there is no ${name}`);
+  }
+  return faults;
+}
+
+describe('the examples of the document', () => {
+  let api: Api;
+  let workspace: Workspace;
+  let drop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const database = await cloneDatabase();
+    drop = database.drop;
+    api = await startApi({ databaseUrl: database.url });
+    workspace = await createWorkspace(api);
+    // Far from the ids that the document names.
+    for (const table of ['users', 'tickets', 'assets', 'projects', 'tasks', 'webhook_subscriptions']) {
+      await execute(database.url, `SELECT setval(pg_get_serial_sequence('${table}', 'id'), 100000)`);
+    }
+    /** Gives a row the id that it has in the document. */
+    const rename = (table: string, { id }: { id: number }, documented: number) =>
+      execute(database.url, `UPDATE ${table} SET id = ${documented} WHERE id = ${id}`);
+    for (const id of [3, 7, 9]) await rename('users', await workspace.createUser(), id);
+    await rename('tickets', await workspace.createTicket(), 1042);
+    await rename('assets', await workspace.createAsset(), 311);
+    const project = await workspace.createProject();
+    await rename('projects', project, 12);
+    await rename('tasks', await workspace.createTask({}, { ...project, id: 12 }), 508);
+    await rename('webhook_subscriptions', await workspace.createWebhook(), 5);
+  });
+  afterAll(async () => {
+    await api.close();
+    await drop();
+  });
+
+  it.each(operations)('of $id are answered with success', async (operation) => {
+    const path = Object.fromEntries(
+      operation.parameters.filter((each) => each.in === 'path').map(({ name, schema }) => [name, exampleOf(schema)]),
+    );
+    const request: Request = { path, query: [], ...(operation.body && { body: operation.body.example }) };
+    const answer = await api.call(callOf(operation, request, { full: workspace.key }));
+    expect(String(answer.status), answer.text).toBe(Object.keys(operation.answers)[0]);
+    expect(faultsOf(operation, answer)).toEqual([]);
+  });
+
+  function exampleOf({ examples }: Record<string, unknown>): unknown {
+    return (examples as unknown[])[0];
+  }
+});
+
+describe('an answer', () => {
+  const operation = operations.find(({ id }) => id === 'ping_get') as DocumentedOperation;
+  const good: Answer = {
+    status: 200,
+    headers: { 'x-request-id': 'x' },
+    text: '',
+    body: { success: true, data: { status: 'ok', version: 'v1' } },
+  };
+  const error = { success: false, error: { code: 'NOT_FOUND', message: 'x', requestId: 'x' } };
+
+  it.each<[Partial<Answer>, string[]]>([
+    [{}, []],
+    [{ status: 418 }, ['status 418 is not documented']],
+    [{ headers: {} }, ['there is no x-request-id']],
+    [{ body: { success: true, data: {} } }, [expect.stringContaining('the body is another')]],
+    [{ status: 500, body: error }, ['the code is not documented']],
+  ])('that differs by %j is seen to', (difference, faults) => {
+    expect(faultsOf(operation, { ...good, ...difference })).toEqual(faults);
+  });
+});
+
+describe('a key that has used up its limit', () => {
+  it('is told so as documented', async () => {
+    const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
+    const { key } = await createWorkspace(api);
+    const operation = operations.find(({ id }) => id === 'tickets_list') as DocumentedOperation;
+    const call = callOf(operation, { path: {}, query: [] }, { full: key });
+    await api.call(call);
+    const refused = await api.call(call);
+    expect(refused.status).toBe(429);
+    expect(faultsOf(operation, refused)).toEqual([]);
+    await api.close();
+  });
+});
+
+describe('requests made from the document', () => {
+  let api: Api;
+  const told: string[] = [];
+
+  beforeAll(async () => {
+    api = await startApi();
+  });
+  afterAll(async () => {
+    await api.close();
+    console.log(`Requests made from the document, per operation:\n${told.join('\n')}`);
+  });
+
+  it.each(operations)(
+    'are answered by $id as documented',
+    async (operation) => {
+      const workspace = await createWorkspace(api);
+      const keys = {
+        full: workspace.key,
+        scopeless: await workspace.createKey({ scopes: ['kb:read'] }),
+        wrong: `${workspace.key.slice(0, -1)}!`,
+      };
+      const ids = await fill(workspace, operation);
+      const count = { valid: 0, succeeded: 0, mutated: 0 };
+      const requests = fc.oneof(
+        validRequests(operation, ids).map((request) => ({ request, kind: 'valid' as const })),
+        mutatedRequests(operation, ids).map((request) => ({ request, kind: 'mutated' as const })),
+      );
+      const property = fc.asyncProperty(requests, async ({ request, kind }) => {
+        const answer = await api.call(callOf(operation, request, keys));
+        count[kind] += 1;
+        if (kind === 'valid' && answer.status < 300) count.succeeded += 1;
+        expect(faultsOf(operation, answer), answer.text.slice(0, 1000)).toEqual([]);
+      });
+      await fc.assert(property, { numRuns: runs, ...(seed !== undefined && { seed: Number(seed) }) });
+      told.push(`  ${operation.id}: ${count.valid} valid (${count.succeeded} succeeded), ${count.mutated} mutated`);
+      // Else the requests would say little of the answers that matter.
+      expect(count.succeeded).toBeGreaterThan(Math.min(20, count.valid / 10));
+    },
+    runs * 200,
+  );
+
+  /** Rows of everything, and which fields of the operation may name them. */
+  async function fill(workspace: Workspace, { path }: DocumentedOperation): Promise<KnownIds> {
+    // Enough that not all are soon in a status which is final.
+    const idsOf = (make: () => Promise<{ id: number }>) => {
+      return Promise.all(Array.from({ length: 20 }, async () => (await make()).id));
+    };
+    const project = await workspace.createProject();
+    const [users, tickets] = [await idsOf(() => workspace.createUser()), await idsOf(() => workspace.createTicket())];
+    const inPath: Record<string, () => Promise<number[]>> = {
+      tickets: async () => tickets,
+      assets: () => idsOf(() => workspace.createAsset()),
+      projects: async () => [project.id],
+      tasks: () => idsOf(() => workspace.createTask({}, project)),
+      webhooks: () => idsOf(() => workspace.createWebhook()),
+    };
+    const named = (await inPath[path.split('/')[1] ?? '']?.()) ?? [];
+    return {
+      id: named,
+      taskId: named,
+      assigneeId: users,
+      assignedToId: users,
+      watcherUserIds: users,
+      parentId: tickets,
+    };
+  }
+});

@@ -1,0 +1,116 @@
+import { readFile } from 'node:fs/promises';
+import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
+import { attemptTimeout, maxAttempts, pauseAfter } from '@itsm-api/server/webhooks/schedule.ts';
+import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core';
+import { oas } from '@stoplight/spectral-rulesets';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Api, startApi } from '../support/api.ts';
+
+/*
+ * The document as the server gives it out, and as two linters see it.
+ */
+let api: Api;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+async function get(path: string) {
+  const { status, headers, text } = await api.call({ method: 'GET', path });
+  expect(status).toBe(200);
+  return { type: headers['content-type'], text };
+}
+
+it('is served as committed, without a key', async () => {
+  const committed = await readFile(new URL('../../contract/openapi.json', import.meta.url), 'utf8');
+  const { type, text } = await get('/openapi.json');
+  expect(type).toBe('application/json; charset=utf-8');
+  expect(JSON.parse(text)).toEqual(JSON.parse(committed));
+});
+
+it('is the same as YAML', async () => {
+  const { type, text } = await get('/openapi.yaml');
+  expect(type).toBe('application/yaml; charset=utf-8');
+  expect(parse(text)).toEqual(openApiDocument());
+});
+
+it('has a form for those who know no later version than 3.0', async () => {
+  const { text } = await get('/openapi-3.0.json');
+  const document = JSON.parse(text);
+  expect(document.openapi).toBe('3.0.3');
+  expect(document).not.toHaveProperty('webhooks');
+  expect(Object.keys(document.paths)).toEqual(Object.keys(openApiDocument().paths));
+  expect(document.components.schemas.Ticket.properties.category).toMatchObject({ type: 'string', nullable: true });
+});
+
+it('leads to the pages made of it from the root', async () => {
+  const { status, headers } = await api.call({ method: 'GET', path: '/' });
+  expect([status, headers.location]).toEqual([302, '/docs']);
+});
+
+describe('what it says of deliveries', () => {
+  const { description = '' } = openApiDocument().tags.find(({ name }) => name === 'events') ?? {};
+  const cells = Object.fromEntries(
+    [...description.matchAll(/^\| `?([\w ~-]+?)`? \| `(.*)` \|$/gm)].map(([, name = '', value = '']) => [name, value]),
+  );
+  const { secret = '', 'raw body': body = '' } = cells;
+
+  it('has an example whose signatures are those of the server', () => {
+    const timestamp = new Date(Number(cells['webhook-timestamp']) * 1000);
+    const signed = signatureHeaders(secret, { id: cells['webhook-id'] ?? '', timestamp, body });
+    for (const [name, value] of Object.entries(signed)) {
+      expect(Object.entries(cells).find(([cell]) => cell.toLowerCase() === name)?.[1], name).toBe(value);
+    }
+  });
+
+  it('has code that verifies them', async () => {
+    const code = /^```js\n(.*?)^```$/ms.exec(description)?.[1] ?? '';
+    const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+    const headers = { 'x-service-signature': cells['X-Service-Signature'] };
+    expect(isGenuine(body, headers, secret)).toBe(true);
+    expect(isGenuine(`${body} `, headers, secret)).toBe(false);
+    expect(isGenuine(body, {}, secret)).toBe(false);
+  });
+
+  it('has the figures that the server goes by', () => {
+    const [second, day] = [1000, 24 * 60 * 60 * 1000];
+    expect([maxAttempts, attemptTimeout / second, pauseAfter / day]).toEqual([10, 15, 5]);
+    for (const figure of ['10 times in all', 'within 15 seconds', 'five days']) expect(description).toContain(figure);
+  });
+});
+
+/** What each linter says of a document: which rule, and where. */
+const linters = {
+  async 'Redocly with recommended-strict'(document: OpenApi) {
+    const config = await createConfig({ extends: ['recommended-strict'] });
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`);
+  },
+  async 'Spectral with its oas rules'(document: OpenApi) {
+    const spectral = new Spectral();
+    // Its own types don't fit together.
+    spectral.setRuleset({ extends: [oas as RulesetDefinition] });
+    const problems = await spectral.run({ ...document });
+    return problems.map(({ code, message, path }) => `${code} ${path.join('.')}: ${message}`);
+  },
+};
+
+describe.each(Object.entries(linters))('%s', (_, lint) => {
+  it('has nothing to say of the document', async () => {
+    expect(await lint(openApiDocument())).toEqual([]);
+  });
+
+  it('has nothing to say of its 3.0 form', async () => {
+    expect(await lint(downgrade(openApiDocument()))).toEqual([]);
+  });
+
+  it('is awake', async () => {
+    const { info, ...document } = openApiDocument();
+    const problems = await lint({ ...document, info: { title: info.title } as OpenApi['info'] });
+    expect(problems.join()).toMatch(/info/);
+  });
+});

@@ -1,0 +1,238 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { startDelivery } from '@itsm-api/server/webhooks/delivery.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/*
+ * Every block of code in the guides does what the guide says, against a running server.
+ */
+const guides = new URL('../../docs/guides/', import.meta.url);
+const secret = 'a secret of the guides, long enough';
+
+let api: Api;
+let workspace: Workspace;
+let origin: string;
+let folder: string;
+let stopDelivery: () => Promise<void>;
+
+beforeAll(async () => {
+  api = await startApi({
+    env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true', RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '1' },
+  });
+  workspace = await createWorkspace(api);
+  await workspace.createTicket({ title: 'Seen in a guide', priority: 'HIGH' });
+  origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  stopDelivery = await startDelivery({ ...api, logger: createLogger('error') });
+  folder = await mkdtemp(join(tmpdir(), 'itsm-guides-'));
+});
+afterAll(async () => {
+  await stopDelivery();
+  await api.close();
+  await rm(folder, { recursive: true });
+});
+
+type Language = 'sh' | 'ts' | 'python';
+
+/** How a block of each language is run; where the program is missing it can't be. */
+const programs: Record<Language, { command: string; args: string[]; extension: string }> = {
+  sh: { command: 'bash', args: ['-euo', 'pipefail'], extension: 'sh' },
+  ts: { command: process.execPath, args: [], extension: 'mts' },
+  python: { command: 'python3', args: [], extension: 'py' },
+};
+
+interface Guide {
+  blocks: { language: Language; code: string }[];
+  /** What was not run yet; a guide must leave nothing. */
+  take(language: Language): string;
+}
+
+async function readGuide(name: string): Promise<Guide> {
+  const text = await readFile(new URL(`${name}.md`, guides), 'utf8');
+  const blocks = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => {
+    expect(Object.keys(programs)).toContain(language);
+    return { language: language as Language, code };
+  });
+  return {
+    blocks,
+    take(language) {
+      const at = blocks.findIndex((block) => block.language === language);
+      const [block] = blocks.splice(at, 1);
+      if (block === undefined) throw new Error(`${name} has no more ${language}`);
+      return block.code;
+    },
+  };
+}
+
+async function launch(language: Language, code: string, env: Record<string, string> = {}): Promise<ChildProcess> {
+  const { command, args, extension } = programs[language];
+  const file = join(folder, `block-${Math.random().toString(36).slice(2)}.${extension}`);
+  await writeFile(file, code.replace('http://127.0.0.1:3000', origin).replace('itsm_…', workspace.key));
+  return spawn(command, [...args, file], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ITSM_URL: origin, ITSM_KEY: workspace.key, WEBHOOK_SECRET: secret, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Runs a block to its end and resolves to what it printed. */
+async function run(language: Language, code: string, env?: Record<string, string>): Promise<string> {
+  const child = await launch(language, code, env);
+  const output = collect(child.stdout);
+  const errors = collect(child.stderr);
+  const [status] = await once(child, 'close');
+  expect(status, errors() + output()).toBe(0);
+  return output();
+}
+
+function collect(stream: Readable | null): () => string {
+  let output = '';
+  stream?.on('data', (chunk) => {
+    output += chunk;
+  });
+  return () => output;
+}
+
+async function isMissing(language: Language): Promise<boolean> {
+  const child = spawn(programs[language].command, ['--version'], { stdio: 'ignore' });
+  const [result] = await Promise.race([once(child, 'exit'), once(child, 'error')]);
+  return result !== 0;
+}
+
+const missing = (await isMissing('python')) ? ['python'] : [];
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+it('all are run here', async () => {
+  const names = (await readdir(guides)).filter((name) => name !== 'client.md');
+  expect(names.sort()).toEqual([
+    'errors-and-retries.md',
+    'first-request.md',
+    'pagination.md',
+    'rate-limits.md',
+    'verifying-webhooks.md',
+  ]);
+});
+
+it('the first request', async () => {
+  const guide = await readGuide('first-request');
+  const settings = guide.take('sh');
+  expect(await run('sh', settings + guide.take('sh'))).toContain('Seen in a guide');
+  expect(await run('sh', settings + guide.take('sh'))).toContain('"ticketNumber":"INC-2"');
+  expect(await run('ts', guide.take('ts'))).toBe('INC-3 OPEN\n');
+  const python = guide.take('python');
+  if (!missing.includes('python')) expect(await run('python', python)).toBe('INC-4 OPEN\n');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('pagination', async () => {
+  const guide = await readGuide('pagination');
+  const { totalCount } = (await workspace.call('GET', '/tickets?status=OPEN&perPage=1')).body.meta;
+  expect(await run('sh', guide.take('sh'))).toContain('"meta":{"page":1,"perPage":5,"totalCount":1}');
+  // Of a few rows each page, so that there are several.
+  const walked = await run('ts', guide.take('ts').replace('perPage = 100', 'perPage = 2'));
+  expect(walked).toBe(`INC-1 Seen in a guide\n${totalCount} open tickets\n`);
+  const python = guide.take('python').replace('per_page=100', 'per_page=2');
+  if (!missing.includes('python')) expect(await run('python', python)).toBe(`${totalCount} open tickets\n`);
+  expect(guide.blocks).toEqual([]);
+});
+
+it('errors and retries', async () => {
+  const guide = await readGuide('errors-and-retries');
+  const refused = JSON.parse(await run('sh', guide.take('sh')));
+  expect(refused.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'perPage' }, { path: 'colour' }] });
+  const code = guide.take('ts');
+  expect(await run('ts', code)).toMatch(/^1 ticket\nVALIDATION_ERROR description, type(, category)? [0-9a-f]{32}\n$/);
+  // With the window used up it waits as it is told.
+  const burst = `await Promise.all(Array.from({ length: 30 }, () => fetch(\`\${process.env.ITSM_URL}/api/public/v1/tickets\`, {
+    headers: { authorization: \`Bearer \${process.env.ITSM_KEY}\` } })));\n`;
+  expect(await run('ts', burst + code)).toContain('1 ticket');
+  expect(await run('sh', guide.take('sh'))).toMatch(/import-42/);
+  expect(guide.blocks).toEqual([]);
+});
+
+it('rate limits', async () => {
+  const guide = await readGuide('rate-limits');
+  expect(await run('sh', guide.take('sh'))).toMatch(/"tickets";q=30;w=1/);
+  expect(await run('ts', guide.take('ts'))).toBe('[ 200 ]\n');
+  expect(guide.blocks).toEqual([]);
+});
+
+describe('verifying webhooks', () => {
+  it.each(['ts', 'python'] as const)('in %s', async (language) => {
+    if (missing.includes(language)) return;
+    const guide = await readGuide('verifying-webhooks');
+    const subscribe = guide.take('sh');
+    const port = await freePort();
+    const receiver = await launch(language, guide.take(language).replace(/\b400[01]\b/, String(port)));
+    const printed = collect(receiver.stdout);
+    const url = `http://127.0.0.1:${port}/`;
+    try {
+      await expect.poll(() => reaches(url), { timeout: 5000 }).toBe(true);
+      const made = JSON.parse(await run('sh', subscribe, { HOOK_URL: url }));
+      const { ticketNumber } = await workspace.createTicket();
+      await expect.poll(printed, { timeout: 5000 }).toBe(`ticket.created ${ticketNumber}\n`);
+
+      const body = '{"type":"ticket.created","ticket":{"ticketNumber":"FORGED-1"}}';
+      const right = createHmac('sha256', secret).update(body).digest('hex');
+      for (const signature of ['', 'é', '00', right.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))]) {
+        const answer = await fetch(url, { method: 'POST', body, headers: { 'x-service-signature': signature } });
+        expect(answer.status, signature).toBe(401);
+      }
+      const genuine = await fetch(url, { method: 'POST', body, headers: { 'x-service-signature': right } });
+      expect(genuine.status).toBe(204);
+      await workspace.call('DELETE', `/webhooks/${made.data.id}`);
+    } finally {
+      receiver.kill();
+      await once(receiver, 'exit');
+    }
+  });
+
+  async function reaches(url: string): Promise<boolean> {
+    return fetch(url, { method: 'POST' }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  it('in the shell', async () => {
+    const guide = await readGuide('verifying-webhooks');
+    const subscribe = guide.take('sh');
+    const receiver = await startReceiver();
+    await run('sh', subscribe, { HOOK_URL: receiver.url });
+    await workspace.createTicket({ title: 'Ünïcödé' });
+    await expect.poll(() => receiver.received).toHaveLength(1);
+    await receiver.close();
+    const { headers = {}, body = '' } = receiver.received[0] ?? {};
+    const env = {
+      SIGNATURE: headers['x-service-signature'] ?? '',
+      WEBHOOK_ID: headers['webhook-id'] ?? '',
+      WEBHOOK_TIMESTAMP: headers['webhook-timestamp'] ?? '',
+      WEBHOOK_SIGNATURE: headers['webhook-signature'] ?? '',
+    };
+    for (const code of [guide.take('sh'), guide.take('sh')]) {
+      await writeFile(join(folder, 'body.json'), body);
+      expect(await run('sh', code, env)).toBe('genuine\n');
+      await writeFile(join(folder, 'body.json'), `${body} `);
+      await expect(run('sh', code, env)).rejects.toThrow('forged');
+    }
+    expect(guide.blocks.filter(({ language }) => language === 'sh')).toEqual([]);
+  });
+});

@@ -1,0 +1,67 @@
+import { type OpenApi, type Operation, openApiDocument, type Schema } from '@itsm-api/contract/openapi';
+
+export const document = openApiDocument();
+
+/** A parameter as the tests need it, its reference followed. */
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query';
+  schema: Schema;
+}
+
+/** An operation of the document with its place, and its references followed one step. */
+export interface DocumentedOperation {
+  id: string;
+  method: string;
+  /** Below the prefix, with `{id}` for parameters. */
+  path: string;
+  parameters: Parameter[];
+  body: { schema: Schema; example: unknown } | undefined;
+  answers: Record<string, DocumentedAnswer>;
+}
+
+interface Content {
+  'application/json': { schema: Schema; examples: object };
+}
+
+interface DocumentedAnswer {
+  schema: Schema;
+  /** The names of its examples: the error codes, where it is an error. */
+  examples: string[];
+  headers: string[];
+}
+
+export const operations: DocumentedOperation[] = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({
+    id: operation.operationId,
+    method: method.toUpperCase(),
+    path,
+    parameters: (operation.parameters ?? []).map((each) => follow<Parameter>(each)),
+    body: bodyOf(operation),
+    answers: answersOf(operation),
+  })),
+);
+
+function bodyOf({ requestBody }: Operation): DocumentedOperation['body'] {
+  if (requestBody === undefined) return undefined;
+  const { schema, examples } = requestBody.content['application/json'];
+  return { schema, example: follow<{ value: unknown }>(examples.example).value };
+}
+
+function answersOf({ responses }: Operation): DocumentedOperation['answers'] {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const { content, headers = {} } = follow<{ content: Content; headers?: object }>(response);
+      const { schema, examples } = content['application/json'];
+      return [status, { schema, examples: Object.keys(examples), headers: Object.keys(headers) }];
+    }),
+  );
+}
+
+/** What a reference into a document names; anything else as it is. */
+export function follow<Target = Schema>(value: unknown, into: OpenApi = document): Target {
+  const { $ref } = value as { $ref?: string };
+  if ($ref === undefined) return value as Target;
+  const parts = $ref.slice(2).split('/');
+  return parts.reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], into) as Target;
+}
