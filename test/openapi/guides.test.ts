@@ -28,6 +28,7 @@ let stopDelivery: () => Promise<void>;
 
 beforeAll(async () => {
   api = await startApi({
+    ownDatabase: true,
     env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true', RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '1' },
   });
   workspace = await createWorkspace(api);

@@ -11,12 +11,14 @@ import { createSecretSealer } from '@itsm-api/server/webhooks/secret.ts';
 import type { FastifyInstance } from 'fastify';
 import type { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
-import { workerDatabaseUrl } from './database.ts';
+import { cloneDatabase, workerDatabaseUrl } from './database.ts';
 
 export interface ApiOptions {
   /** The environment that the server reads; limits are out of the way unless a test sets them. */
   env?: Record<string, string>;
   databaseUrl?: string;
+  /** A database that nobody else writes to, for tests with a worker: it takes what is due, whoever made it. */
+  ownDatabase?: boolean;
   now?: () => Date;
   /** Where the log goes; nowhere unless a test reads it. */
   logger?: Logger;
@@ -56,10 +58,12 @@ export interface Api {
 export async function startApi({
   env = {},
   databaseUrl,
+  ownDatabase = false,
   now = () => new Date(),
   logger,
 }: ApiOptions = {}): Promise<Api> {
-  const url = databaseUrl ?? (await workerDatabaseUrl());
+  const own = ownDatabase ? await cloneDatabase() : undefined;
+  const url = databaseUrl ?? own?.url ?? (await workerDatabaseUrl());
   const settings = readSettings({
     RATE_LIMIT_GLOBAL: '1000000',
     RATE_LIMIT_GROUP: '1000000',
@@ -109,6 +113,7 @@ export async function startApi({
       await app.close();
       await boss.stop();
       await prisma.$disconnect();
+      await own?.drop();
     },
   };
 }

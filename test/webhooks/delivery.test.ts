@@ -6,7 +6,6 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase } from '../support/database.ts';
 import {
   eventually,
   type Received,
@@ -18,15 +17,12 @@ import {
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
 let stopDelivery: () => Promise<void>;
 let workspace: Workspace;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  // A worker takes what is due in the whole database, whoever made it.
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url, env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
+  api = await startApi({ ownDatabase: true, env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
   stopDelivery = await startDelivery({ ...api, logger: createLogger('error') });
   workspace = await createWorkspace(api);
   receiver = await startReceiver();
@@ -35,7 +31,6 @@ afterAll(async () => {
   await stopDelivery();
   await receiver.close();
   await api.close();
-  await database.drop();
 });
 
 describe('a delivery', () => {
