@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { hashKey, newKey } from '@itsm-api/server/keys/format.ts';
 import { scopes } from '@itsm-api/contract';
+import { hashKey, newKey } from '@itsm-api/server/keys/format.ts';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 
@@ -26,7 +26,11 @@ export interface Data {
 }
 
 /** Fills an empty, migrated database with so many tickets, by COPY. */
-export async function loadData(databaseUrl: string, tickets: number, onProgress: (text: string) => void): Promise<Data> {
+export async function loadData(
+  databaseUrl: string,
+  tickets: number,
+  onProgress: (text: string) => void,
+): Promise<Data> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -74,7 +78,9 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
   );
   const ordinals = new Array<number>(tenants + 1).fill(0);
   for (let start = 1; start <= count; start += 10_000) {
-    const lines = Array.from({ length: Math.min(10_000, count - start + 1) }, (_, i) => ticketLine(start + i, ordinals));
+    const lines = Array.from({ length: Math.min(10_000, count - start + 1) }, (_, i) =>
+      ticketLine(start + i, ordinals),
+    );
     if (!copy.write(lines.join(''))) await once(copy, 'drain');
     if ((start - 1) % 500_000 === 0) onProgress(`loading tickets: ${start - 1} of ${count}`);
   }
@@ -106,12 +112,22 @@ function ticketLine(id: number, ordinals: number[]): string {
   ordinals[tenant] = ordinal;
   const requester = (tenant - 1) * usersPerTenant + 1 + (ordinal % usersPerTenant);
   // Some assignees have far more than others, and every fifth ticket has none.
-  const assignee = Math.random() < 0.2 ? '\\N' : (tenant - 1) * usersPerTenant + 1 + Math.floor(Math.random() ** 2 * 150);
+  const assignee =
+    Math.random() < 0.2 ? '\\N' : (tenant - 1) * usersPerTenant + 1 + Math.floor(Math.random() ** 2 * 150);
   const at = new Date(Date.UTC(2020, 0, 1) + id * 15_000).toISOString();
   const category = pick(categories);
   return [
     ...[tenant, id, ordinal, pick(types), ordinal, `Ticket ${ordinal} about the network`, description],
-    ...[pick(statuses), pick(priorities), category, category === '\\N' ? 'cat-7' : '\\N', requester, assignee, at, `${at}\n`],
+    ...[
+      pick(statuses),
+      pick(priorities),
+      category,
+      category === '\\N' ? 'cat-7' : '\\N',
+      requester,
+      assignee,
+      at,
+      `${at}\n`,
+    ],
   ].join('\t');
 }
 

@@ -59,10 +59,13 @@ app.post<{ Body: { title: string; description: string; category: 'NETWORK' } }>(
   },
 );
 
-app.patch<{ Params: { id: string }; Body: { title: string } }>('/api/public/v1/tickets/:id', async ({ params, body }) => {
-  const where = { tenantId_id: { tenantId, id: BigInt(params.id) } };
-  return { success: true, data: await prisma.ticket.update({ where, data: { title: body.title } }) };
-});
+app.patch<{ Params: { id: string }; Body: { title: string } }>(
+  '/api/public/v1/tickets/:id',
+  async ({ params, body }) => {
+    const where = { tenantId_id: { tenantId, id: BigInt(params.id) } };
+    return { success: true, data: await prisma.ticket.update({ where, data: { title: body.title } }) };
+  },
+);
 
 await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });
 process.stdout.write('ready\n');

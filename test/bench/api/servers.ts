@@ -53,10 +53,13 @@ export async function startServer(name: Measured['name'], databaseUrl: string): 
 async function untilReady(url: string, child: ChildProcess): Promise<void> {
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`A server under measurement ended with ${child.exitCode}.`);
-    if (await fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    )) return;
+    if (
+      await fetch(url).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      return;
   }
   throw new Error(`${url} does not answer.`);
 }
