@@ -33,14 +33,17 @@ interface Sender {
 const readLimit = 16 * 1024;
 const keepLimit = 4 * 1024;
 
-/** POSTs one attempt and waits for its answer. Never throws: whatever goes wrong is the outcome. */
-export async function send(sender: Sender, attempt: Attempt): Promise<Outcome> {
+/**
+ * POSTs one attempt and waits for its answer. Never throws: whatever goes wrong, making the attempt included, is the
+ * outcome.
+ */
+export async function send(sender: Sender, makeAttempt: () => Attempt): Promise<Outcome> {
   const startedAt = sender.now();
   const began = performance.now();
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${attemptTimeout / 1000} s`)), attemptTimeout);
   try {
-    const answer = await post(sender, attempt, abort.signal);
+    const answer = await post(sender, makeAttempt(), abort.signal);
     const delivered = answer.status >= 200 && answer.status < 300;
     const retryAfter = delivered ? undefined : parseRetryAfter(answer.retryAfter, startedAt);
     return { ...answer, delivered, startedAt, durationMs: elapsed(began), error: null, retryAfter };

@@ -7,7 +7,7 @@ import { createLoop } from './loop.ts';
 import { type ClaimedDelivery, claimDue, findDueLanes, type LaneSlots } from './outbox.ts';
 import { attemptTimeout, sweepInterval } from './schedule.ts';
 import type { SecretSealer } from './secret.ts';
-import { send } from './send.ts';
+import { type Outcome, send } from './send.ts';
 import { createSettler } from './settler.ts';
 import { signatureHeaders } from './sign.ts';
 
@@ -16,6 +16,8 @@ export interface InFlightLimits {
   total: number;
   tenant: number;
   subscription: number;
+  /** To one that has not answered well since it last failed, or ever: many may hang at once. */
+  doubtful: number;
 }
 
 export interface WorkerOptions {
@@ -52,9 +54,11 @@ const lanesAtOnce = 200;
  */
 export function startWorker(options: WorkerOptions): Worker {
   const { prisma, lanes: laneJobs, logger, now } = options;
-  const limits = options.limits ?? { total: 1024, tenant: 64, subscription: 16 };
+  const limits = options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 };
   const open = new Map<string, OpenLane>();
   const inFlightOfTenant = new Map<bigint, number>();
+  /** The lanes whose last attempt here was a success. */
+  const healthy = new Set<string>();
   let inFlight = 0;
 
   const settler = createSettler(options);
@@ -99,7 +103,8 @@ export function startWorker(options: WorkerOptions): Worker {
       if (free <= 0) break;
       if (!lane.more) continue;
       const ofTenant = freeOfTenant.get(lane.tenantId) ?? limits.tenant - (inFlightOfTenant.get(lane.tenantId) ?? 0);
-      const count = Math.min(free, ofTenant, limits.subscription - lane.inFlight);
+      const atOnce = healthy.has(laneKey(lane)) ? limits.subscription : limits.doubtful;
+      const count = Math.min(free, ofTenant, atOnce - lane.inFlight);
       if (count <= 0) continue;
       free -= count;
       freeOfTenant.set(lane.tenantId, ofTenant - count);
@@ -110,14 +115,12 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function attempt(delivery: ClaimedDelivery): Promise<void> {
     count(delivery, 1);
-    try {
-      await settler.add({ delivery, outcome: await deliver(options, delivery) });
-    } catch (err) {
-      logger.error({ err, deliveryId: String(delivery.id) }, 'webhook delivery could not be made');
-    } finally {
-      count(delivery, -1);
-      pump.wake();
-    }
+    const outcome = await deliver(options, delivery);
+    if (outcome.delivered) healthy.add(laneKey(delivery));
+    else healthy.delete(laneKey(delivery));
+    await settler.add({ delivery, outcome });
+    count(delivery, -1);
+    pump.wake();
   }
 
   function count(lane: Lane, change: 1 | -1): void {
@@ -162,19 +165,21 @@ export function startWorker(options: WorkerOptions): Worker {
 }
 
 /** Signs and sends one attempt. */
-async function deliver(options: WorkerOptions, delivery: ClaimedDelivery) {
-  const { id, claim: _, attempt, body, eventId, eventType, url, tenantId, subscriptionId } = delivery;
-  const secret = options.sealer.open(delivery.secret, { tenantId, subscriptionId });
-  return send(options, {
-    url,
-    body,
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'user-agent': 'itsm-webhooks/1.0',
-      'x-service-event': eventType,
-      'x-service-delivery': String(id),
-      'x-service-attempt': String(attempt),
-      ...signatureHeaders(secret, { id: eventId, timestamp: options.now(), body }),
-    },
+function deliver(options: WorkerOptions, delivery: ClaimedDelivery): Promise<Outcome> {
+  const { id, attempt, body, eventId, eventType, url, tenantId, subscriptionId } = delivery;
+  return send(options, () => {
+    const secret = options.sealer.open(delivery.secret, { tenantId, subscriptionId });
+    return {
+      url,
+      body,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'itsm-webhooks/1.0',
+        'x-service-event': eventType,
+        'x-service-delivery': String(id),
+        'x-service-attempt': String(attempt),
+        ...signatureHeaders(secret, { id: eventId, timestamp: options.now(), body }),
+      },
+    };
   });
 }

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathPrefix } from '@itsm-api/contract';
+import pg from 'pg';
+import type { Workspace } from '../faults/workspaces.ts';
+import type { Receivers } from './receiver.ts';
+
+/** Milliseconds from commit to receipt. */
+export interface Latencies {
+  p50: number;
+  p95: number;
+  p99: number;
+  max: number;
+}
+
+interface LatencyOptions {
+  databaseUrl: string;
+  apiUrl: string;
+  workspaces: Workspace[];
+  receivers: Receivers;
+  perSecond: number;
+  seconds: number;
+}
+
+/** At the beginning, and not counted. */
+const warmUpSeconds = 2;
+
+/**
+ * Creates tickets over HTTP at a steady rate, whether the last ones have been answered or not, and resolves to how
+ * long the deliveries took from the commit, as PostgreSQL dates it, to their receipt.
+ */
+export async function measureLatency(options: LatencyOptions): Promise<Latencies> {
+  const { databaseUrl, receivers, seconds } = options;
+  await receivers.take();
+  const began = Date.now();
+  await createTickets(options, warmUpSeconds + seconds);
+  const committed = await readCommits(databaseUrl, new Date(began + warmUpSeconds * 1000));
+  const received = new Map<string, number>();
+  for (const deadline = Date.now() + 60_000; ; await sleep(100)) {
+    for (const [id, at] of await receivers.take()) if (!received.has(id)) received.set(id, at);
+    if (committed.every(({ id }) => received.has(id))) break;
+    if (Date.now() > deadline) throw new Error('not everything arrived within a minute');
+  }
+  return percentiles(committed.map(({ id, at }) => (received.get(id) ?? Number.NaN) - at));
+}
+
+async function createTickets({ apiUrl, workspaces, perSecond }: LatencyOptions, seconds: number): Promise<void> {
+  const answers: Promise<unknown>[] = [];
+  let failure: unknown;
+  const began = performance.now();
+  for (let count = 0; count < perSecond * seconds; count++) {
+    const wait = began + (count * 1000) / perSecond - performance.now();
+    if (wait > 0) await sleep(wait);
+    const workspace = workspaces[count % workspaces.length] as Workspace;
+    answers.push(
+      createTicket(apiUrl, workspace).catch((error) => {
+        failure ??= error;
+      }),
+    );
+  }
+  await Promise.all(answers);
+  if (failure !== undefined) throw failure;
+}
+
+async function createTicket(apiUrl: string, { key, userId }: Workspace): Promise<void> {
+  const response = await fetch(`${apiUrl}${pathPrefix}/tickets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      title: 'VPN drops every ten minutes for everybody on the third floor',
+      description: 'Since this morning the connection is lost about every ten minutes. '.repeat(4),
+      type: 'INCIDENT',
+      category: 'NETWORK',
+      assigneeId: userId,
+      customFields: { floor: 3, building: 'North' },
+    }),
+  });
+  const text = await response.text();
+  if (response.status !== 201) throw new Error(`the API answered ${response.status}: ${text}`);
+}
+
+/** The events that the API has made since, and when each was committed, in milliseconds since 1970. */
+async function readCommits(databaseUrl: string, since: Date): Promise<{ id: string; at: number }[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ id: string; at: number }>(
+      `SELECT public_id AS id, (extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000)::float8 AS at
+       FROM events WHERE created_at >= $1`,
+      [since],
+    );
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function percentiles(values: number[]): Latencies {
+  const sorted = values.sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
+}

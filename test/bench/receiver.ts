@@ -1,0 +1,67 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** How long an endpoint takes to answer, in milliseconds; 'never' is one that takes connections and says nothing. */
+export type Delay = number | 'never';
+
+/** A delivery that arrived: its `webhook-id` and when, in milliseconds since 1970. */
+type Receipt = [eventId: string, at: number];
+
+/** Receivers in a process of their own, so that they take no time of the one that measures. */
+export interface Receivers {
+  /** Opens an endpoint per delay, each on a port of its own; resolves to their URLs. */
+  open(delays: Delay[]): Promise<string[]>;
+  /** What has arrived since the last call. */
+  take(): Promise<Receipt[]>;
+  close(): void;
+}
+
+type Request = { open: Delay[] } | 'take';
+
+export function startReceivers(): Receivers {
+  const child = fork(import.meta.filename, { serialization: 'advanced', execArgv: [] });
+  const ask = async <Answer>(request: Request): Promise<Answer> => {
+    child.send(request);
+    const [answer] = await once(child as ChildProcess, 'message');
+    return answer as Answer;
+  };
+  return {
+    open: (delays) => ask({ open: delays }),
+    take: () => ask('take'),
+    close: () => {
+      child.disconnect();
+    },
+  };
+}
+
+/** What the other process does: it was forked from this same file. */
+function serve(): void {
+  let receipts: Receipt[] = [];
+
+  const open = (delay: Delay) =>
+    new Promise<string>((resolve) => {
+      const server = createServer((request, response) => {
+        request.resume().on('end', () => {
+          receipts.push([String(request.headers['webhook-id']), Date.now()]);
+          if (delay === 0) response.end();
+          else if (delay !== 'never') setTimeout(() => response.end(), delay);
+        });
+      });
+      server.keepAliveTimeout = 60_000;
+      server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`));
+    });
+
+  process.on('message', async (request: Request) => {
+    if (request === 'take') {
+      process.send?.(receipts);
+      receipts = [];
+    } else {
+      process.send?.(await Promise.all(request.open.map(open)));
+    }
+  });
+  process.once('disconnect', () => process.exit(0));
+}
+
+if (process.argv[1] === import.meta.filename) serve();

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnections } from '@itsm-api/server/webhooks/connection.ts';
+import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
+import pg from 'pg';
+import type { Subscription } from '../faults/workspaces.ts';
+import { loadDeliveries, sampleBody } from './load.ts';
+
+/**
+ * Has so many deliveries wait, and resolves to how many were made and recorded per second, from the first attempt to
+ * the moment when the lanes of `healthy` were empty. What others still have waiting then is cancelled.
+ */
+export async function measureThroughput(
+  databaseUrl: string,
+  { healthy, slow, count }: { healthy: Subscription[]; slow: Subscription[]; count: number },
+): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows: before } = await client.query('SELECT COALESCE(max(id), 0) AS last FROM deliveries');
+    const last = before[0].last as string;
+    await loadDeliveries(databaseUrl, [...healthy, ...slow], count);
+    await untilDelivered(client, healthy, last);
+    await client.query("UPDATE deliveries SET state = 'CANCELLED', settled_at = now() WHERE state = 'PENDING'");
+    const { rows } = await client.query(
+      `SELECT count(*) / extract(epoch FROM max(d.settled_at) - min(a.started_at)) AS rate,
+         count(*) FILTER (WHERE d.subscription_id = ANY ($2)) AS healthy
+       FROM deliveries d JOIN delivery_attempts a ON a.tenant_id = d.tenant_id AND a.delivery_id = d.id
+       WHERE d.id > $1 AND d.state = 'DELIVERED'`,
+      [last, healthy.map(({ id }) => id)],
+    );
+    const expected = (count * healthy.length) / (healthy.length + slow.length);
+    if (Number(rows[0].healthy) !== expected) {
+      throw new Error(`${rows[0].healthy} attempts were recorded for ${expected} deliveries`);
+    }
+    return Number(rows[0].rate);
+  } finally {
+    await client.end();
+  }
+}
+
+async function untilDelivered(client: pg.Client, subscriptions: Subscription[], last: string): Promise<void> {
+  const ids = subscriptions.map(({ id }) => id);
+  for (;;) {
+    const { rows } = await client.query(
+      "SELECT FROM deliveries WHERE state = 'PENDING' AND subscription_id = ANY ($1) AND id > $2 LIMIT 1",
+      [ids, last],
+    );
+    if (rows.length === 0) return;
+    await sleep(100);
+  }
+}
+
+/** POSTs as many with the same client and the same signatures from this process, and nothing else; per second. */
+export async function measureCeiling(urls: string[], count: number, concurrency: number): Promise<number> {
+  const connections = createConnections({ allowPrivateTargets: true });
+  const targets = urls.map((url) => new URL(url));
+  let next = 0;
+  const post = async () => {
+    while (next < count) {
+      const id = `evt_${next}`;
+      const target = targets[next++ % targets.length] as URL;
+      const { statusCode, body } = await connections.request({
+        origin: target.origin,
+        path: target.pathname,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json; charset=utf-8',
+          ...signatureHeaders('a secret of the bench, long enough', { id, timestamp: new Date(), body: sampleBody }),
+        },
+        body: sampleBody,
+      });
+      await body.dump();
+      if (statusCode !== 200) throw new Error(`the receiver answered ${statusCode}`);
+    }
+  };
+  const began = performance.now();
+  await Promise.all(Array.from({ length: concurrency }, post));
+  const seconds = (performance.now() - began) / 1000;
+  await connections.close();
+  return count / seconds;
+}

@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import { availableParallelism, loadavg } from 'node:os';
+import { readSettings } from '@itsm-api/server/env.ts';
+import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
+import { openPostgres, steadyPort } from '../faults/postgres.ts';
+import { type ServerProcess, spawnServer } from '../faults/server.ts';
+import { addWorkspace, type Subscription, subscribe, type Workspace } from '../faults/workspaces.ts';
+import { type Latencies, measureLatency } from './latency.ts';
+import { loadDeliveries } from './load.ts';
+import { type Delay, type Receivers, startReceivers } from './receiver.ts';
+import { measureCeiling, measureThroughput } from './throughput.ts';
+
+interface BenchOptions {
+  /** The parts to be run; all unless given. */
+  only: string[] | undefined;
+  /** Where CPU profiles of the server processes are written to. */
+  profile: string | undefined;
+  onProgress: (text: string) => void;
+}
+
+interface BenchResult {
+  table: string;
+  result: Result;
+}
+
+/** Medians, and beside each what the runs gave. */
+interface Result {
+  cores: number;
+  node: string;
+  postgres: string;
+  /** Of the machine before anything was started: others' work on it lowers the figures. */
+  loadBefore: number;
+  throughput?: Series;
+  throughputWithSlow?: Series;
+  ceiling?: Series;
+  latency?: LatencySeries;
+  latencyBesideRefusing?: LatencySeries;
+  latencyBesideHanging?: LatencySeries;
+}
+
+interface Series {
+  median: number;
+  runs: number[];
+}
+
+interface LatencySeries {
+  median: Latencies;
+  runs: Latencies[];
+}
+
+/** Where everything runs: PostgreSQL, one worker, one API and the receivers, each in a process of its own. */
+interface Bench {
+  databaseUrl: string;
+  runtime: Runtime;
+  apiUrl: string;
+  receivers: Receivers;
+}
+
+const runs = 3;
+const deliveries = 20_000;
+const tenants = 10;
+const subscriptionsPerTenant = 5;
+const backlog = 100_000;
+const eventsPerSecond = 200;
+const latencySeconds = 12;
+
+/** What the worker has in flight at most here: its limit per tenant, for each tenant. */
+const concurrency = tenants * 64;
+
+/** Measures the webhooks as they run in production (test/bench/README.md). */
+export async function benchWebhooks(options: BenchOptions): Promise<BenchResult> {
+  const { only, onProgress } = options;
+  const wants = (part: string) => only === undefined || only.includes(part);
+  const stops: (() => Promise<unknown>)[] = [];
+  const loadBefore = loadavg()[0] ?? Number.NaN;
+  try {
+    const bench = await startBench(options, stops);
+    const result: Result = {
+      cores: availableParallelism(),
+      node: process.version,
+      postgres: await readVersion(bench.runtime),
+      loadBefore,
+    };
+    if (wants('throughput')) await throughput(bench, result, onProgress);
+    if (wants('latency')) await latency(bench, result, onProgress);
+    return { table: format(result), result };
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+async function startBench({ profile, onProgress }: BenchOptions, stops: (() => Promise<unknown>)[]): Promise<Bench> {
+  const postgres = await openPostgres({ track_commit_timestamp: 'on' });
+  stops.push(postgres.remove);
+  const port = await steadyPort();
+  const env = {
+    DATABASE_URL: postgres.url,
+    PORT: String(port),
+    WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+    RATE_LIMIT_GLOBAL: '1000000000',
+    RATE_LIMIT_GROUP: '1000000000',
+  };
+  const runtime = await openRuntime(readSettings(env), {
+    holder: { kind: 'command' },
+    worker: false,
+    onConnectionError: () => undefined,
+  });
+  stops.push(runtime.close);
+  const nodeOptions = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+  for (const role of ['worker', 'api']) {
+    const server = spawnServer({ ...env, ROLES: role }, nodeOptions);
+    stops.push(async () => {
+      await stopServer(server);
+      // Nothing but errors, as a rule none.
+      const said = server.output().replace(/^[^{]*/, '');
+      if (said !== '') onProgress(`the ${role} said: ${said}`);
+    });
+    await server.ready;
+  }
+  const receivers = startReceivers();
+  stops.push(async () => receivers.close());
+  return { databaseUrl: postgres.url, runtime, apiUrl: `http://127.0.0.1:${port}`, receivers };
+}
+
+async function stopServer({ child, exited }: ServerProcess): Promise<void> {
+  child.kill('SIGTERM');
+  await exited;
+}
+
+async function readVersion({ prisma }: Runtime): Promise<string> {
+  const [row] = await prisma.$queryRaw<{ server_version: string }[]>`SHOW server_version`;
+  return row?.server_version ?? 'unknown';
+}
+
+/** Deliveries per second with all receivers quick, with one of fifty slow, and without anything of ours around them. */
+async function throughput(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
+  const { databaseUrl, receivers } = bench;
+  const healthy = await subscribeTenants(bench, 'quick', 0);
+  const urls = await receivers.open(Array(healthy.length).fill(0));
+  const [slow] = await subscribeTenants(bench, 'slow', 2000, { tenants: 1, each: 1 });
+  const measured = { throughput: [] as number[], throughputWithSlow: [] as number[], ceiling: [] as number[] };
+  for (let run = 1; run <= runs; run++) {
+    const quick = { healthy, slow: [], count: deliveries };
+    measured.throughput.push(await measureThroughput(databaseUrl, quick));
+    // In the place of one of the healthy ones, so that it is one of fifty.
+    const mixed = { healthy: healthy.slice(1), slow: slow === undefined ? [] : [slow], count: deliveries };
+    measured.throughputWithSlow.push(await measureThroughput(databaseUrl, mixed));
+    measured.ceiling.push(await measureCeiling(urls, deliveries, concurrency));
+    await receivers.take();
+    const rates = Object.values(measured).map((series) => Math.round(series.at(-1) ?? Number.NaN));
+    onProgress(`throughput, run ${run}: ${rates.join(', ')} deliveries per second (all quick, some slow, ceiling)`);
+  }
+  for (const name of ['throughput', 'throughputWithSlow', 'ceiling'] as const) {
+    result[name] = { median: median(measured[name]), runs: measured[name] };
+  }
+}
+
+/** From commit to receipt: alone, and beside a tenant that has a great deal waiting for an endpoint that is dead. */
+async function latency(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
+  const { databaseUrl, apiUrl, receivers } = bench;
+  const workspaces: Workspace[] = [];
+  await subscribeTenants(bench, 'prompt', 0, { tenants, each: 1, made: workspaces });
+  const measure = async (name: string): Promise<LatencySeries> => {
+    const series: Latencies[] = [];
+    for (let run = 1; run <= runs; run++) {
+      const options = { databaseUrl, apiUrl, workspaces, receivers };
+      const latencies = await measureLatency({ ...options, perSecond: eventsPerSecond, seconds: latencySeconds });
+      series.push(latencies);
+      onProgress(`${name}, run ${run}: ${JSON.stringify(latencies)}`);
+    }
+    const of = (key: keyof Latencies) => median(series.map((each) => each[key]));
+    return { median: { p50: of('p50'), p95: of('p95'), p99: of('p99'), max: of('max') }, runs: series };
+  };
+
+  result.latency = await measure('latency');
+  const refusing = await addBacklog(bench, 'refusing', `http://127.0.0.1:${await steadyPort()}/hook`);
+  result.latencyBesideRefusing = await measure('latency beside a dead endpoint that refuses');
+  await cancel(bench, refusing);
+  const [url = ''] = await receivers.open(['never']);
+  await addBacklog(bench, 'hanging', url);
+  result.latencyBesideHanging = await measure('latency beside a dead endpoint that hangs');
+}
+
+/** Tenants with subscriptions to endpoints that answer after `delay`. */
+async function subscribeTenants(
+  { runtime, receivers }: Bench,
+  name: string,
+  delay: Delay,
+  { tenants: count = tenants, each = subscriptionsPerTenant, made = [] as Workspace[] } = {},
+): Promise<Subscription[]> {
+  const urls = await receivers.open(Array(count * each).fill(delay));
+  const subscriptions: Subscription[] = [];
+  for (let tenant = 0; tenant < count; tenant++) {
+    const workspace = await addWorkspace(runtime, `${name} ${tenant}`);
+    made.push(workspace);
+    for (let index = 0; index < each; index++) {
+      const url = urls[tenant * each + index] ?? '';
+      subscriptions.push(await subscribe(workspace, { name: `${name}-${index}`, url, events: ['ticket.created'] }));
+    }
+  }
+  return subscriptions;
+}
+
+/** A tenant that has very much waiting for one endpoint. */
+async function addBacklog({ runtime, databaseUrl }: Bench, name: string, url: string): Promise<Subscription> {
+  const workspace = await addWorkspace(runtime, name);
+  const subscription = await subscribe(workspace, { name, url, events: ['ticket.created'] });
+  await loadDeliveries(databaseUrl, [subscription], backlog);
+  return subscription;
+}
+
+async function cancel({ runtime }: Bench, { tenantId, id }: Subscription): Promise<void> {
+  await runtime.prisma.delivery.updateMany({
+    where: { tenantId, subscriptionId: id, state: 'PENDING' },
+    data: { state: 'CANCELLED', settledAt: new Date() },
+  });
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function format(result: Result): string {
+  const { cores, node, postgres, loadBefore, throughput, throughputWithSlow, ceiling, latency } = result;
+  const lines = [
+    `${cores} cores, Node.js ${node}, PostgreSQL ${postgres} beside it, load before ${loadBefore.toFixed(1)}`,
+  ];
+  lines.push('', row('', 'goal', 'median', `of ${runs} runs`));
+
+  const rates = (name: string, goal: string, series: Series | undefined) => {
+    if (series !== undefined) lines.push(row(name, goal, whole(series.median), series.runs.map(whole).join(' ')));
+  };
+  rates('Deliveries/s, every attempt recorded', '1,500', throughput);
+  rates('The same, 2 % of receivers take 2 s', '1,000', throughputWithSlow);
+  rates('Ceiling: bare undici with the HMACs', '', ceiling);
+  if (throughput !== undefined && ceiling !== undefined) {
+    lines.push(row('Share of the ceiling', '', `${whole((100 * throughput.median) / ceiling.median)} %`, ''));
+  }
+
+  const p95 = (name: string, goal: string, series: LatencySeries | undefined) => {
+    if (series === undefined) return;
+    const spread = series.runs.map((each) => whole(each.p95)).join(' ');
+    lines.push(row(name, goal, `${whole(series.median.p95)} ms`, spread));
+    if (series === latency || latency === undefined) return;
+    lines.push(row('  times that without it', '2', (series.median.p95 / latency.median.p95).toFixed(2), ''));
+  };
+  p95(`p95, commit to receipt, ${eventsPerSecond} events/s`, '150 ms', latency);
+  p95("Others' p95, 100,000 wait, refused", '', result.latencyBesideRefusing);
+  p95("Others' p95, 100,000 wait, no answer", '', result.latencyBesideHanging);
+  return `${lines.join('\n')}\n`;
+}
+
+function row(name: string, goal: string, median: string, spread: string): string {
+  return `${name.padEnd(40)}${goal.padStart(8)}${median.padStart(10)}   ${spread}`.trimEnd();
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString('en');
+}

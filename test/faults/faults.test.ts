@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { runFaults } from './faults.ts';
+import { formatFigures } from './figures.ts';
+
+/*
+ * The short form of `pnpm faults`.
+ */
+it('loses nothing and makes nothing up, whatever is killed', { timeout: 300_000 }, async () => {
+  const report = await runFaults({ kills: 15, events: 500, betweenKills: 2200 });
+  console.log(formatFigures(report));
+  expect(report).toMatchObject({ lost: [], sentForUndone: [], unexplained: [], crashes: [] });
+  expect(report.drainSeconds).toBeLessThan(90);
+});

@@ -1,0 +1,122 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cluster, prepareCluster, runningPort, startCluster, stopCluster } from '@itsm-api/server/data/cluster.ts';
+import { temporaryDataDir } from '@itsm-api/server/data/temporary.ts';
+import pg from 'pg';
+
+/** A PostgreSQL of its own in a temporary folder, with everything on that makes it survive a crash. */
+export interface Postgres {
+  /** Of its database `itsm`; the same after every start. */
+  url: string;
+  /** SIGKILLs the postmaster, which takes the others with it; false when there is none. */
+  kill(): boolean;
+  /** Starts it unless it runs, as a supervisor would: as soon as what is left of the last one lets it. */
+  start(): Promise<void>;
+  /** Stops it and removes its folder. */
+  remove(): Promise<void>;
+}
+
+const startPatience = 60_000;
+
+export async function openPostgres(settings: Record<string, string> = {}): Promise<Postgres> {
+  const dataDir = temporaryDataDir();
+  const cluster = await prepareCluster(dataDir, settings);
+  const port = await steadyPort();
+  const onExit = () => {
+    kill(cluster, 'SIGQUIT');
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+  };
+  process.once('exit', onExit);
+
+  let killed: number | undefined;
+  const start = async () => {
+    for (const deadline = Date.now() + startPatience; ; await sleep(20)) {
+      // One that was killed just now looks alive for a moment.
+      const found = postmaster(cluster) === killed ? undefined : await runningPort(cluster);
+      if (found === port) return;
+      if (found !== undefined) throw new Error(`PostgreSQL came up on port ${found}, not on ${port}`);
+      // Killed too early, it has not yet told its port.
+      if (found === undefined && (await portOfLast(cluster)) === undefined) await askForPort(cluster, port);
+      // It may be killed while it starts, of which there is more than one way to tell.
+      const failure = await startCluster(cluster).then(
+        () => new Error('PostgreSQL is not quite gone'),
+        (error: Error) => error,
+      );
+      if (Date.now() > deadline) throw failure;
+    }
+  };
+  await start();
+  const url = (database: string) => `postgresql://postgres:${cluster.password}@127.0.0.1:${port}/${database}`;
+  await createDatabase(url('postgres'));
+
+  return {
+    url: url('itsm'),
+    kill() {
+      killed = postmaster(cluster);
+      return kill(cluster, 'SIGKILL');
+    },
+    start,
+    async remove() {
+      await stopCluster(cluster);
+      process.off('exit', onExit);
+      onExit();
+    },
+  };
+}
+
+/** A free port of 127.0.0.1 that the system gives to no outgoing connection while nobody listens on it. */
+export async function steadyPort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!free) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+}
+
+/** Has a start take this port: it takes that of the last server, of which this file would tell. */
+async function askForPort({ dataDir }: Cluster, port: number): Promise<void> {
+  const file = join(dataDir, 'postgres', 'postmaster.pid');
+  const processOfNobody = 2 ** 30;
+  await writeFile(file, `${processOfNobody}\n\n\n${port}\n`);
+  await chmod(file, 0o644);
+}
+
+async function portOfLast({ dataDir }: Cluster): Promise<number | undefined> {
+  const text = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+  return Number(text.split('\n')[3]) || undefined;
+}
+
+async function createDatabase(adminUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    await client.query('CREATE DATABASE itsm');
+  } finally {
+    await client.end();
+  }
+}
+
+function kill(cluster: Cluster, signal: 'SIGKILL' | 'SIGQUIT'): boolean {
+  try {
+    return process.kill(postmaster(cluster) ?? Number.NaN, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** The process id of the postmaster, or of the last one if that was killed. */
+function postmaster({ dataDir }: Cluster): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
+  } catch {
+    return undefined;
+  }
+}
