@@ -1,33 +1,67 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchApi } from './api/api.ts';
+import { tableOf, writeReport } from './api/report.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-/** What `pnpm bench` can measure: each prints its own result. */
-const benches = { webhooks: benchWebhooks } as const;
-
-const usage = `pnpm bench ${Object.keys(benches).join('|')} [--json] [--only part,part] [--profile folder]
+const usage = `pnpm bench [--tickets 10k|1m|10m] [--rounds count] [--seconds of a round] [--json]
+pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
 See test/bench/README.md.
 `;
 
-async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { json: { type: 'boolean', default: false }, only: { type: 'string' }, profile: { type: 'string' } },
-  });
-  const bench = benches[positionals[0] as keyof typeof benches];
-  if (bench === undefined) {
-    process.stderr.write(usage);
-    process.exitCode = 1;
-    return;
-  }
-  // An exit lets what was started here be ended.
-  process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
-  const { table, result } = await bench({
-    only: values.only?.split(','),
-    profile: values.profile,
-    onProgress: (text) => process.stderr.write(`${text}\n`),
-  });
-  process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : table);
+const options = {
+  json: { type: 'boolean', default: false },
+  tickets: { type: 'string', default: '10k' },
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '3' },
+  only: { type: 'string' },
+  profile: { type: 'string' },
+} as const;
+
+interface Printed {
+  /** For people. */
+  table: string;
+  /** For programs. */
+  result: unknown;
 }
 
-await main();
+const { values, positionals } = parseArgs({ allowPositionals: true, options });
+const onProgress = (text: string) => process.stderr.write(`${text}\n`);
+
+/** What `pnpm bench` can measure, by its first argument. */
+const benches: Record<string, () => Promise<Printed>> = {
+  api: measureApi,
+  webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
+};
+
+async function measureApi(): Promise<Printed> {
+  const [, count, unit = ''] = /^(\d+)([km]?)$/.exec(values.tickets) ?? [];
+  if (count === undefined) throw new Error(`--tickets: must be a number such as 10k or 10m, not ${values.tickets}`);
+  const tickets = Number(count) * (unit === 'k' ? 1000 : unit === 'm' ? 1_000_000 : 1);
+  const folder = await mkdtemp(join(tmpdir(), 'itsm-bench-'));
+  // As root, PostgreSQL runs as another user, who must get in.
+  await chmod(folder, 0o755);
+  try {
+    const { rounds, seconds } = values;
+    const measured = { tickets, rounds: Number(rounds), seconds: Number(seconds), dataDir: join(folder, 'data') };
+    const result = await benchApi({ ...measured, onProgress });
+    await writeReport(result);
+    return { table: tableOf(result), result };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const bench = benches[positionals[0] ?? 'api'];
+if (bench === undefined) {
+  process.stderr.write(usage);
+  process.exitCode = 1;
+} else {
+  // An exit lets what was started here be ended.
+  process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
+  const { table, result } = await bench();
+  process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : table);
+}

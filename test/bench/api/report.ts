@@ -13,7 +13,16 @@ export async function writeReport(result: ApiResult): Promise<void> {
 
 /** The figures, aligned for a terminal and readable as Markdown. */
 export function tableOf({ paths }: ApiResult): string {
-  const heads = ['path', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs, server', 'CPU µs, PostgreSQL', '× bare pg', '× plain stack'];
+  const heads = [
+    'path',
+    'requests/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU µs, server',
+    'CPU µs, PostgreSQL',
+    '× bare pg',
+    '× plain stack',
+  ];
   const rows = paths.map(({ path, rps, p50Ms, p99Ms, cpuUs, ratioToBarePg, ratioToPlainStack }) =>
     [path, rps, p50Ms, p99Ms, cpuUs.process, cpuUs.postgres, ratioToBarePg, ratioToPlainStack].map(String),
   );
@@ -55,7 +64,11 @@ function chart({ paths }: ApiResult): string {
   image.setOption({
     animation: false,
     backgroundColor: '#ffffff',
-    title: { text: "Requests per second as a multiple of the rungs' (log scale)", left: 'center', textStyle: { fontSize: 14 } },
+    title: {
+      text: "Requests per second as a multiple of the rungs' (log scale)",
+      left: 'center',
+      textStyle: { fontSize: 14 },
+    },
     legend: { bottom: 0 },
     grid: { left: 190, right: 60, top: 40, bottom: 60 },
     xAxis: { type: 'log', min: 0.1 },
