@@ -13,7 +13,7 @@ import { type Measured, startServer } from './servers.ts';
 import type { Job, Shot } from './shoot.ts';
 
 /** What was measured of one path; the times are the API's own. */
-export interface PathResult {
+interface PathResult {
   path: string;
   rps: number;
   p50Ms: number;
