@@ -8,11 +8,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import sparticuz from '@sparticuz/chromium';
-import { chromium } from 'playwright-core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { launchBrowser } from '../support/browser.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 const execute = promisify(execFile);
@@ -144,12 +143,7 @@ describe('the installed package', () => {
   });
 
   it('works in Chromium, from another origin', async () => {
-    const installedBrowser = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-    const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update'];
-    const browser = await chromium.launch({
-      executablePath: existsSync(installedBrowser) ? installedBrowser : await sparticuz.executablePath(),
-      args: [...quiet, '--disable-sync', '--no-sandbox', '--disable-gpu'],
-    });
+    const browser = await launchBrowser();
     try {
       const page = await browser.newPage();
       const complaints: string[] = [];

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import chromium from '@sparticuz/chromium';
-import { type Browser, type Page, chromium as playwright } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { launchBrowser } from '../support/browser.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -14,23 +13,12 @@ beforeAll(async () => {
   api = await startApi();
   workspace = await createWorkspace(api);
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
-  browser = await launch();
+  browser = await launchBrowser();
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
   await api.close();
 });
-
-/** The browser that is installed, or the one of the npm registry; nothing but the page may talk. */
-async function launch(): Promise<Browser> {
-  const installed = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-  const executablePath = existsSync(installed) ? installed : await chromium.executablePath();
-  const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update'];
-  return playwright.launch({
-    executablePath,
-    args: [...quiet, '--disable-sync', '--no-sandbox', '--disable-gpu'],
-  });
-}
 
 it('shows the reference, and sends a request with a pasted key, without a word to another host', async () => {
   await workspace.createTicket({ title: 'Seen in the browser' });

@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+/** The Chromium that is installed, or the one that comes from the npm registry; it talks to nobody by itself. */
+export async function launchBrowser(): Promise<Browser> {
+  const installed = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+  const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update'];
+  return chromium.launch({
+    executablePath: existsSync(installed) ? installed : await unpackBrowser(),
+    args: [...quiet, '--disable-sync', '--no-sandbox', '--disable-gpu'],
+  });
+}
+
+/** The package brings the libraries that a bare machine lacks, and unpacks them where it believes to be in a Lambda. */
+async function unpackBrowser(): Promise<string> {
+  process.env.AWS_LAMBDA_JS_RUNTIME ??= 'nodejs22.x';
+  const { default: packed } = await import('@sparticuz/chromium');
+  return packed.executablePath();
+}
