@@ -44,15 +44,12 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   }
 }
 
-/** Ends the process well on the first signal, and at once on a second one. */
+/** Ends the process well on the first signal, and at once on a second one; also while it is still starting. */
 function stopOnSignal(stop: () => Promise<void>): void {
   const onSignal = () => {
     process.once('SIGINT', () => process.exit(130));
     process.stderr.write('\nStopping …\n');
-    stop().then(
-      () => process.exit(0),
-      (error) => fail(error),
-    );
+    stop().then(() => process.exit(0), fail);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, onSignal);
 }
@@ -63,7 +60,9 @@ function fail(error: unknown): never {
 }
 
 try {
-  stopOnSignal(await start(readSettings(process.env)));
+  const starting = start(readSettings(process.env));
+  stopOnSignal(async () => (await starting)());
+  await starting;
 } catch (error) {
   fail(error);
 }

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,12 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { applyMigrations, diffMigrations } from '../../server/src/data/migrate.ts';
 import { cloneDatabase, execute } from '../support/database.ts';
 
 const INIT = '20261120000000_init';
 const LATER = '20991231000000_later';
+const migrate = fileURLToPath(new URL('../../server/src/data/migrate.ts', import.meta.url));
 const source = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
 let database: Awaited<ReturnType<typeof cloneDatabase>>;
@@ -69,6 +71,27 @@ describe('applyMigrations', () => {
       await expect(applyMigrations(url, folder)).rejects.toThrow(
         `put right what it left behind, and run: prisma migrate resolve --rolled-back ${LATER}`,
       );
+    });
+  });
+
+  it.each([
+    ['before its end', 'CREATE TABLE later (); SELECT pg_sleep(1.5);', 300],
+    ['after its end', 'CREATE TABLE later ();', 0],
+  ])('goes on after its process was killed while a migration was applied, %s', async (_, sql, killAfterMs) => {
+    await withLaterMigration(sql, async (folder) => {
+      const program = `import { applyMigrations } from ${JSON.stringify(migrate)};
+        const applying = applyMigrations(${JSON.stringify(url)}, ${JSON.stringify(folder)});
+        console.log('begun');
+        await applying;`;
+      const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
+      await once(child.stdout, 'data');
+      const begun = `DO $$ BEGIN ASSERT (SELECT count(*) FROM _prisma_migrations WHERE migration_name = '${LATER}') = 1; END $$`;
+      await vi.waitFor(() => execute(url, begun), { interval: 5, timeout: 10_000 });
+      await sleep(killAfterMs);
+      child.kill('SIGKILL');
+      await applyMigrations(url, folder);
+      await expect(execute(url, 'SELECT FROM later')).resolves.toBeUndefined();
+      expect(await applyMigrations(url, folder)).toEqual([]);
     });
   });
 

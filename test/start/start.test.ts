@@ -113,6 +113,18 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
+  it('ends well when it is interrupted while it still starts, and starts the next time', {
+    timeout: 30_000,
+  }, async () => {
+    const DATA_DIR = await dataDir();
+    const interrupted = start({ DATA_DIR });
+    await expect.poll(() => postgresPid(DATA_DIR), { interval: 5, timeout: 10_000 }).toBeGreaterThan(0);
+    interrupted.process.kill('SIGINT');
+    expect(await interrupted.exited, interrupted.output()).toBe(0);
+    expect(await postgresPid(DATA_DIR)).toBeUndefined();
+    await start({ DATA_DIR }).ready;
+  });
+
   it('uses DATABASE_URL and seeds nothing there', { timeout: 30_000 }, async () => {
     const database = await cloneDatabase();
     const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');

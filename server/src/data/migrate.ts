@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 import { codeOf } from './cluster.ts';
-import { withSchemaEngine } from './schema-engine.ts';
+import { engineName, withSchemaEngine } from './schema-engine.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 const SCHEMA = fileURLToPath(new URL('../../../prisma/schema.prisma', import.meta.url));
@@ -48,6 +48,7 @@ export async function applyMigrations(databaseUrl: string, folder: string = MIGR
   try {
     if (await isCurrent(client, migrations)) return [];
     await lock(client);
+    await settleInterrupted(client);
     if (await isCurrent(client, migrations)) return [];
     return await withSchemaEngine(databaseUrl, async (engine) => {
       await checkHistory(engine, migrations);
@@ -137,6 +138,37 @@ async function lock(client: pg.Client): Promise<void> {
     if (rows[0]?.taken === true) return;
   }
   throw new MigrationError('Another process has been migrating this database for ten minutes. Look what it is doing.');
+}
+
+/**
+ * Settles a migration whose process was killed while it was applied: its script was applied whole or not at all, and
+ * its row tells which (`markStep`). One that failed has logs, and is left to `checkHistory`.
+ */
+async function settleInterrupted(client: pg.Client): Promise<void> {
+  const interrupted = 'finished_at IS NULL AND rolled_back_at IS NULL AND logs IS NULL';
+  const { rows } = await client.query("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists");
+  if (rows[0]?.exists !== true) return;
+  const left = await client.query(`SELECT FROM _prisma_migrations WHERE ${interrupted}`);
+  if (left.rowCount === 0) return;
+  await untilEngineIsGone(client);
+  await client.query(
+    `UPDATE _prisma_migrations SET finished_at = now() WHERE ${interrupted} AND applied_steps_count > 0`,
+  );
+  await client.query(`UPDATE _prisma_migrations SET rolled_back_at = now() WHERE ${interrupted}`);
+}
+
+/** PostgreSQL works on for a process that was killed, until it has something to tell it. */
+async function untilEngineIsGone(client: pg.Client): Promise<void> {
+  for (const deadline = Date.now() + LOCK_PATIENCE; Date.now() < deadline; await sleep(100)) {
+    const { rowCount } = await client.query(
+      'SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1',
+      [engineName],
+    );
+    if (rowCount === 0) return;
+  }
+  throw new MigrationError(
+    'A migration that was interrupted has been running on for ten minutes. Look what it is doing.',
+  );
 }
 
 /** Refuses what `prisma migrate deploy` only warns of, and says what to do about what it would refuse as well. */

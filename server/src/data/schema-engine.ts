@@ -15,10 +15,18 @@ import pg from 'pg';
  * that not every machine reaches; this one comes with the other packages.
  */
 
+/** How an engine's connection to the database it migrates is called there. */
+export const engineName = 'itsm-api migrations';
+
 /** Runs `work` with an engine connected to the database, and closes its connections. */
 export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   // One connection, never closed for idleness: the engine takes a lock on it.
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1, idleTimeoutMillis: 0 });
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: 1,
+    idleTimeoutMillis: 0,
+    application_name: engineName,
+  });
   const cleanups: (() => Promise<unknown>)[] = [];
   const factory = bindMigrationAwareSqlAdapterFactory({
     provider: 'postgres',
@@ -59,10 +67,20 @@ async function connect(pool: pg.Pool): Promise<SqlDriverAdapter> {
   // Prisma's own cuts a script at every semicolon, also within the body of a function. Without arguments PostgreSQL
   // takes many statements at once, in one transaction, which is how `prisma migrate deploy` applies them.
   adapter.executeScript = async (sql) => {
-    await adapter.executeRaw({ sql, args: [], argTypes: [] });
+    await adapter.executeRaw({ sql: `${sql}\n;${markStep}`, args: [], argTypes: [] });
   };
   return adapter;
 }
+
+/**
+ * Says in the transaction of a migration's script that the script was applied, so that it can be known of one whose
+ * process was killed. The engine says so too, but in a statement of its own.
+ */
+const markStep = `DO $$ BEGIN
+  IF to_regclass('_prisma_migrations') IS NOT NULL THEN
+    UPDATE _prisma_migrations SET applied_steps_count = 1 WHERE finished_at IS NULL AND rolled_back_at IS NULL;
+  END IF;
+END $$`;
 
 /** The type "char", in which PostgreSQL tells the kind of a constraint. Prisma's adapter refuses it. */
 const CHAR_OID = 18;
