@@ -4,6 +4,7 @@ import type { Context, Services } from './context.ts';
 import type { Prisma } from './data/generated/client.ts';
 import type { PrismaClient } from './data/prisma.ts';
 import { tenantClient } from './data/tenant.ts';
+import { createUnique } from './data/unique.ts';
 import { ApiError, invalidField } from './errors.ts';
 import { presentId, presentTimestamps } from './present.ts';
 import { presentUser } from './resources/users.queries.ts';
@@ -30,15 +31,17 @@ export async function createTenant(
   prisma: PrismaClient,
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
 ): Promise<{ tenant: Tenant; admin: User }> {
-  const nameKey = name.toLowerCase();
-  if (await prisma.tenant.findUnique({ where: { nameKey }, select: { id: true } })) {
-    throw invalidField('VALIDATION_ERROR', 'name', `${name} is taken by another tenant`);
-  }
   // One statement to Prisma, so one transaction: there is no tenant without a user.
-  const { users, ...tenant } = await prisma.tenant.create({
-    data: { name, nameKey, users: { create: { name: adminName, email: adminEmail, role: 'ADMIN' } } },
-    include: { users: true },
-  });
+  const { users, ...tenant } = await createUnique('name', `${name} is taken by another tenant`, () =>
+    prisma.tenant.create({
+      data: {
+        name,
+        nameKey: name.toLowerCase(),
+        users: { create: { name: adminName, email: adminEmail, role: 'ADMIN' } },
+      },
+      include: { users: true },
+    }),
+  );
   const [admin] = users.map(presentUser);
   if (admin === undefined) throw new Error('The tenant was created without its user.');
   return { tenant: presentTenant(tenant), admin };

@@ -11,6 +11,7 @@ import { type Context, type Transaction, transaction } from '../context.ts';
 import type { Prisma } from '../data/generated/client.ts';
 import { lockRow } from '../data/lock.ts';
 import type { TenantClient } from '../data/tenant.ts';
+import { createUnique } from '../data/unique.ts';
 import { ApiError, invalidField, notFound } from '../errors.ts';
 import {
   presentCustomFields,
@@ -52,10 +53,8 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   return transaction(context, async (context) => {
     const { db } = context;
     await checkUsers(context, reference('assignedToId', input.assignedToId));
-    if (await db.asset.findFirst({ where: { assetTag: input.assetTag }, select: { id: true } })) {
-      throw invalidField('VALIDATION_ERROR', 'assetTag', `${input.assetTag} is taken by another asset`);
-    }
-    const row = await db.asset.create({ data: columnsOf(input) });
+    const taken = `${input.assetTag} is taken by another asset`;
+    const row = await createUnique('assetTag', taken, () => db.asset.create({ data: columnsOf(input) }));
     const asset = presentAsset(row);
     await emit(context, 'asset.created', { payload: asset });
     return asset;

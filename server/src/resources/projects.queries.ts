@@ -1,7 +1,8 @@
 import type { NewProject, Project, ProjectQuery } from '@itsm-api/contract';
 import { type Context, transaction } from '../context.ts';
 import type { Prisma } from '../data/generated/client.ts';
-import { invalidField, notFound } from '../errors.ts';
+import { createUnique } from '../data/unique.ts';
+import { notFound } from '../errors.ts';
 import { presentDate, presentId, presentTimestamps, toDate } from '../present.ts';
 import { anyOf, type Page, readPage } from './lists.ts';
 import { checkUsers, reference } from './references.ts';
@@ -33,21 +34,18 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
   return transaction(context, async (context) => {
     const { db } = context;
     await checkUsers(context, reference('managerId', input.managerId));
-    if (await db.project.findFirst({ where: { key: input.key }, select: { id: true } })) {
-      throw invalidField('VALIDATION_ERROR', 'key', `${input.key} is taken by another project`);
-    }
-    const row = await db.project.create({
-      data: {
-        key: input.key,
-        name: input.name,
-        description: input.description ?? null,
-        status: input.status ?? 'PLANNED',
-        priority: input.priority ?? 'MEDIUM',
-        managerId: input.managerId ?? null,
-        startDate: toDate(input.startDate ?? null),
-        endDate: toDate(input.endDate ?? null),
-      },
-    });
+    const data = {
+      key: input.key,
+      name: input.name,
+      description: input.description ?? null,
+      status: input.status ?? 'PLANNED',
+      priority: input.priority ?? 'MEDIUM',
+      managerId: input.managerId ?? null,
+      startDate: toDate(input.startDate ?? null),
+      endDate: toDate(input.endDate ?? null),
+    };
+    const taken = `${input.key} is taken by another project`;
+    const row = await createUnique('key', taken, () => db.project.create({ data }));
     return presentProject(row);
   });
 }

@@ -1,7 +1,8 @@
 import type { NewUser, User, UserQuery } from '@itsm-api/contract';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../data/generated/client.ts';
-import { invalidField, notFound } from '../errors.ts';
+import { createUnique } from '../data/unique.ts';
+import { notFound } from '../errors.ts';
 import { presentId, presentTimestamps } from '../present.ts';
 import { anyOf, type Page, readPage } from './lists.ts';
 
@@ -21,20 +22,16 @@ export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>
  * @throws ApiError VALIDATION_ERROR when the e-mail address is taken
  */
 export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
-  if (await db.user.findFirst({ where: { email: input.email }, select: { id: true } })) {
-    throw invalidField('VALIDATION_ERROR', 'email', `${input.email} is taken by another user`);
-  }
-  const row = await db.user.create({
-    data: {
-      name: input.name,
-      email: input.email,
-      role: input.role,
-      jobTitle: input.jobTitle ?? null,
-      department: input.department ?? null,
-      phone: input.phone ?? null,
-      timeZone: input.timeZone ?? null,
-    },
-  });
+  const data = {
+    name: input.name,
+    email: input.email,
+    role: input.role,
+    jobTitle: input.jobTitle ?? null,
+    department: input.department ?? null,
+    phone: input.phone ?? null,
+    timeZone: input.timeZone ?? null,
+  };
+  const row = await createUnique('email', `${input.email} is taken by another user`, () => db.user.create({ data }));
   return presentUser(row);
 }
 

@@ -1,0 +1,15 @@
+import { invalidField } from '../errors.ts';
+import { Prisma } from './generated/client.ts';
+
+/**
+ * Makes a row whose field must be unique. Only the database can tell when two are made at once.
+ * @throws ApiError VALIDATION_ERROR naming the field, when its value is taken
+ */
+export async function createUnique<Row>(field: string, message: string, create: () => Promise<Row>): Promise<Row> {
+  try {
+    return await create();
+  } catch (error) {
+    const taken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+    throw taken ? invalidField('VALIDATION_ERROR', field, message) : error;
+  }
+}

@@ -1,0 +1,31 @@
+import { createTenant } from '@itsm-api/server/tenants.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+describe('of many made at once with the same', () => {
+  it.each([
+    ['email', (value: string) => workspace.createUser({ email: `${value}@example.com` })],
+    ['assetTag', (value: string) => workspace.createAsset({ assetTag: value })],
+    ['key', (value: string) => workspace.createProject({ key: `K${value.toUpperCase()}` })],
+    ['name', (value: string) => createTenant(api.prisma, { name: value, adminEmail: 'ada@example.com' })],
+  ])('%s one is made, and the others are told so', async (field, create) => {
+    const value = unique();
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => create(value)));
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused).toHaveLength(4);
+    for (const { reason } of refused) {
+      expect(reason).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: field }] });
+      expect(reason.message).toContain('is taken by another');
+    }
+  });
+});
