@@ -48,6 +48,9 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
   });
 
+  // Node answers an unknown `Expect` by itself, without an envelope; an expectation may be ignored (RFC 9110 §10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+
   const lastUsed = createLastUsed({
     prisma,
     now: services.now,

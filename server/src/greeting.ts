@@ -18,7 +18,7 @@ export function greeting({ origin, settings, demo }: Greeting): string {
       ? ['  The webhook worker is running.', '']
       : ['  The ITSM API is running.', '', `  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/docs`]),
     `  Data   ${settings.DATABASE_URL === undefined ? `${settings.DATA_DIR} (embedded PostgreSQL)` : 'the server of DATABASE_URL'}`,
-    '  Keys   npx -y pnpm@12 -s itsm keys create --help',
+    '  Keys   npx -y pnpm@12 --silent itsm keys create --help',
     '',
   ];
   if (demo !== undefined) {
@@ -33,7 +33,7 @@ export function greeting({ origin, settings, demo }: Greeting): string {
       '',
       '  Another key for it:',
       '',
-      `    npx -y pnpm@12 -s itsm keys create --tenant '${demo.tenant}' --user ${demo.adminEmail} --name mine --scopes all`,
+      `    npx -y pnpm@12 --silent itsm keys create --tenant '${demo.tenant}' --user ${demo.adminEmail} --name mine --scopes all`,
       '',
     );
   }

@@ -66,6 +66,12 @@ describe('every error is an envelope with a status of the specification', () => 
     expect(answer.headers).toContain('content-type: application/json; charset=utf-8');
   });
 
+  it('an unknown expectation is no error', async () => {
+    const answer = await send(get('/api/public/v1/ping', 'Expect: something\r\n'));
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toContain('x-request-id: ');
+  });
+
   it('a missing Host header is no error', async () => {
     expect((await send('GET /api/public/v1/ping HTTP/1.1\r\n\r\n')).status).toBe(200);
   });

@@ -1,5 +1,5 @@
 /** How the commands are called in examples that can be pasted. */
-export const programName = 'pnpm -s itsm';
+export const programName = 'npx -y pnpm@12 --silent itsm';
 
 /** The end of a command's help. */
 export function examples(...calls: string[]): string {

@@ -36,6 +36,9 @@ for (const verb of program.commands.flatMap((noun) => noun.commands)) {
 addListen(program);
 addDoctor(program);
 
+// A reader such as `head` may go before everything is said.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
 let started: Command | undefined;
 program.hook('preAction', (_, command) => {
   started = command;

@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import { detailsOf } from '../validation.ts';
 import { signatureHeaders } from '../webhooks/sign.ts';
-import { UsageError } from './errors.ts';
+import { CommandError, UsageError } from './errors.ts';
 import { examples } from './help.ts';
 
 const Options = z.strictObject({
@@ -50,7 +50,9 @@ async function listen({ port, secret, json = false }: z.output<typeof Options>):
     print({ at: new Date().toISOString(), verified, headers, body: parsed(body) }, json);
   });
   server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error) => {
+    throw error.code === 'EADDRINUSE' ? new CommandError(`--port: ${port} is in use; give another one`) : error;
+  });
   const { port: listening } = server.address() as AddressInfo;
   process.stderr.write(`Listening on http://127.0.0.1:${listening}/ for webhooks. Ctrl-C ends it.\n`);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -85,12 +85,18 @@ export async function getDelivery({ db }: Context, id: number): Promise<Delivery
 export function replayDeliveries(context: Context, where: DeliveryFilter & { id?: number }): Promise<number> {
   return transaction(context, async ({ db, lanes, now, afterCommit, wakeWorkers }) => {
     const { id, ...filter } = where;
-    const matching = { ...whereOf(filter), ...(id !== undefined && { id }), subscription: { active: true } };
+    const matching = {
+      ...whereOf(filter),
+      ...(id !== undefined && { id }),
+      subscription: { active: true },
+      // What is on its way is not sent beside itself.
+      claim: null,
+    };
     const rows = await db.delivery.findMany({ where: matching, select: { id: true, subscriptionId: true } });
     if (rows.length === 0) return 0;
     await db.delivery.updateMany({
       where: { id: { in: rows.map((row) => row.id) } },
-      data: { state: 'PENDING', attempts: 0, claim: null, nextAttemptAt: now(), settledAt: null },
+      data: { state: 'PENDING', attempts: 0, nextAttemptAt: now(), settledAt: null },
     });
     const subscriptions = [...new Set(rows.map((row) => row.subscriptionId))];
     await lanes.addWithin(

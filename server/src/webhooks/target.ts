@@ -31,12 +31,15 @@ function isPublicHost(hostname: string): boolean {
   return labels.length > 1 && !labels.includes('') && !/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host);
 }
 
+/** Public by their range, and yet a cloud's own service behind every machine in it: Azure's. */
+const cloudAddresses = ['168.63.129.16'];
+
 /** Global unicast of IPv6: all else is set aside, or wraps an IPv4 address. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /** Whether an address is public unicast, also where an IPv6 address wraps an IPv4 one. */
 export function isPublicAddress(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
+  if (!ipaddr.isValid(address) || cloudAddresses.includes(ipaddr.process(address).toString())) return false;
   const parsed = ipaddr.process(address);
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(globalUnicast));
 }
