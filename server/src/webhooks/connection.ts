@@ -1,4 +1,5 @@
 import { lookup as systemLookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
@@ -12,7 +13,7 @@ export class TargetRefused extends Error {
 
 export interface ConnectionOptions {
   allowPrivateTargets: boolean;
-  /** Resolves names; the system's resolver unless a test has another. */
+  /** Resolves names, where a test does it by itself. */
   lookup?: LookupFunction;
   /** Certificates to trust beside the system's, for tests. */
   ca?: string;
@@ -23,12 +24,12 @@ export interface ConnectionOptions {
  * A name is resolved once; every address that it resolves to must be public, and the connection goes to that very
  * answer, so that a name can't change its mind in between. What the socket is really connected to is checked last.
  */
-export function createConnections({ allowPrivateTargets, lookup = systemLookup, ca }: ConnectionOptions): Agent {
+export function createConnections({ allowPrivateTargets, lookup, ca }: ConnectionOptions): Agent {
   const connect = buildConnector({
     timeout: connectTimeout,
     allowH2: false,
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
-    lookup: allowPrivateTargets ? lookup : publicOnly(lookup),
+    lookup: allowPrivateTargets ? (lookup ?? systemLookup) : publicOnly(lookup ?? nameServerLookup()),
   });
   const guarded: typeof connect = (options, callback) => {
     connect(options, (...[error, socket]) => {
@@ -46,6 +47,23 @@ export function createConnections({ allowPrivateTargets, lookup = systemLookup, 
     keepAliveTimeout: 10_000,
     maxHeaderSize: 16_384,
   });
+}
+
+/**
+ * Asks the name servers without the system's resolver, whose look-ups share four threads: a few names whose servers
+ * don't answer would hold up all others. Public names need neither the hosts file nor what else the system knows.
+ */
+function nameServerLookup(): LookupFunction {
+  const resolver = new Resolver({ timeout: connectTimeout / 2, tries: 1 });
+  return (hostname, _options, callback) => {
+    Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]).then(([v4, v6]) => {
+      const of = (answer: typeof v4, family: number) =>
+        answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
+      const found = [...of(v4, 4), ...of(v6, 6)];
+      const failed = v4.status === 'rejected' && found.length === 0;
+      callback(failed ? v4.reason : null, found);
+    });
+  };
 }
 
 function publicOnly(lookup: LookupFunction): LookupFunction {
