@@ -296,12 +296,15 @@ describe('what nobody may receive any more', () => {
     const states = () => api.prisma.delivery.findMany({ where: { subscriptionId: id }, include: { history: true } });
     const cancelled = { state: 'CANCELLED', settledAt: new Date(clock.time), history: [] };
     expect(await states()).toEqual(Array(4).fill(expect.objectContaining(cancelled)));
-    // The answer that comes now changes nothing.
+    // The answer that comes now is recorded, and changes nothing else.
     answer();
     await test.advance(day);
     await test.emit(1);
     await settled(test.id);
-    expect(await states()).toEqual(Array(4).fill(expect.objectContaining(cancelled)));
+    const { history: _, ...still } = cancelled;
+    const after = await states();
+    expect(after).toEqual(Array(4).fill(expect.objectContaining(still)));
+    expect(after.flatMap(({ history }) => history)).toMatchObject([{ number: 1, status: 200 }]);
     expect(held.received).toHaveLength(1);
   });
 

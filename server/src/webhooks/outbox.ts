@@ -88,7 +88,8 @@ export async function claimDue(prisma: PrismaClient, lanes: LaneSlots[], now: Da
 
 /**
  * Records what came of attempts, many at once: each attempt, the delivery's next state, the subscription's health.
- * A delivery whose claim is no longer this one (it was taken over, cancelled or replayed) is left alone, attempt and all.
+ * A delivery whose claim is no longer this one was taken over, and is left alone, attempt and all; of one that was
+ * cancelled meanwhile the attempt is recorded.
  */
 export async function settle(prisma: PrismaClient, settlements: Settlement[], now: Date): Promise<void> {
   const rows = JSON.stringify(settlements.map((settlement) => settlementRow(settlement, now)));
@@ -111,6 +112,9 @@ export async function settle(prisma: PrismaClient, settlements: Settlement[], no
     ), attempt AS (
       INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms, status, error, answer)
       SELECT t, id, number, started, duration, status, error, answer FROM settled
+      UNION ALL
+      SELECT g.t, g.id, number, started, duration, status, error, answer FROM given g
+      JOIN deliveries d ON d.tenant_id = g.t AND d.id = g.id AND d.state = 'CANCELLED'
     ), health AS (
       SELECT t, s, bool_or(delivered) AS success, bool_or(gone) AS gone, bool_or(trial) AS trial,
         count(*) FILTER (WHERE NOT delivered) AS failures
