@@ -11,7 +11,10 @@ export interface DatabaseOptions {
   onConnectionError: (error: Error) => void;
 }
 
-/** The client over all tenants. Only `keys/`, the command line and the tenant client below it may hold it. */
+/**
+ * The client over all tenants, for what no tenant asks for: looking up keys, delivering webhooks, checking totals, the
+ * command line. Queries get the tenant client instead.
+ */
 export function createPrisma({ url, poolSize, statementTimeoutMs, onConnectionError }: DatabaseOptions): PrismaClient {
   const names = new Map<string, string>();
   const adapter = new PrismaPg(
