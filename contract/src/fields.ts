@@ -75,15 +75,14 @@ const CustomFieldMap = z.record(
   }),
 );
 
+const utf8 = new TextEncoder();
+
 /** A workspace's own fields: at most 50 keys and 16 KiB as JSON (docs/decisions/custom-fields.md). */
 export const CustomFields = CustomFieldMap.refine(
   (fields) => Object.keys(fields).length <= 50,
   'must have at most 50 keys',
 )
-  .refine(
-    (fields) => new TextEncoder().encode(JSON.stringify(fields)).length <= 16_384,
-    'must take at most 16384 bytes as JSON',
-  )
+  .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, 'must take at most 16384 bytes as JSON')
   .meta({
     id: 'CustomFields',
     description: 'At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those.',

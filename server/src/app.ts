@@ -61,8 +61,9 @@ export async function buildApp({
     await Promise.all([keys.close(), lastUsed.close()]);
   });
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header(requestIdHeader, request.id);
+    done();
   });
   addErrorHandler(app);
   addRequestLog(app);

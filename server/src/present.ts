@@ -2,17 +2,17 @@ import type { CustomFields } from '@itsm-api/contract';
 import type { Prisma } from './data/generated/client.ts';
 
 /** A row's id as JSON has it: a safe integer, since ids come from sequences. */
-export function presentId(id: bigint): number;
-export function presentId(id: bigint | null): number | null;
-export function presentId(id: bigint | null): number | null {
+export function presentId(id: bigint | number): number;
+export function presentId(id: bigint | number | null): number | null;
+export function presentId(id: bigint | number | null): number | null {
   return id === null ? null : Number(id);
 }
 
-/** A moment as the API answers it. */
-export function presentTimestamp(moment: Date): string;
-export function presentTimestamp(moment: Date | null): string | null;
-export function presentTimestamp(moment: Date | null): string | null {
-  return moment === null ? null : moment.toISOString();
+/** A moment as the API answers it; given as text it is ISO 8601, as PostgreSQL writes it in JSON. */
+export function presentTimestamp(moment: Date | string): string;
+export function presentTimestamp(moment: Date | string | null): string | null;
+export function presentTimestamp(moment: Date | string | null): string | null {
+  return moment === null ? null : new Date(moment).toISOString();
 }
 
 /** A calendar date as the API answers it, `YYYY-MM-DD`. */
@@ -21,7 +21,10 @@ export function presentDate(date: Date | null): string | null {
 }
 
 /** The `createdAt` and `updatedAt` that every resource has. */
-export function presentTimestamps(row: { createdAt: Date; updatedAt: Date }): { createdAt: string; updatedAt: string } {
+export function presentTimestamps(row: { createdAt: Date | string; updatedAt: Date | string }): {
+  createdAt: string;
+  updatedAt: string;
+} {
   return { createdAt: presentTimestamp(row.createdAt), updatedAt: presentTimestamp(row.updatedAt) };
 }
 

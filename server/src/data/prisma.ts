@@ -1,5 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
+import { setPool, statementName } from './statements.ts';
 
 export interface DatabaseOptions {
   url: string;
@@ -16,35 +18,27 @@ export interface DatabaseOptions {
  * command line. Queries get the tenant client instead.
  */
 export function createPrisma({ url, poolSize, statementTimeoutMs, onConnectionError }: DatabaseOptions): PrismaClient {
-  const names = new Map<string, string>();
-  const adapter = new PrismaPg(
-    {
-      connectionString: url,
-      max: poolSize,
-      statement_timeout: statementTimeoutMs,
-      connectionTimeoutMillis: 5000,
-      application_name: 'itsm-api',
-    },
-    {
-      onPoolError: onConnectionError,
-      onConnectionError,
-      // A name makes PostgreSQL keep the plan. The statements of this code are few, so the map stays small.
-      statementNameGenerator: ({ sql }) => {
-        let name = names.get(sql);
-        if (name === undefined) {
-          name = `s${names.size}`;
-          names.set(sql, name);
-        }
-        return name;
-      },
-    },
-  );
-  return new PrismaClient({
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    statement_timeout: statementTimeoutMs,
+    connectionTimeoutMillis: 5000,
+    application_name: 'itsm-api',
+  });
+  pool.on('error', onConnectionError);
+  const adapter = new PrismaPg(pool, {
+    disposeExternalPool: true,
+    onConnectionError,
+    statementNameGenerator: ({ sql }) => statementName(sql),
+  });
+  const prisma = new PrismaClient({
     adapter,
     // Longer messages quote the arguments, which may hold what must not be logged.
     errorFormat: 'minimal',
     transactionOptions: { maxWait: 5000, timeout: statementTimeoutMs + 5000 },
   });
+  setPool(prisma, pool);
+  return prisma;
 }
 
 export type { PrismaClient } from './generated/client.ts';

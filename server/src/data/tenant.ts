@@ -1,4 +1,5 @@
 import { Prisma, type PrismaClient } from './generated/client.ts';
+import { setPool } from './statements.ts';
 
 /** Operations whose `where` decides the rows. */
 const filtered = new Set([
@@ -52,7 +53,9 @@ type RawOperation = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeR
 
 /** The client for one tenant's rows. */
 export function tenantClient(prisma: PrismaClient, tenantId: bigint): TenantClient {
-  return extendedClient(prisma, tenantId);
+  const client = extendedClient(prisma, tenantId);
+  setPool(client, prisma);
+  return client;
 }
 
 /** Raw SQL on the tenant client: its caller must filter by `$tenantId` itself. Only data/, keys/ and webhooks/ may. */

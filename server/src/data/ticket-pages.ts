@@ -1,15 +1,15 @@
 import type { TicketQuery } from '@itsm-api/contract';
-import { Prisma } from './generated/client.ts';
+import { selectRows } from './statements.ts';
 import { rawClient, type TenantClient } from './tenant.ts';
-import { columns, type TicketRow, watchers } from './tickets.ts';
+import { columns, type TicketRow } from './tickets.ts';
 
 /*
  * Pages of tickets with their exact total, in one statement and one snapshot, at a cost that does not grow with the
  * tenant (docs/decisions/totals.md). The total is a sum of counters. Where a page is found depends on the filters:
  * - none: by the tickets' ordinals, which are dense;
- * - one: in the index of that column and the id;
- * - several: in the index of all that is counted, kind by kind, for only those kinds that have tickets;
- * - an assignee and others: among the assignee's tickets.
+ * - one, or an assignee and others: in the index of that column and the id, from the page's first ticket on;
+ * - several: in the index of all that is counted, kind by kind, for only those kinds that have tickets.
+ * A page past the end is not looked for.
  */
 
 export type TicketFilters = Omit<TicketQuery, 'page' | 'perPage'>;
@@ -23,10 +23,16 @@ const types = {
   category: ['category', '"TicketCategory"'],
 } as const;
 
+/** One filter: any of several values of a column. */
 interface Filter {
   name: keyof typeof types;
-  values: string[];
+  several: boolean;
+  /** Its value's or values' place in the statement. */
+  parameter: string;
 }
+
+/** PostgreSQL counts a tenant's tickets in 32 bits; pages may be asked for that lie beyond. */
+const largestSkip = 2 ** 31 - 1000;
 
 /** Some of the tickets that the filters match, newest first, and how many there are in all. */
 export async function selectTickets(
@@ -34,95 +40,139 @@ export async function selectTickets(
   given: TicketFilters,
   { skip, take }: { skip: number; take: number },
 ): Promise<{ rows: TicketRow[]; totalCount: number }> {
-  const tenantId = db.$tenantId;
-  const filters = filtersOf(given);
-  // PostgreSQL counts a tenant's tickets in 32 bits; pages may be asked for that lie beyond.
-  const range = { skip: Prisma.sql`${Math.min(skip, 2 ** 31 - 1000)}::int`, take: Prisma.sql`${take}::int` };
+  const names = (Object.keys(types) as Filter['name'][]).filter((name) => given[name] !== undefined);
+  const wanted = names.map((name) => given[name] ?? []);
+  const filters = names.map((name, i) => ({ name, several: (wanted[i]?.length ?? 0) > 1, parameter: `$${i + 4}` }));
+  const values = wanted.map((each) => (each.length > 1 ? [...new Set<string | number>(each)] : each[0]));
 
-  const rows = await rawClient(db).$queryRaw<(TicketRow & { totalCount: number })[]>`
-    WITH ${totalAndPage(tenantId, filters, range)}
-    SELECT total.n AS "totalCount", found.* FROM total LEFT JOIN (
-      SELECT ${columns}, ${watchers} FROM page JOIN tickets t ON t.tenant_id = ${tenantId} AND t.id = page.id
-    ) AS found ON true
-    ORDER BY found.id DESC`;
-  return { rows: rows.filter(({ id }) => id !== null), totalCount: rows[0]?.totalCount ?? 0 };
+  const statement = {
+    text: textFor(filters, skip === 0),
+    values: [db.$tenantId, Math.min(skip, largestSkip), take, ...values],
+  };
+  const [row] = await selectRows<{ totalCount: number; tickets: TicketRow[] | null }>(rawClient(db), statement);
+  return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0 };
 }
 
-function filtersOf(given: TicketFilters): Filter[] {
-  return (Object.keys(types) as Filter['name'][]).flatMap((name) => {
-    const values = given[name];
-    return values === undefined ? [] : [{ name, values: [...new Set(values.map(String))] }];
-  });
-}
+/** The statements made so far, by what is filtered by. */
+const texts = new Map<string, string>();
 
-interface Range {
-  skip: Prisma.Sql;
-  take: Prisma.Sql;
-}
-
-/** The common table expressions `total` (n) and `page` (id). */
-function totalAndPage(tenantId: bigint, filters: Filter[], { skip, take }: Range): Prisma.Sql {
-  if (filters.length === 0) {
-    return Prisma.sql`
-      total AS (SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = ${tenantId}), 0) AS n),
-      page AS MATERIALIZED (
-        SELECT id FROM tickets WHERE tenant_id = ${tenantId}
-          AND ordinal <= (SELECT n FROM total) - ${skip} AND ordinal > (SELECT n FROM total) - ${skip} - ${take})`;
+function textFor(filters: Filter[], isFirstPage: boolean): string {
+  const key = [isFirstPage, ...filters.map(({ name, several }) => `${name}${several ? '+' : ''}`)].join(' ');
+  let text = texts.get(key);
+  if (text === undefined) {
+    text = makeText(filters, isFirstPage);
+    texts.set(key, text);
   }
-  const ids = idsOf(tenantId, filters, { skip, take });
-  return Prisma.sql`
-    kind AS MATERIALIZED (
-      SELECT status, priority, type, NULLIF(category, '')::"TicketCategory" AS category, count FROM ticket_counts
-      WHERE tenant_id = ${tenantId} AND count > 0${everybody(filters)}${conditions(filters, { category: 'text' })}),
-    total AS (SELECT COALESCE(sum(count), 0)::int AS n FROM kind),
-    page AS MATERIALIZED (SELECT id FROM (${ids}) AS ids ORDER BY id DESC LIMIT ${take} OFFSET ${skip})`;
+  return text;
 }
 
-/** Ids among which the page is; the newest `skip + take` that match are among them. None for a page past the end. */
-function idsOf(tenantId: bigint, filters: Filter[], { skip, take }: Range): Prisma.Sql {
-  const ticketsThat = Prisma.sql`SELECT id FROM tickets WHERE tenant_id = ${tenantId} AND ${skip} < (SELECT n FROM total)`;
-  const newest = Prisma.sql`ORDER BY id DESC LIMIT ${skip} + ${take}`;
+/** The parameters: $1 is the tenant, $2 how many tickets to skip, $3 how many to take, and the filters follow. */
+function makeText(filters: Filter[], isFirstPage: boolean): string {
   const [first, second] = filters;
-
-  if (first?.name === 'assigneeId' || second === undefined) {
-    return filters.every(({ values }) => values.length === 1)
-      ? Prisma.sql`${ticketsThat}${conditions(filters)} ${newest}`
-      : Prisma.sql`
-          SELECT found.id FROM ${each(filters)} CROSS JOIN LATERAL (
-            ${ticketsThat}${Prisma.join(
-              filters.map(({ name }) => Prisma.raw(` AND ${types[name][0]} = ${name}.value`)),
-              '',
-            )} ${newest}
-          ) AS found`;
+  if (first === undefined) return totalAndPage(tenantTotal, pageByOrdinal);
+  if (second !== undefined && first.name !== 'assigneeId') {
+    return `WITH kind AS MATERIALIZED (${kinds(filters)})
+      ${totalAndPage(`SELECT ${sum} FROM kind`, pageOf(idsByKind(isFirstPage)))}`;
   }
-  const ofKind = Prisma.sql`${ticketsThat} AND status = kind.status AND priority = kind.priority AND type = kind.type`;
-  return Prisma.sql`
-    SELECT found.id FROM kind CROSS JOIN LATERAL (
-      (${ofKind} AND category = kind.category ${newest})
-      UNION ALL
-      (${ofKind} AND kind.category IS NULL AND category IS NULL ${newest})
-    ) AS found`;
+  const total = `SELECT ${sum} FROM ticket_counts WHERE ${counted(filters)}`;
+  if (filters.some(({ several }) => several)) return totalAndPage(total, pageOf(idsByValue(filters, isFirstPage)));
+  return totalAndPage(total, isFirstPage ? newestTickets(filters) : pageFromFirst(filters));
 }
 
-/** Every combination of the filters' values, a column of each filter's name. */
-function each(filters: Filter[]): Prisma.Sql {
-  const sets = filters.map(({ name, values }) => {
-    return Prisma.sql`unnest(${values}::text[]::${Prisma.raw(types[name][1])}[]) AS ${Prisma.raw(`${name} (value)`)}`;
+/**
+ * @param total selects one row, `n`
+ * @param page selects tickets, and may use `total.n`
+ */
+function totalAndPage(total: string, page: string): string {
+  return `SELECT total.n AS "totalCount", (SELECT json_agg(ticket) FROM (${page}) AS ticket) AS tickets
+    FROM (${total}) AS total`;
+}
+
+const sum = 'COALESCE(sum(count), 0)::int AS n';
+
+const tenantTotal = 'SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = $1), 0) AS n';
+
+const pageByOrdinal = `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1
+  AND t.ordinal <= total.n - $2::int AND t.ordinal > total.n - $2::int - $3::int ORDER BY t.id DESC`;
+
+/**
+ * The rows that may be on the first page. No page is larger than 100: without that number the planner would expect a
+ * tenth of all rows, think little of the plan that it keeps, and make a new one each time.
+ */
+function newestFew(select: string, order = 'id DESC'): string {
+  return `SELECT * FROM (${select} ORDER BY ${order} LIMIT 100) AS few LIMIT $3::int`;
+}
+
+function newestTickets(filters: Filter[]): string {
+  const few = newestFew(`SELECT * FROM tickets WHERE tenant_id = $1${matching(filters)}`);
+  // Nothing is skipped, but a parameter that stands nowhere is an error.
+  return `SELECT ${columns} FROM (${few}) AS t ORDER BY t.id DESC OFFSET $2::int`;
+}
+
+/** From the page's first ticket on, which is found in the index alone, however far it is. */
+function pageFromFirst(filters: Filter[]): string {
+  return `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1${matching(filters, 't.')} AND t.id <= (
+      SELECT id FROM tickets WHERE tenant_id = $1${matching(filters)} AND total.n > $2::int
+      ORDER BY id DESC LIMIT 1 OFFSET $2::int)
+    ORDER BY t.id DESC LIMIT $3::int`;
+}
+
+/** @param ids selects ids, among them those of the page and of all pages before it */
+function pageOf(ids: string): string {
+  return `SELECT ${columns} FROM (SELECT id FROM (${ids}) AS ids ORDER BY id DESC LIMIT $3::int OFFSET $2::int) AS page
+    JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`;
+}
+
+/** The rows of one index entry that may be on the page or before it. */
+function newest(select: string, isFirstPage: boolean, order = 'id DESC'): string {
+  if (isFirstPage) return newestFew(select, order);
+  return `${select} AND total.n > $2::int ORDER BY ${order} LIMIT $2::int + $3::int`;
+}
+
+/** For each combination of the filters' values the newest. */
+function idsByValue(filters: Filter[], isFirstPage: boolean): string {
+  const each = filters.map(({ name, several, parameter }) => {
+    const value = `${parameter}::${types[name][1]}`;
+    return `${several ? `unnest(${value}[])` : `(VALUES (${value}))`} AS ${name} (value)`;
   });
-  return Prisma.join(sets, ' CROSS JOIN ');
+  const match = filters.map(({ name }) => ` AND ${types[name][0]} = ${name}.value`).join('');
+  return `SELECT found.id FROM ${each.join(' CROSS JOIN ')} CROSS JOIN LATERAL (
+    ${newest(`SELECT id FROM tickets WHERE tenant_id = $1${match}`, isFirstPage)}) AS found`;
 }
 
-/** Counters exist for each assignee, and under 0 for everybody. */
-function everybody(filters: Filter[]): Prisma.Sql {
-  return filters.some(({ name }) => name === 'assigneeId') ? Prisma.empty : Prisma.sql` AND assignee_id = 0`;
+/** The kinds of tickets that match and exist. */
+function kinds(filters: Filter[]): string {
+  return `SELECT status, priority, type, NULLIF(category, '')::"TicketCategory" AS category, count
+    FROM ticket_counts WHERE ${counted(filters)} AND count > 0`;
 }
 
-function conditions(filters: Filter[], otherTypes: Partial<Record<Filter['name'], string>> = {}): Prisma.Sql {
-  const all = filters.map(({ name, values }) => {
-    const [column, type] = [Prisma.raw(` AND ${types[name][0]}`), Prisma.raw(otherTypes[name] ?? types[name][1])];
-    return values.length === 1
-      ? Prisma.sql`${column} = ${values[0]}::${type}`
-      : Prisma.sql`${column} = ANY (${values}::text[]::${type}[])`;
+/** For each kind the newest. */
+function idsByKind(isFirstPage: boolean): string {
+  // Ordered by the category too, or the planner would not see that the index has the tickets without one in order.
+  const ofKind = (category: string) =>
+    newest(
+      `SELECT id, category FROM tickets WHERE tenant_id = $1 AND status = kind.status AND priority = kind.priority
+        AND type = kind.type AND ${category}`,
+      isFirstPage,
+      'category, id DESC',
+    );
+  return `SELECT found.id FROM kind CROSS JOIN LATERAL (
+    (${ofKind('category = kind.category')})
+    UNION ALL
+    (${ofKind('kind.category IS NULL AND category IS NULL')})) AS found`;
+}
+
+/** Counters exist for each assignee, and under 0 for everybody; of no category under the empty text. */
+function counted(filters: Filter[]): string {
+  const everybody = filters.some(({ name }) => name === 'assigneeId') ? '' : ' AND assignee_id = 0';
+  return `tenant_id = $1${everybody}${matching(filters, '', { category: 'text' })}`;
+}
+
+function matching(filters: Filter[], table = '', otherTypes: Partial<Record<Filter['name'], string>> = {}): string {
+  const all = filters.map(({ name, several, parameter }) => {
+    const type = otherTypes[name] ?? types[name][1];
+    const value = several ? `ANY (${parameter}::${type}[])` : `${parameter}::${type}`;
+    return ` AND ${table}${types[name][0]} = ${value}`;
   });
-  return Prisma.join([Prisma.empty, ...all], '');
+  return all.join('');
 }

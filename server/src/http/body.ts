@@ -28,16 +28,16 @@ export function addBodyParsers(app: FastifyInstance): void {
   });
 
   // Without a body its type says nothing, so that a malformed one does no harm either.
-  app.addHook('onRequest', async ({ headers }) => {
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
     const empty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
     if (empty) delete headers['content-type'];
+    done();
   });
 
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     const route = request.routeOptions.config.tsRestRoute;
-    if (route && 'body' in route && request.body === undefined) {
-      throw new ApiError('INVALID_JSON', 'The body is empty; send a JSON object.');
-    }
+    const missing = route && 'body' in route && request.body === undefined;
+    done(missing ? new ApiError('INVALID_JSON', 'The body is empty; send a JSON object.') : undefined);
   });
 }
 

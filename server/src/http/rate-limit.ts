@@ -16,6 +16,8 @@ interface Window {
   name: string;
   limit: number;
   remaining: number;
+  /** The request that was just taken is over the limit. */
+  exceeded: boolean;
   resetSeconds: number;
 }
 
@@ -40,30 +42,34 @@ export async function createRateLimiter(app: FastifyInstance, limits: RateLimits
     return `${identity.keyId} ${routeOptions.config.tsRestRoute.metadata.group}`;
   });
 
-  async function readWindows(request: FastifyRequest, group: Group, increment: boolean): Promise<[Window, Window]> {
-    const read = async (name: string, limit: number, take: typeof overall): Promise<Window> => {
-      const state = await take(request, { increment });
-      if (state.isAllowed) throw new Error('No key is on an allow list.');
-      return { name, limit, remaining: state.remaining, resetSeconds: state.ttlInSeconds || windowSeconds };
-    };
-    return [await read('global', limits.global, overall), await read(group, limits.group, grouped)];
+  async function read(
+    request: FastifyRequest,
+    name: string,
+    take: typeof overall,
+    increment: boolean,
+  ): Promise<Window> {
+    const state = await take(request, { increment });
+    if (state.isAllowed) throw new Error('No key is on an allow list.');
+    const { max: limit, remaining, isExceeded: exceeded } = state;
+    return { name, limit, remaining, exceeded, resetSeconds: state.ttlInSeconds || windowSeconds };
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply, group: Group): Promise<void> {
-    const before = await readWindows(request, group, false);
-    const exhausted = before.filter((window) => window.remaining === 0);
-    if (exhausted.length === 0) {
-      setHeaders(reply, await readWindows(request, group, true), windowSeconds);
+    const groupBefore = await read(request, group, grouped, false);
+    const groupHasRoom = groupBefore.remaining > 0;
+    // Taking from an exhausted window changes nothing: it stays so until its end.
+    const all = await read(request, 'global', overall, groupHasRoom);
+    if (groupHasRoom && !all.exceeded) {
+      setHeaders(reply, [all, await read(request, group, grouped, true)], windowSeconds);
       return;
     }
-    setHeaders(reply, before, windowSeconds);
+    setHeaders(reply, [all, groupBefore], windowSeconds);
+    const exhausted = [all, groupBefore].filter((window) => window.remaining === 0);
     const seconds = Math.max(...exhausted.map((window) => window.resetSeconds));
     throw new ApiError(
       'RATE_LIMIT_EXCEEDED',
       `${describe(exhausted, windowSeconds)} Try again in ${seconds} seconds.`,
-      {
-        retryAfterSeconds: seconds,
-      },
+      { retryAfterSeconds: seconds },
     );
   }
 

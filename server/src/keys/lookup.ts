@@ -64,6 +64,7 @@ export function createKeyLookup({ prisma, databaseUrl, now }: LookupOptions): Ke
   async function findActive(key: string): Promise<KeyIdentity | undefined> {
     const known = listener.listening ? cache.get(key) : undefined;
     if (known !== undefined) return known;
+    if (!isKey(key)) return undefined;
 
     const before = generation;
     const identity = await load(key);
@@ -77,7 +78,6 @@ export function createKeyLookup({ prisma, databaseUrl, now }: LookupOptions): Ke
 
   return {
     async find(key) {
-      if (!isKey(key)) return undefined;
       const identity = await findActive(key);
       const expired = identity?.expiresAt != null && identity.expiresAt <= now();
       return expired ? undefined : identity;
