@@ -35,7 +35,9 @@ export async function buildApp({
 }: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    logController: new LogController({ disableRequestLogging: true }),
+    // A logger for each request would take as long as its one line; what is logged of a request names it.
+    childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestIdOf,
     bodyLimit: requestLimits.bodyBytes,

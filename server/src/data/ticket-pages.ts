@@ -100,13 +100,13 @@ const pageByOrdinal = `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1
  * tenth of all rows, think little of the plan that it keeps, and make a new one each time.
  */
 function newestFew(select: string, order = 'id DESC'): string {
-  return `SELECT * FROM (${select} ORDER BY ${order} LIMIT 100) AS few LIMIT $3::int`;
+  return `SELECT * FROM (${select} ORDER BY ${order} LIMIT 100) AS few ORDER BY ${order} LIMIT $3::int`;
 }
 
 function newestTickets(filters: Filter[]): string {
-  const few = newestFew(`SELECT * FROM tickets WHERE tenant_id = $1${matching(filters)}`);
+  const tickets = newestFew(`SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1${matching(filters, 't.')}`);
   // Nothing is skipped, but a parameter that stands nowhere is an error.
-  return `SELECT ${columns} FROM (${few}) AS t ORDER BY t.id DESC OFFSET $2::int`;
+  return `${tickets} OFFSET $2::int`;
 }
 
 /** From the page's first ticket on, which is found in the index alone, however far it is. */

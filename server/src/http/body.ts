@@ -30,7 +30,7 @@ export function addBodyParsers(app: FastifyInstance): void {
   // Without a body its type says nothing, so that a malformed one does no harm either.
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     const empty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
-    if (empty) delete headers['content-type'];
+    if (empty) headers['content-type'] = undefined;
     done();
   });
 
