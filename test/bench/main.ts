@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchApi } from './api/api.ts';
-import { tableOf, writeReport } from './api/report.ts';
+import { tablesOf, writeReport } from './api/report.ts';
+import { benchMemory } from './memory.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const usage = `pnpm bench [--tickets 10k|1m|10m] [--rounds count] [--seconds of a round] [--json]
+pnpm bench memory [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
 See test/bench/README.md.
@@ -34,6 +36,7 @@ const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 /** What `pnpm bench` can measure, by its first argument. */
 const benches: Record<string, () => Promise<Printed>> = {
   api: measureApi,
+  memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
 };
 
@@ -41,15 +44,22 @@ async function measureApi(): Promise<Printed> {
   const [, count, unit = ''] = /^(\d+)([km]?)$/.exec(values.tickets) ?? [];
   if (count === undefined) throw new Error(`--tickets: must be a number such as 10k or 10m, not ${values.tickets}`);
   const tickets = Number(count) * (unit === 'k' ? 1000 : unit === 'm' ? 1_000_000 : 1);
+  const { rounds, seconds } = values;
+  return inFolder(async (dataDir) => {
+    const measured = { tickets, rounds: Number(rounds), seconds: Number(seconds), dataDir };
+    const result = await benchApi({ ...measured, onProgress });
+    await writeReport(result);
+    return { table: tablesOf(result), result };
+  });
+}
+
+/** Gives the measurement a folder for its PostgreSQL, and takes it away again. */
+async function inFolder<Result>(measure: (dataDir: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'itsm-bench-'));
   // As root, PostgreSQL runs as another user, who must get in.
   await chmod(folder, 0o755);
   try {
-    const { rounds, seconds } = values;
-    const measured = { tickets, rounds: Number(rounds), seconds: Number(seconds), dataDir: join(folder, 'data') };
-    const result = await benchApi({ ...measured, onProgress });
-    await writeReport(result);
-    return { table: tableOf(result), result };
+    return await measure(join(folder, 'data'));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { openEmbedded } from '../../../server/src/data/embedded.ts';
 import { applyMigrations } from '../../../server/src/data/migrate.ts';
-import { cpuOf, cpuOfFamily } from './cpu.ts';
 import { type Data, loadData } from './data.ts';
+import { type FilterResult, measureFilters } from './filters.ts';
 import { type MeasuredPath, measuredPaths } from './paths.ts';
 import { type Measured, startServer } from './servers.ts';
-import type { Job, Shot } from './shoot.ts';
+import { requestsOf, type Shot, shoot } from './shots.ts';
+import { cpuOf, cpuOfFamily } from './usage.ts';
 
 /** What was measured of one path; the times are the API's own. */
 interface PathResult {
@@ -20,14 +18,16 @@ interface PathResult {
   p99Ms: number;
   /** CPU time of the API's process and of PostgreSQL, per request. */
   cpuUs: { process: number; postgres: number };
-  ratioToBarePg: number;
-  ratioToPlainStack: number;
+  /** Of the requests per second; null where the rung answered nothing in a round. */
+  ratioToBarePg: number | null;
+  ratioToPlainStack: number | null;
 }
 
 export interface ApiResult {
   machine: string;
   tickets: number;
   paths: PathResult[];
+  filters: FilterResult[];
 }
 
 export interface ApiBenchOptions {
@@ -57,7 +57,9 @@ export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
 
     const paths: PathResult[] = [];
     for (const path of measuredPaths) paths.push(await measurePath(path, { servers, data, postgres, options }));
-    return { machine: machine(), tickets: options.tickets, paths };
+    const [api] = servers as [Measured];
+    const filters = await measureFilters(api, { data, onProgress: options.onProgress });
+    return { machine: machine(), tickets: options.tickets, paths, filters };
   } finally {
     for (const server of servers) await server.stop();
     await database.stop();
@@ -79,13 +81,14 @@ interface Round extends Shot {
 
 async function measurePath(path: MeasuredPath, { servers, data, postgres, options }: Measurement): Promise<PathResult> {
   const rounds: Record<Measured['name'], Round[]> = { api: [], barePg: [], plainStack: [] };
-  for (const server of servers) await shoot(jobOf(path, server, data, 1));
+  const job = { connections, requests: requestsOf(path, data) };
+  // The compiler of each process has its work done, and PostgreSQL has its plans, before anything counts.
+  for (const server of servers) await shoot(server, { ...job, seconds: 3 });
   for (let round = 1; round <= options.rounds; round++) {
     options.onProgress(`${path.name}: round ${round} of ${options.rounds}`);
     for (const server of servers) {
       const before = { process: cpuOf(server.pid), postgres: cpuOfFamily(postgres) };
-      const shot = await shoot(jobOf(path, server, data, options.seconds));
-      if (shot.failed > 0) throw new Error(`${server.name} failed ${shot.failed} requests of ${path.name}.`);
+      const shot = await shoot(server, { ...job, seconds: options.seconds });
       rounds[server.name].push({
         ...shot,
         processUs: (cpuOf(server.pid) - before.process) / shot.requests,
@@ -94,35 +97,19 @@ async function measurePath(path: MeasuredPath, { servers, data, postgres, option
     }
   }
   const of = (name: Measured['name'], figure: keyof Round) => median(rounds[name].map((round) => round[figure]));
-  const ratioTo = (name: Measured['name']) =>
-    median(rounds.api.map(({ rps }, round) => rps / (rounds[name][round]?.rps ?? Number.NaN)));
+  const ratioTo = (name: Measured['name']) => {
+    const ratio = median(rounds.api.map(({ rps }, round) => rps / (rounds[name][round]?.rps ?? 0)));
+    return Number.isFinite(ratio) ? rounded(ratio) : null;
+  };
   return {
     path: path.name,
     rps: Math.round(of('api', 'rps')),
     p50Ms: rounded(of('api', 'p50Ms')),
     p99Ms: rounded(of('api', 'p99Ms')),
     cpuUs: { process: Math.round(of('api', 'processUs')), postgres: Math.round(of('api', 'postgresUs')) },
-    ratioToBarePg: rounded(ratioTo('barePg')),
-    ratioToPlainStack: rounded(ratioTo('plainStack')),
+    ratioToBarePg: ratioTo('barePg'),
+    ratioToPlainStack: ratioTo('plainStack'),
   };
-}
-
-function jobOf({ method, paths, bodies }: MeasuredPath, server: Measured, data: Data, seconds: number): Job {
-  const all = paths(data);
-  const count = Math.max(all.length, data.keys.length);
-  const requests = Array.from({ length: Math.min(count, 500) }, (_, i) => ({
-    method,
-    path: `/api/public/v1${all[i % all.length]}`,
-    headers: { authorization: `Bearer ${data.keys[i % data.keys.length]}`, 'content-type': 'application/json' },
-    ...(bodies && { body: JSON.stringify(bodies[i % bodies.length]) }),
-  }));
-  return { url: server.url, seconds, connections, requests };
-}
-
-async function shoot(job: Job): Promise<Shot> {
-  const program = fileURLToPath(new URL('./shoot.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(job)]);
-  return JSON.parse(stdout) as Shot;
 }
 
 function machine(): string {

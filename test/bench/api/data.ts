@@ -118,18 +118,12 @@ function ticketLine(id: number, ordinals: number[]): string {
     Math.random() < 0.2 ? '\\N' : (tenant - 1) * usersPerTenant + 1 + Math.floor(Math.random() ** 2 * 150);
   const at = new Date(Date.UTC(2020, 0, 1) + id * 15_000).toISOString();
   const category = pick(categories);
+  const status = pick(statuses);
+  // One pair that no ticket has.
+  const priority = status === 'CANCELLED' ? pick(priorities.slice(0, -1)) : pick(priorities);
   return [
     ...[tenant, id, ordinal, pick(types), ordinal, `Ticket ${ordinal} about the network`, description],
-    ...[
-      pick(statuses),
-      pick(priorities),
-      category,
-      category === '\\N' ? 'cat-7' : '\\N',
-      requester,
-      assignee,
-      at,
-      `${at}\n`,
-    ],
+    ...[status, priority, category, category === '\\N' ? 'cat-7' : '\\N', requester, assignee, at, `${at}\n`],
   ].join('\t');
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import * as echarts from 'echarts';
 import type { ApiResult } from './api.ts';
+import type { FilterResult } from './filters.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
 
@@ -11,26 +12,43 @@ export async function writeReport(result: ApiResult): Promise<void> {
   await writeFile(new URL('performance.md', docs), markdown(result));
 }
 
-/** The figures, aligned for a terminal and readable as Markdown. */
-export function tableOf({ paths }: ApiResult): string {
-  const heads = [
-    'path',
-    'requests/s',
-    'p50 ms',
-    'p99 ms',
-    'CPU µs, server',
-    'CPU µs, PostgreSQL',
-    '× bare pg',
-    '× plain stack',
-  ];
-  const rows = paths.map(({ path, rps, p50Ms, p99Ms, cpuUs, ratioToBarePg, ratioToPlainStack }) =>
-    [path, rps, p50Ms, p99Ms, cpuUs.process, cpuUs.postgres, ratioToBarePg, ratioToPlainStack].map(String),
-  );
-  const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)));
+/** The figures for a terminal. */
+export function tablesOf(result: ApiResult): string {
+  return `${pathTable(result)}\n${filterTable(result)}`;
+}
+
+function pathTable({ paths }: ApiResult): string {
+  const heads = ['path', 'requests/s', 'p50 ms', 'p99 ms', 'server µs', 'PostgreSQL µs', '× bare pg', '× plain stack'];
+  const rows = paths.map(({ path, rps, p50Ms, p99Ms, cpuUs, ratioToBarePg, ratioToPlainStack }) => [
+    ...[path, String(rps), p50Ms.toFixed(1), p99Ms.toFixed(1), String(cpuUs.process), String(cpuUs.postgres)],
+    ...[ratioToBarePg, ratioToPlainStack].map((ratio) => ratio?.toFixed(2) ?? '—'),
+  ]);
+  return aligned([heads, ...rows]);
+}
+
+/** Lists by one filter and by the two pairs that are asked for most; of all others the slowest. */
+function filterTable({ filters }: ApiResult): string {
+  const isNamed = ({ query }: FilterResult) => {
+    const names = [...new URLSearchParams(query).keys()].filter((name) => name !== 'page').sort();
+    return names.length === 1 || ['assigneeId status', 'priority status'].includes(names.join(' '));
+  };
+  const others = filters.filter((each) => !isNamed(each)).sort((a, b) => b.p99Ms - a.p99Ms);
+  const row = (label: string, { p50Ms, p99Ms }: FilterResult) => [label, p50Ms.toFixed(1), p99Ms.toFixed(1)];
+  return aligned([
+    ['list by', 'p50 ms', 'p99 ms'],
+    ...filters.filter(isNamed).map((each) => row(each.query, each)),
+    ...others.slice(0, 1).map((each) => row(`slowest of ${others.length} others: ${each.query}`, each)),
+  ]);
+}
+
+/** A table that is Markdown too; the first row is its head. */
+function aligned(rows: string[][]): string {
+  const [heads = [], ...others] = rows;
+  const widths = heads.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: string[]) =>
     `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`;
   const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  return `${[heads, rule, ...rows].map(line).join('\n')}\n`;
+  return `${[heads, rule, ...others].map(line).join('\n')}\n`;
 }
 
 function markdown(result: ApiResult): string {
@@ -39,16 +57,20 @@ function markdown(result: ApiResult): string {
 
 Made by \`pnpm bench\`; what it measures and how stands in [test/bench](../test/bench/README.md).
 
-${tickets.toLocaleString('en')} tickets, half of them in one tenant, whose requests these are. ${machine}, with PostgreSQL and
-the load generator beside the server. 16 connections, each sending its next request when the last is answered.
+${tickets.toLocaleString('en')} tickets, half of them in one tenant, whose requests these are. ${machine}; PostgreSQL
+and the load generator run beside the server. 16 connections, each sending its next request when the last is answered.
 
-${tableOf(result)}
-The last two columns are ratios of requests per second, in rounds of the same run. *Bare pg* is the same SQL on named statements under
-bare \`node:http\`, without key, validation, limits or total. The *plain stack* is Fastify over Prisma's \`findMany\` and
-\`count\`, without key or validation.
+${pathTable(result)}
+*Server* and *PostgreSQL* are the CPU time that each used per request. The last two columns are ratios of requests per
+second, in rounds of the same run. *Bare pg* is the same SQL on named statements under bare \`node:http\`, without key,
+validation, limits or total. The *plain stack* is Fastify over Prisma's \`findMany\` and \`count\`, without key or
+validation; — where it answered nothing in time.
 
 ![Requests per second beside the two rungs](performance.svg)
-`;
+
+How long one request takes when it is the only one:
+
+${filterTable(result)}`;
 }
 
 /** Requests per second of the API as a share of each rung's, path by path. */

@@ -50,7 +50,8 @@ export async function startServer(name: Measured['name'], databaseUrl: string): 
   };
 }
 
-async function untilReady(url: string, child: ChildProcess): Promise<void> {
+/** Resolves when the server of that process answers. @throws when it ends before */
+export async function untilReady(url: string, child: ChildProcess): Promise<void> {
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`A server under measurement ended with ${child.exitCode}.`);
     if (
@@ -64,7 +65,8 @@ async function untilReady(url: string, child: ChildProcess): Promise<void> {
   throw new Error(`${url} does not answer.`);
 }
 
-async function freePort(): Promise<number> {
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

@@ -1,28 +1,14 @@
 import autocannon, { type Result } from 'autocannon';
+import type { Job, Shot } from './shots.ts';
 
 /*
  * The load generator, in a process of its own: reads a job as JSON from its first argument, prints what came of it.
  */
-export interface Job {
-  url: string;
-  seconds: number;
-  connections: number;
-  requests: { method: 'GET' | 'POST' | 'PATCH'; path: string; headers: Record<string, string>; body?: string }[];
-}
-
-export interface Shot {
-  requests: number;
-  rps: number;
-  p50Ms: number;
-  p99Ms: number;
-  /** Answers that were no success. */
-  failed: number;
-}
-
-async function shoot({ url, seconds, connections, requests }: Job): Promise<Shot> {
+async function run({ url, seconds, amount, connections, requests }: Job): Promise<Shot> {
   const times: number[] = [];
+  const length = amount === undefined ? { duration: seconds } : { amount };
   const result = await new Promise<Result>((resolve, reject) => {
-    autocannon({ url, connections, duration: seconds, requests }, (error, done) => {
+    autocannon({ url, connections, requests, ...length }, (error, done) => {
       if (error) reject(error);
       else resolve(done);
     }).on('response', (_client, _status, _bytes, milliseconds) => times.push(milliseconds));
@@ -39,4 +25,4 @@ async function shoot({ url, seconds, connections, requests }: Job): Promise<Shot
 }
 
 const job = process.argv[2];
-if (job !== undefined) process.stdout.write(JSON.stringify(await shoot(JSON.parse(job) as Job)));
+if (job !== undefined) process.stdout.write(JSON.stringify(await run(JSON.parse(job) as Job)));

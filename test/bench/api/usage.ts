@@ -29,3 +29,13 @@ function parentOf(pid: string): number | undefined {
     return undefined;
   }
 }
+
+/** The memory that a process holds, in MB; 0 where /proc doesn't tell. */
+export function residentOf(pid: number): number {
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Math.round(Number(kilobytes) / 1024);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Data } from './data.ts';
+import type { Measured } from './servers.ts';
+import { requestsOf, shoot } from './shots.ts';
+
+/** How long one request takes when nothing else is asked, by what it filters by. */
+export interface FilterResult {
+  query: string;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+/** What each filter is given: a value that many tickets have, and several of those. */
+const values = {
+  status: ['OPEN', 'OPEN,PENDING,RESOLVED'],
+  priority: ['LOW', 'LOW,HIGH'],
+  type: ['INCIDENT', 'INCIDENT,CHANGE'],
+  category: ['NETWORK', 'NETWORK,EMAIL'],
+  assigneeId: ['5', '5,6,7'],
+} as const;
+
+/** Values that no ticket of the tenant has, alone or together. */
+const withoutMatch: Record<string, string>[] = [
+  { assigneeId: '999999999' },
+  { status: 'CANCELLED', priority: 'CRITICAL' },
+];
+
+/** Lists by every combination of filters: one value each, several, and without match where that is possible. */
+export async function measureFilters(
+  server: Measured,
+  { data, onProgress }: { data: Data; onProgress: (text: string) => void },
+): Promise<FilterResult[]> {
+  const results: FilterResult[] = [];
+  const queries = combinations(Object.keys(values) as (keyof typeof values)[]).flatMap(queriesOf);
+  for (const [i, query] of queries.entries()) {
+    if (i % 10 === 0) onProgress(`lists by filters: ${i} of ${queries.length}`);
+    const requests = requestsOf({ method: 'GET', paths: () => [`/tickets?${query}`] }, data);
+    const { p50Ms, p99Ms } = await shoot(server, { connections: 1, seconds: 1, requests });
+    results.push({ query, p50Ms, p99Ms });
+  }
+  return results;
+}
+
+function queriesOf(names: (keyof typeof values)[]): string[] {
+  const query = (of: Record<string, string>) => names.map((name) => `${name}=${of[name]}`).join('&');
+  const one = Object.fromEntries(names.map((name) => [name, values[name][0]]));
+  const several = Object.fromEntries(names.map((name) => [name, values[name][1]]));
+  const without = withoutMatch.filter((none) => Object.keys(none).every((name) => (names as string[]).includes(name)));
+  const deep = `${query(one)}&page=2000`;
+  return [query(one), query(several), ...without.map((none) => query({ ...one, ...none })), deep];
+}
+
+/** Every choice of at least one, the smaller ones first. */
+function combinations<Name>(names: Name[]): Name[][] {
+  const all: Name[][] = [[]];
+  for (const name of names) all.push(...all.map((chosen) => [...chosen, name]));
+  return all.slice(1).sort((a, b) => a.length - b.length);
+}

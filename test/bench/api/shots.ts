@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Data } from './data.ts';
+import type { MeasuredPath } from './paths.ts';
+import type { Measured } from './servers.ts';
+
+/** What the load generator is to do. */
+export interface Job {
+  url: string;
+  connections: number;
+  seconds: number;
+  /** So many requests instead, however long they take. */
+  amount?: number;
+  requests: { method: MeasuredPath['method']; path: string; headers: Record<string, string>; body?: string }[];
+}
+
+/** What came of it. */
+export interface Shot {
+  requests: number;
+  rps: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Answers that were no success. */
+  failed: number;
+}
+
+/** The requests of a path, with the tenant's keys in turn. */
+export function requestsOf({ method, paths, bodies }: Omit<MeasuredPath, 'name'>, data: Data): Job['requests'] {
+  const all = paths(data);
+  const count = Math.min(Math.max(all.length, data.keys.length), 500);
+  return Array.from({ length: count }, (_, i) => ({
+    method,
+    path: `/api/public/v1${all[i % all.length]}`,
+    headers: { authorization: `Bearer ${data.keys[i % data.keys.length]}`, 'content-type': 'application/json' },
+    ...(bodies && { body: JSON.stringify(bodies[i % bodies.length]) }),
+  }));
+}
+
+/** Has the load generator run in a process of its own. @throws when an answer was no success */
+export async function shoot({ name, url }: Measured, job: Omit<Job, 'url'>): Promise<Shot> {
+  const program = fileURLToPath(new URL('./shoot.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify({ ...job, url })]);
+  const shot = JSON.parse(stdout) as Shot;
+  if (shot.failed > 0) throw new Error(`${name} failed ${shot.failed} requests like ${job.requests[0]?.path}.`);
+  return shot;
+}

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { openEmbedded } from '@itsm-api/server/data/embedded.ts';
+import { applyMigrations } from '@itsm-api/server/data/migrate.ts';
+import { loadData } from './api/data.ts';
+import { measuredPaths } from './api/paths.ts';
+import { freePort, startServer, untilReady } from './api/servers.ts';
+import { requestsOf, shoot } from './api/shots.ts';
+import { residentOf } from './api/usage.ts';
+
+/** Memory in MB, and the time in milliseconds from `start` to the first answer on a database that is there. */
+export interface MemoryResult {
+  afterTenThousandMb: number;
+  afterAMillionMb: number;
+  startMs: number;
+}
+
+interface MemoryOptions {
+  dataDir: string;
+  onProgress: (text: string) => void;
+}
+
+/** Has the API answer a million requests of every kind, and watches what it holds; then starts it anew. */
+export async function benchMemory(options: MemoryOptions): Promise<{ table: string; result: MemoryResult }> {
+  const result = { ...(await measureGrowth(options)), startMs: await measureStart(options.dataDir) };
+  const { afterTenThousandMb, afterAMillionMb, startMs } = result;
+  const table = `Resident memory after ten thousand requests  ${afterTenThousandMb} MB
+Resident memory after a million requests      ${afterAMillionMb} MB, ${(afterAMillionMb / afterTenThousandMb).toFixed(2)} times as much
+From start to the first answer                ${startMs} ms
+`;
+  return { table, result };
+}
+
+async function measureGrowth({ dataDir, onProgress }: MemoryOptions): Promise<Omit<MemoryResult, 'startMs'>> {
+  const database = await openEmbedded({ dataDir, holder: { kind: 'command' } });
+  try {
+    await applyMigrations(database.url);
+    const data = await loadData(database.url, 10_000, onProgress);
+    const requests = measuredPaths.flatMap((path) => requestsOf(path, data).slice(0, 64));
+    const server = await startServer('api', database.url);
+    let sent = 0;
+    const sendUntil = async (total: number) => {
+      for (; sent < total; sent += 10_000) {
+        if (sent % 100_000 === 0) onProgress(`${sent} requests sent: ${residentOf(server.pid)} MB`);
+        await shoot(server, { connections: 16, seconds: 0, amount: 10_000, requests });
+      }
+      return residentOf(server.pid);
+    };
+    const afterTenThousandMb = await sendUntil(10_000);
+    const afterAMillionMb = await sendUntil(1_000_000);
+    await server.stop();
+    return { afterTenThousandMb, afterAMillionMb };
+  } finally {
+    await database.stop();
+  }
+}
+
+/** What `pnpm start` runs, with PostgreSQL embedded. */
+async function measureStart(dataDir: string): Promise<number> {
+  const PORT = String(await freePort());
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const started = performance.now();
+  const child = spawn('sh', ['-c', 'node prisma/generate.ts && exec node server/src/main.ts'], {
+    cwd: root,
+    env: { ...process.env, PORT, DATA_DIR: dataDir },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await untilReady(`http://127.0.0.1:${PORT}/api/public/v1/ping`, child);
+  const took = performance.now() - started;
+  const exited = once(child, 'exit');
+  child.kill('SIGINT');
+  await exited;
+  return Math.round(took);
+}
