@@ -34,7 +34,11 @@ const strangers: Record<string, string[]> = {
 const confined: [text: RegExp, files: RegExp, why: string][] = [
   [/from '@ts-rest\//, /^(contract\/|server\/src\/resources\/index\.ts)/, 'ts-rest must stay replaceable'],
   [/new PrismaClient\(/, /^server\/src\/data\//, 'only data/ makes a Prisma client'],
-  [/\$(query|execute)Raw/, /^(server\/src\/(data|keys|webhooks)|test)\//, 'raw SQL filters by tenant by hand'],
+  [
+    /\$(query|execute)Raw|selectRows[<(]/,
+    /^(server\/src\/(data|keys|webhooks)|test)\//,
+    'raw SQL filters by tenant by hand',
+  ],
   [
     /process\.env/,
     /^(server\/src\/(main|env|data\/cluster|cli\/run)\.ts|prisma|examples\/|test\/|tools\/)/,

@@ -1,4 +1,4 @@
-import { NewTicket, TicketStatus, ticketTransitions } from '@itsm-api/contract';
+import { NewTicket, Priority, TicketCategory, TicketStatus, TicketType, ticketTransitions } from '@itsm-api/contract';
 import { findWrongTotals } from '@itsm-api/server/data/totals.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,8 +13,27 @@ beforeAll(async () => {
   api = await startApi();
   workspace = await createWorkspace(api);
   users = [workspace.userId, (await workspace.createUser()).id];
+  await addStrangers();
 });
 afterAll(() => api.close());
+
+/** Gives another tenant tickets of many kinds: a filter that forgot the tenant would count and show them. */
+async function addStrangers(): Promise<void> {
+  const other = await createWorkspace(api);
+  for (const [i, type] of TicketType.options.entries()) {
+    for (const [j, priority] of Priority.options.entries()) {
+      const category = TicketCategory.options[i + j] ?? null;
+      const { id } = await other.createTicket({
+        type,
+        priority,
+        category,
+        categoryConfigId: 'c',
+        assigneeId: other.userId,
+      });
+      if (j % 2 === 0) await other.call('PATCH', `/tickets/${id}`, { status: 'RESOLVED' });
+    }
+  }
+}
 
 const { type, priority, category } = NewTicket.shape;
 const kinds = {

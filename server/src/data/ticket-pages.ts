@@ -84,7 +84,8 @@ function makeText(filters: Filter[], isFirstPage: boolean): string {
  * @param page selects tickets, and may use `total.n`
  */
 function totalAndPage(total: string, page: string): string {
-  return `SELECT total.n AS "totalCount", (SELECT json_agg(ticket) FROM (${page}) AS ticket) AS tickets
+  return `SELECT total.n AS "totalCount",
+      CASE WHEN total.n > $2::int THEN (SELECT json_agg(ticket) FROM (${page}) AS ticket) END AS tickets
     FROM (${total}) AS total`;
 }
 
@@ -104,15 +105,13 @@ function newestFew(select: string, order = 'id DESC'): string {
 }
 
 function newestTickets(filters: Filter[]): string {
-  const tickets = newestFew(`SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1${matching(filters, 't.')}`);
-  // Nothing is skipped, but a parameter that stands nowhere is an error.
-  return `${tickets} OFFSET $2::int`;
+  return newestFew(`SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1${matching(filters, 't.')}`);
 }
 
 /** From the page's first ticket on, which is found in the index alone, however far it is. */
 function pageFromFirst(filters: Filter[]): string {
   return `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1${matching(filters, 't.')} AND t.id <= (
-      SELECT id FROM tickets WHERE tenant_id = $1${matching(filters)} AND total.n > $2::int
+      SELECT id FROM tickets WHERE tenant_id = $1${matching(filters)}
       ORDER BY id DESC LIMIT 1 OFFSET $2::int)
     ORDER BY t.id DESC LIMIT $3::int`;
 }
@@ -126,7 +125,7 @@ function pageOf(ids: string): string {
 /** The rows of one index entry that may be on the page or before it. */
 function newest(select: string, isFirstPage: boolean, order = 'id DESC'): string {
   if (isFirstPage) return newestFew(select, order);
-  return `${select} AND total.n > $2::int ORDER BY ${order} LIMIT $2::int + $3::int`;
+  return `${select} ORDER BY ${order} LIMIT $2::int + $3::int`;
 }
 
 /** For each combination of the filters' values the newest. */

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { openEmbedded } from '../../../server/src/data/embedded.ts';
 import { applyMigrations } from '../../../server/src/data/migrate.ts';
 import { type Data, loadData } from './data.ts';
@@ -56,7 +58,8 @@ export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
     const postgres = Number.parseInt(readFileSync(join(options.dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
 
     const paths: PathResult[] = [];
-    for (const path of measuredPaths) paths.push(await measurePath(path, { servers, data, postgres, options }));
+    const measurement = { servers, data, postgres, databaseUrl: database.url, options };
+    for (const path of measuredPaths) paths.push(await measurePath(path, measurement));
     const [api] = servers as [Measured];
     const filters = await measureFilters(api, { data, onProgress: options.onProgress });
     return { machine: machine(), tickets: options.tickets, paths, filters };
@@ -71,6 +74,7 @@ interface Measurement {
   data: Data;
   /** The postmaster. */
   postgres: number;
+  databaseUrl: string;
   options: ApiBenchOptions;
 }
 
@@ -79,11 +83,13 @@ interface Round extends Shot {
   postgresUs: number;
 }
 
-async function measurePath(path: MeasuredPath, { servers, data, postgres, options }: Measurement): Promise<PathResult> {
+async function measurePath(path: MeasuredPath, measurement: Measurement): Promise<PathResult> {
+  const { servers, data, postgres, databaseUrl, options } = measurement;
   const rounds: Record<Measured['name'], Round[]> = { api: [], barePg: [], plainStack: [] };
   const job = { connections, requests: requestsOf(path, data) };
   // The compiler of each process has its work done, and PostgreSQL has its plans, before anything counts.
   for (const server of servers) await shoot(server, { ...job, seconds: 3 });
+  await untilIdle(databaseUrl);
   for (let round = 1; round <= options.rounds; round++) {
     options.onProgress(`${path.name}: round ${round} of ${options.rounds}`);
     for (const server of servers) {
@@ -94,6 +100,7 @@ async function measurePath(path: MeasuredPath, { servers, data, postgres, option
         processUs: (cpuOf(server.pid) - before.process) / shot.requests,
         postgresUs: (cpuOfFamily(postgres) - before.postgres) / shot.requests,
       });
+      await untilIdle(databaseUrl);
     }
   }
   const of = (name: Measured['name'], figure: keyof Round) => median(rounds[name].map((round) => round[figure]));
@@ -110,6 +117,15 @@ async function measurePath(path: MeasuredPath, { servers, data, postgres, option
     ratioToBarePg: ratioTo('barePg'),
     ratioToPlainStack: ratioTo('plainStack'),
   };
+}
+
+/** Resolves when PostgreSQL has ended what was asked of it: a slow server's last queries outlive its round. */
+async function untilIdle(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const others = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()";
+  while ((await client.query(others)).rowCount !== 0) await sleep(50);
+  await client.end();
 }
 
 function machine(): string {
