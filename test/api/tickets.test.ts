@@ -678,6 +678,22 @@ describe('PATCH /tickets/:id', () => {
       expect((await read(id)).customFields).toEqual(keys(20));
     });
 
+    it('see what the one before has left, watchers too', async () => {
+      const { id } = (await create()).body.data;
+      let answer: Promise<Answer> | undefined;
+      await api.prisma.$transaction(async (tx) => {
+        await tx.$executeRaw`UPDATE tickets SET priority = 'CRITICAL' WHERE tenant_id = ${workspace.tenantId} AND id = ${id}`;
+        await tx.ticketWatcher.create({
+          data: { tenantId: workspace.tenantId, ticketId: id, userId: workspace.userId },
+        });
+        answer = patch(id, { title: 'Changed at the same time' });
+        const waiting = () => api.prisma.$queryRaw<unknown[]>`SELECT FROM pg_locks WHERE NOT granted`;
+        await expect.poll(waiting).toHaveLength(1);
+      });
+      expect((await answer)?.body.data).toMatchObject({ priority: 'CRITICAL', watcherUserIds: [workspace.userId] });
+      expect(await read(id)).toEqual((await answer)?.body.data);
+    });
+
     it('cannot do together what neither may do after the other', async () => {
       for (let round = 0; round < 5; round++) {
         const { id } = await ticketIn('RESOLVED');

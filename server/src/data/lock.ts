@@ -4,7 +4,7 @@ import { noSubscriber } from './subscribers.ts';
 import { rawClient, type TenantClient } from './tenant.ts';
 
 /** The tables whose rows an update locks first. */
-type Lockable = 'tickets' | 'assets' | 'tasks' | 'webhook_subscriptions';
+type Lockable = 'assets' | 'tasks';
 
 /**
  * Locks one row until the end of the transaction, so that what is read after it is what will be changed. Rows that

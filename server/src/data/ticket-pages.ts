@@ -72,7 +72,7 @@ function makeText(filters: Filter[], isFirstPage: boolean): string {
   if (first === undefined) return totalAndPage(tenantTotal, pageByOrdinal);
   if (second !== undefined && first.name !== 'assigneeId') {
     return `WITH kind AS MATERIALIZED (${kinds(filters)})
-      ${totalAndPage(`SELECT ${sum} FROM kind`, pageOf(idsByKind(isFirstPage)))}`;
+      ${totalAndPage(`SELECT ${sum} FROM kind`, pageOf(isFirstPage ? newestByKind : newestByKindUntil))}`;
   }
   const total = `SELECT ${sum} FROM ticket_counts WHERE ${counted(filters)}`;
   if (filters.some(({ several }) => several)) return totalAndPage(total, pageOf(idsByValue(filters, isFirstPage)));
@@ -122,39 +122,46 @@ function pageOf(ids: string): string {
     JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`;
 }
 
-/** The rows of one index entry that may be on the page or before it. */
-function newest(select: string, isFirstPage: boolean, order = 'id DESC'): string {
-  if (isFirstPage) return newestFew(select, order);
-  return `${select} ORDER BY ${order} LIMIT $2::int + $3::int`;
-}
-
-/** For each combination of the filters' values the newest. */
+/** For each value that an index leads to the newest; the other filters are checked ticket by ticket. */
 function idsByValue(filters: Filter[], isFirstPage: boolean): string {
-  const each = filters.map(({ name, several, parameter }) => {
+  const walked = filters.filter(({ name }, i) => i === 0 || name === 'status');
+  const checked = filters.filter((filter) => !walked.includes(filter));
+  const each = walked.map(({ name, several, parameter }) => {
     const value = `${parameter}::${types[name][1]}`;
     return `${several ? `unnest(${value}[])` : `(VALUES (${value}))`} AS ${name} (value)`;
   });
-  const match = filters.map(({ name }) => ` AND ${types[name][0]} = ${name}.value`).join('');
-  return `SELECT found.id FROM ${each.join(' CROSS JOIN ')} CROSS JOIN LATERAL (
-    ${newest(`SELECT id FROM tickets WHERE tenant_id = $1${match}`, isFirstPage)}) AS found`;
+  const match = walked.map(({ name }) => ` AND ${types[name][0]} = ${name}.value`).join('');
+  const select = `SELECT id FROM tickets WHERE tenant_id = $1${match}${matching(checked)}`;
+  const newest = isFirstPage ? newestFew(select) : `${select} ORDER BY id DESC LIMIT $2::int + $3::int`;
+  return `SELECT found.id FROM ${each.join(' CROSS JOIN ')} CROSS JOIN LATERAL (${newest}) AS found`;
 }
 
-/** The kinds of tickets that match and exist. */
+/** The kinds of tickets that match and exist, how many of each there are, and how many in all. */
 function kinds(filters: Filter[]): string {
-  return `SELECT status, priority, type, NULLIF(category, '')::"TicketCategory" AS category, count
+  return `SELECT status, priority, type, NULLIF(category, '')::"TicketCategory" AS category, count,
+      sum(count) OVER () AS n
     FROM ticket_counts WHERE ${counted(filters)} AND count > 0`;
 }
 
-/** For each kind the newest. */
-function idsByKind(isFirstPage: boolean): string {
-  // Ordered by the category too, or the planner would not see that the index has the tickets without one in order.
+/** Of each kind the newest. */
+const newestByKind = forEachKind((select) => newestFew(select, 'category, id DESC'));
+
+/**
+ * Of each kind those that are no older than `oldest`. That is found by taking from each kind its share of the page and
+ * all before it, rounded up: no ticket of the page is older than the oldest of those.
+ */
+const newestByKindUntil = (() => {
+  const share = 'LEAST(kind.count, (($2::int + $3::int) * kind.count::bigint + kind.n - 1) / kind.n)';
+  const last = forEachKind((select) => `${select} ORDER BY category, id DESC LIMIT 1 OFFSET ${share}::int - 1`);
+  const ids = forEachKind((select) => `${select} AND id >= oldest.id`);
+  return `SELECT ids.id FROM (SELECT min(id) AS id FROM (${last}) AS last) AS oldest CROSS JOIN LATERAL (${ids}) AS ids`;
+})();
+
+/** Runs a query for each kind. Ordered by the category too, tickets without one are in the order of the index. */
+function forEachKind(query: (select: string) => string): string {
   const ofKind = (category: string) =>
-    newest(
-      `SELECT id, category FROM tickets WHERE tenant_id = $1 AND status = kind.status AND priority = kind.priority
-        AND type = kind.type AND ${category}`,
-      isFirstPage,
-      'category, id DESC',
-    );
+    query(`SELECT id, category FROM tickets WHERE tenant_id = $1 AND status = kind.status AND priority = kind.priority
+      AND type = kind.type AND ${category}`);
   return `SELECT found.id FROM kind CROSS JOIN LATERAL (
     (${ofKind('category = kind.category')})
     UNION ALL

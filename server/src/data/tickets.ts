@@ -55,6 +55,29 @@ export async function selectTicket(db: TenantClient, id: number): Promise<Ticket
 }
 
 /**
+ * Locks one ticket until the end of the transaction, and reads it as it then is. `heard` tells whether anybody
+ * subscribes to its changes. Resolves to undefined when the tenant has no such ticket.
+ */
+export async function lockTicket(
+  db: TenantClient,
+  id: number,
+): Promise<{ ticket: TicketRow; heard: boolean } | undefined> {
+  const tenantId = db.$tenantId;
+  const statement = Prisma.sql`
+    SELECT (SELECT to_json(ticket) FROM (SELECT ${Prisma.raw(columns)}) AS ticket) AS ticket,
+      NOT ${noSubscriber(tenantId, 'ticket.updated')} AS heard,
+      t.xmin = (SELECT seen.xmin FROM tickets seen WHERE seen.tenant_id = t.tenant_id AND seen.id = t.id) AS fresh
+    FROM tickets t WHERE t.tenant_id = ${tenantId} AND t.id = ${id}
+    FOR NO KEY UPDATE OF t`;
+  const read = () => selectRows<{ ticket: TicketRow; heard: boolean; fresh: boolean }>(rawClient(db), statement);
+  const [row] = await read();
+  if (row === undefined || row.fresh) return row;
+  // Where another change had to be waited for, the ticket is that change's and its watchers are older. Now it is ours.
+  const [again] = await read();
+  return again;
+}
+
+/**
  * Makes a ticket with its watchers, the next ordinal and the next number of its type, unless somebody subscribes to
  * `ticket.created` and `evenIfSubscribed` is false: then nothing is done, and undefined is answered. One statement,
  * so one transaction. The sequence stays locked until it is committed, which keeps ordinals and ids in one order.

@@ -8,9 +8,16 @@ import {
   ticketTransitions,
 } from '@itsm-api/contract';
 import { type Context, transaction, type UserContext } from '../context.ts';
-import { lockRow, lockTenant } from '../data/lock.ts';
+import { lockTenant } from '../data/lock.ts';
 import { selectTickets } from '../data/ticket-pages.ts';
-import { insertTicket, isSelfOrAncestor, type NewTicketRow, selectTicket, type TicketRow } from '../data/tickets.ts';
+import {
+  insertTicket,
+  isSelfOrAncestor,
+  lockTicket,
+  type NewTicketRow,
+  selectTicket,
+  type TicketRow,
+} from '../data/tickets.ts';
 import { invalidField, notFound } from '../errors.ts';
 import { presentCustomFields, presentId, presentTimestamp, presentTimestamps, toDate } from '../present.ts';
 import { emit } from '../webhooks/emit.ts';
@@ -65,9 +72,9 @@ export async function createTicket(context: UserContext, input: NewTicket): Prom
 export function updateTicket(context: Context, id: number, patch: TicketPatch): Promise<Ticket> {
   return transaction(context, async (context) => {
     const { db } = context;
-    const lock = await lockRow(db, 'tickets', { id, event: 'ticket.updated' });
-    if (lock === undefined) throw notFound('ticket');
-    const before = await getTicket(context, id);
+    const locked = await lockTicket(db, id);
+    if (locked === undefined) throw notFound('ticket');
+    const before = presentTicket(locked.ticket);
     const after = merge(before, patch, context.now());
     const changes = changesBetween(before, after);
     if (Object.keys(changes).length === 0) return before;
@@ -84,7 +91,7 @@ export function updateTicket(context: Context, id: number, patch: TicketPatch): 
       await addWatchers(context, row.id, watcherUserIds);
     }
     const ticket = presentTicket({ ...row, watcherUserIds: watcherUserIds.map(BigInt) });
-    if (lock.heard) await emit(context, 'ticket.updated', { payload: ticket, changes });
+    if (locked.heard) await emit(context, 'ticket.updated', { payload: ticket, changes });
     return ticket;
   });
 }
