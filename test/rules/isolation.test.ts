@@ -92,6 +92,24 @@ describe.each(withId)("$title with the other tenant's id", (endpoint) => {
   });
 });
 
+const patches = withId.filter(({ route }) => route.method === 'PATCH');
+
+describe.each(patches)("$title with what the other tenant's row holds already", (endpoint) => {
+  it('is the 404 of an id that names nothing', async () => {
+    const { params = {}, body = {} } = await endpoint.sample(mine);
+    const resource = endpoint.route.path.split('/')[4]?.slice(0, -1) as keyof typeof their;
+    const list = resource === 'task' ? `/projects/${their.project}/tasks` : `/${resource}s`;
+    const rows: Record<string, unknown>[] = (await theirs.call('GET', list)).body.data;
+    const row = rows.find(({ id }) => id === their[resource]) ?? {};
+    const same = Object.fromEntries(Object.keys(body).map((field) => [field, row[field]]));
+    expect(Object.values(same)).not.toContain(undefined);
+    const answer = await sameAnswer(their[resource], (id) => {
+      return call(endpoint, { params: { [Object.keys(params)[0] ?? '']: id }, body: same });
+    });
+    expect(answer.status).toBe(404);
+  });
+});
+
 const bodyFields = keyedEndpoints.flatMap((endpoint) => {
   const fields = 'body' in endpoint.route ? idFields(endpoint.route.body) : [];
   return fields.map((field) => ({ ...endpoint, endpoint, field }));

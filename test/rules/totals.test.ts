@@ -96,7 +96,10 @@ describe('totalCount', () => {
     expect(ids.length).toBeGreaterThan(50);
   });
 
-  it('is right for every combination of filters, and every page holds what it should', async () => {
+  it('is right for every combination of filters, and every page holds what it should', {
+    timeout: 60_000,
+  }, async () => {
+    await addStrangers();
     const all = await api.prisma.ticket.findMany({ where: { tenantId: workspace.tenantId }, orderBy: { id: 'desc' } });
     const values = {
       status: ['OPEN', 'RESOLVED,CLOSED', undefined],
@@ -105,31 +108,31 @@ describe('totalCount', () => {
       category: ['EMAIL', 'OTHER,ACCESS', undefined],
       assigneeId: [String(users[0]), users.join(','), undefined],
     };
-    const combination = fc.record({
-      ...(Object.fromEntries(
-        Object.entries(values).map(([name, choices]) => [name, fc.constantFrom(...choices)]),
-      ) as Record<keyof typeof values, fc.Arbitrary<string | undefined>>),
-      page: fc.integer({ min: 1, max: 6 }),
-      perPage: fc.constantFrom(1, 3, 7, 100),
-    });
-    await fc.assert(
-      fc.asyncProperty(combination, async ({ page, perPage, ...filters }) => {
-        const given = Object.entries(filters).filter(([, value]) => value !== undefined) as [
-          keyof typeof values,
-          string,
-        ][];
-        const matching = all.filter((row) =>
-          given.every(([name, value]) => value.split(',').includes(String(row[name]))),
-        );
-        const query = new URLSearchParams([...given, ['page', String(page)], ['perPage', String(perPage)]]);
+    let combinations: [name: keyof typeof values, value: string][][] = [[]];
+    for (const [name, choices] of Object.entries(values) as [keyof typeof values, (string | undefined)[]][]) {
+      combinations = combinations.flatMap((chosen) =>
+        choices.map((value) => (value === undefined ? chosen : [...chosen, [name, value] as const])),
+      ) as typeof combinations;
+    }
+    for (const filters of combinations) {
+      const matching = all.filter((row) =>
+        filters.every(([name, value]) => value.split(',').includes(String(row[name]))),
+      );
+      for (const [page, perPage] of [
+        [1, 100],
+        [1, 2],
+        [2, 2],
+        [3, 7],
+      ] as const) {
+        const query = new URLSearchParams([...filters, ['page', String(page)], ['perPage', String(perPage)]]);
         const { body } = await workspace.call('GET', `/tickets?${query}`);
-        expect(body.meta).toEqual({ page, perPage, totalCount: matching.length });
-        expect(body.data.map(({ id }: { id: number }) => id)).toEqual(
-          matching.slice((page - 1) * perPage, page * perPage).map(({ id }) => Number(id)),
-        );
-      }),
-      { numRuns: 300 },
-    );
+        expect(body.meta, `${query}`).toEqual({ page, perPage, totalCount: matching.length });
+        expect(
+          body.data.map(({ id }: { id: number }) => id),
+          `${query}`,
+        ).toEqual(matching.slice((page - 1) * perPage, page * perPage).map(({ id }) => Number(id)));
+      }
+    }
   });
 });
 
