@@ -4,6 +4,8 @@ import pg from 'pg';
 export interface Statement {
   text: string;
   values: unknown[];
+  /** Planned anew each time: one of so many that each connection's plans of all of them would be too large. */
+  isRare?: boolean;
 }
 
 /** A client that can be asked in SQL. */
@@ -26,10 +28,14 @@ export function setPool(client: object, from: object): void {
  * text, numbers of 32 bits and JSON alike.
  */
 export async function selectRows<Row extends object>(client: RawClient, statement: Statement): Promise<Row[]> {
-  const { text, values } = statement;
+  const { text, values, isRare } = statement;
   const pool = pools.get(client);
   if (pool === undefined) return client.$queryRawUnsafe<Row[]>(text, ...values);
-  const { rows } = await pool.query<Row & pg.QueryResultRow>({ name: statementName(text), text, values });
+  const { rows } = await pool.query<Row & pg.QueryResultRow>({
+    ...(!isRare && { name: statementName(text) }),
+    text,
+    values,
+  });
   return rows;
 }
 

@@ -48,6 +48,8 @@ export async function selectTickets(
   const statement = {
     text: textFor(filters, skip === 0),
     values: [db.$tenantId, Math.min(skip, largestSkip), take, ...values],
+    // There are 486 statements; their plans would take 100 MB in each connection.
+    isRare: filters.length > 2,
   };
   const [row] = await selectRows<{ totalCount: number; tickets: TicketRow[] | null }>(rawClient(db), statement);
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0 };
@@ -72,7 +74,7 @@ function makeText(filters: Filter[], isFirstPage: boolean): string {
   if (first === undefined) return totalAndPage(tenantTotal, pageByOrdinal);
   if (second !== undefined && first.name !== 'assigneeId') {
     return `WITH kind AS MATERIALIZED (${kinds(filters)})
-      ${totalAndPage(`SELECT ${sum} FROM kind`, pageOf(isFirstPage ? newestByKind : newestByKindUntil))}`;
+      ${totalAndPage(`SELECT ${sum} FROM kind`, pageOf(isFirstPage ? newestByKind() : byKindUntilOldest()))}`;
   }
   const total = `SELECT ${sum} FROM ticket_counts WHERE ${counted(filters)}`;
   if (filters.some(({ several }) => several)) return totalAndPage(total, pageOf(idsByValue(filters, isFirstPage)));
@@ -143,19 +145,21 @@ function kinds(filters: Filter[]): string {
     FROM ticket_counts WHERE ${counted(filters)} AND count > 0`;
 }
 
-/** Of each kind the newest. */
-const newestByKind = forEachKind((select) => newestFew(select, 'category, id DESC'));
+/** For each kind the newest. */
+function newestByKind(): string {
+  return forEachKind((select) => newestFew(select, 'category, id DESC'));
+}
 
 /**
- * Of each kind those that are no older than `oldest`. That is found by taking from each kind its share of the page and
- * all before it, rounded up: no ticket of the page is older than the oldest of those.
+ * For each kind those that are no older than `oldest`. It is found by taking from each kind its share of the page and
+ * of all before it, rounded up: no ticket of the page is older than the oldest of those.
  */
-const newestByKindUntil = (() => {
+function byKindUntilOldest(): string {
   const share = 'LEAST(kind.count, (($2::int + $3::int) * kind.count::bigint + kind.n - 1) / kind.n)';
   const last = forEachKind((select) => `${select} ORDER BY category, id DESC LIMIT 1 OFFSET ${share}::int - 1`);
   const ids = forEachKind((select) => `${select} AND id >= oldest.id`);
   return `SELECT ids.id FROM (SELECT min(id) AS id FROM (${last}) AS last) AS oldest CROSS JOIN LATERAL (${ids}) AS ids`;
-})();
+}
 
 /** Runs a query for each kind. Ordered by the category too, tickets without one are in the order of the index. */
 function forEachKind(query: (select: string) => string): string {
