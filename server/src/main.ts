@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './data/totals.ts';
@@ -58,6 +59,9 @@ function fail(error: unknown): never {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exit(1);
 }
+
+// V8 would let the heap grow to three times what is in use before it looks for what is not, and the process with it.
+setFlagsFromString('--heap-growing-percent=30');
 
 try {
   const starting = start(readSettings(process.env));

@@ -61,9 +61,9 @@ ${tickets.toLocaleString('en')} tickets, half of them in one tenant, whose reque
 and the load generator run beside the server. 16 connections, each sending its next request when the last is answered.
 
 ${pathTable(result)}
-*Server* and *PostgreSQL* are the CPU time that each used per request. The last two columns are ratios of requests per
-second, in rounds of the same run. *Bare pg* is the same SQL on named statements under bare \`node:http\`, without key,
-validation, limits or total. The *plain stack* is Fastify over Prisma's \`findMany\` and \`count\`, without key or
+_Server_ and _PostgreSQL_ are the CPU time that each used per request. The last two columns are ratios of requests per
+second, in rounds of the same run. _Bare pg_ is the same SQL on named statements under bare \`node:http\`, without key,
+validation, limits or total. The _plain stack_ is Fastify over Prisma's \`findMany\` and \`count\`, without key or
 validation; — where it answered nothing in time.
 
 ![Requests per second beside the two rungs](performance.svg)
