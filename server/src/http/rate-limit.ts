@@ -42,25 +42,27 @@ export async function createRateLimiter(app: FastifyInstance, limits: RateLimits
     return `${identity.keyId} ${routeOptions.config.tsRestRoute.metadata.group}`;
   });
 
-  async function read(
-    request: FastifyRequest,
-    name: string,
-    take: typeof overall,
-    increment: boolean,
-  ): Promise<Window> {
-    const state = await take(request, { increment });
+  async function look(name: string, limiter: typeof overall, request: FastifyRequest): Promise<Window> {
+    return windowOf(name, await limiter(request, { increment: false }));
+  }
+
+  async function takeFrom(name: string, limiter: typeof overall, request: FastifyRequest): Promise<Window> {
+    return windowOf(name, await limiter(request));
+  }
+
+  function windowOf(name: string, state: Awaited<ReturnType<typeof overall>>): Window {
     if (state.isAllowed) throw new Error('No key is on an allow list.');
     const { max: limit, remaining, isExceeded: exceeded } = state;
     return { name, limit, remaining, exceeded, resetSeconds: state.ttlInSeconds || windowSeconds };
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply, group: Group): Promise<void> {
-    const groupBefore = await read(request, group, grouped, false);
+    const groupBefore = await look(group, grouped, request);
     const groupHasRoom = groupBefore.remaining > 0;
     // Taking from an exhausted window changes nothing: it stays so until its end.
-    const all = await read(request, 'global', overall, groupHasRoom);
+    const all = await (groupHasRoom ? takeFrom : look)('global', overall, request);
     if (groupHasRoom && !all.exceeded) {
-      setHeaders(reply, [all, await read(request, group, grouped, true)], windowSeconds);
+      setHeaders(reply, [all, await takeFrom(group, grouped, request)], windowSeconds);
       return;
     }
     setHeaders(reply, [all, groupBefore], windowSeconds);
