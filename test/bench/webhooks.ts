@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { availableParallelism, loadavg } from 'node:os';
-import { readSettings } from '@itsm-api/server/env.ts';
-import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
-import { openPostgres, steadyPort } from '../faults/postgres.ts';
+import type { Runtime } from '@itsm-api/server/runtime.ts';
+import { openGround } from '../faults/ground.ts';
+import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from '../faults/workspaces.ts';
 import { type Latencies, measureLatency } from './latency.ts';
@@ -90,23 +89,7 @@ export async function benchWebhooks(options: BenchOptions): Promise<BenchResult>
 }
 
 async function startBench({ profile, onProgress }: BenchOptions, stops: (() => Promise<unknown>)[]): Promise<Bench> {
-  const postgres = await openPostgres({ track_commit_timestamp: 'on' });
-  stops.push(postgres.remove);
-  const port = await steadyPort();
-  const env = {
-    DATABASE_URL: postgres.url,
-    PORT: String(port),
-    WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
-    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
-    RATE_LIMIT_GLOBAL: '1000000000',
-    RATE_LIMIT_GROUP: '1000000000',
-  };
-  const runtime = await openRuntime(readSettings(env), {
-    holder: { kind: 'command' },
-    worker: false,
-    onConnectionError: () => undefined,
-  });
-  stops.push(runtime.close);
+  const { postgres, runtime, apiUrl, env } = await openGround(stops, { track_commit_timestamp: 'on' });
   const nodeOptions = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
   for (const role of ['worker', 'api']) {
     const server = spawnServer({ ...env, ROLES: role }, nodeOptions);
@@ -120,7 +103,7 @@ async function startBench({ profile, onProgress }: BenchOptions, stops: (() => P
   }
   const receivers = startReceivers();
   stops.push(async () => receivers.close());
-  return { databaseUrl: postgres.url, runtime, apiUrl: `http://127.0.0.1:${port}`, receivers };
+  return { databaseUrl: postgres.url, runtime, apiUrl, receivers };
 }
 
 async function stopServer({ child, exited }: ServerProcess): Promise<void> {

@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readSettings } from '@itsm-api/server/env.ts';
-import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
+import type { Runtime } from '@itsm-api/server/runtime.ts';
 import { type Driver, startDriver } from './driver.ts';
 import { type Figures, type Kill, readFigures, type Victim } from './figures.ts';
-import { openPostgres, type Postgres, steadyPort } from './postgres.ts';
+import { openGround } from './ground.ts';
+import type { Postgres } from './postgres.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 import { type Supervised, supervise } from './server.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from './workspaces.ts';
@@ -82,37 +81,19 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
 }
 
 async function startSystem(options: FaultOptions, stops: (() => Promise<unknown>)[]): Promise<System> {
-  const postgres = await openPostgres();
-  stops.push(postgres.remove);
+  const { postgres, runtime, apiUrl, env } = await openGround(stops);
   const receiver = await openReceiver({ failing: 0.02, slowest: 500 });
   stops.push(receiver.close);
-
-  const port = await steadyPort();
-  const env = {
-    DATABASE_URL: postgres.url,
-    PORT: String(port),
-    WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
-    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
-    RATE_LIMIT_GLOBAL: '1000000000',
-    RATE_LIMIT_GROUP: '1000000000',
-    LOG_LEVEL: 'fatal',
-  };
-  const runtime = await openRuntime(readSettings(env), {
-    holder: { kind: 'command' },
-    worker: false,
-    onConnectionError: () => undefined,
-  });
-  stops.push(runtime.close);
   const workspaces = [await addWorkspace(runtime, 'First'), await addWorkspace(runtime, 'Second')];
   const subscriptions = await addSubscriptions(workspaces, receiver);
 
-  const api = supervise({ ...env, ROLES: 'api' });
-  const worker = supervise({ ...env, ROLES: 'worker' });
+  const api = supervise({ ...env, LOG_LEVEL: 'fatal', ROLES: 'api' });
+  const worker = supervise({ ...env, LOG_LEVEL: 'fatal', ROLES: 'worker' });
   stops.push(() => Promise.all([api.stop(), worker.stop()]));
   await Promise.all([api.ready(), worker.ready()]);
 
   const perSecond = (options.events / ((options.kills * options.betweenKills) / 1000)) * spare;
-  const driver = startDriver({ apiUrl: `http://127.0.0.1:${port}`, workspaces, perSecond });
+  const driver = startDriver({ apiUrl, workspaces, perSecond });
   stops.push(driver.stop);
   return { postgres, api, worker, runtime, receiver, driver, subscriptions };
 }

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { readSettings } from '@itsm-api/server/env.ts';
+import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
+import { openPostgres, type Postgres, steadyPort } from './postgres.ts';
+
+/** What server processes under test stand on. */
+export interface Ground {
+  postgres: Postgres;
+  /** Over the same database, in this process. */
+  runtime: Runtime;
+  /** Where the API will listen. */
+  apiUrl: string;
+  /** The environment of the server processes, with limits out of the way; their `ROLES` are to be added. */
+  env: Record<string, string>;
+}
+
+/** Opens a PostgreSQL of its own, migrated. What stops it again is added to `stops`, which are called last first. */
+export async function openGround(
+  stops: (() => Promise<unknown>)[],
+  settings: Record<string, string> = {},
+): Promise<Ground> {
+  const postgres = await openPostgres(settings);
+  stops.push(postgres.remove);
+  const port = await steadyPort();
+  const env = {
+    DATABASE_URL: postgres.url,
+    PORT: String(port),
+    WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+    RATE_LIMIT_GLOBAL: '1000000000',
+    RATE_LIMIT_GROUP: '1000000000',
+  };
+  const runtime = await openRuntime(readSettings(env), {
+    holder: { kind: 'command' },
+    worker: false,
+    onConnectionError: () => undefined,
+  });
+  stops.push(runtime.close);
+  return { postgres, runtime, apiUrl: `http://127.0.0.1:${port}`, env };
+}
