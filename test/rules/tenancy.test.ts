@@ -181,7 +181,7 @@ describe('PostgreSQL', () => {
     const { createPrisma } = await import('@itsm-api/server/data/prisma.ts');
     const { workerDatabaseUrl } = await import('../support/database.ts');
     const url = await workerDatabaseUrl();
-    const hasty = createPrisma({ url, poolSize: 1, statementTimeoutMs: 50, onConnectionError: () => undefined });
+    const hasty = createPrisma({ url, poolSize: 3, statementTimeoutMs: 50, onConnectionError: () => undefined });
     await expect(hasty.$queryRaw`SELECT pg_sleep(5)`).rejects.toThrow('statement timeout');
     await hasty.$disconnect();
   });

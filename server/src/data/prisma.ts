@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
+import { DatabasePool } from './pool.ts';
 import { setPool, statementName } from './statements.ts';
 
 export interface DatabaseOptions {
@@ -18,7 +18,7 @@ export interface DatabaseOptions {
  * command line. Queries get the tenant client instead.
  */
 export function createPrisma({ url, poolSize, statementTimeoutMs, onConnectionError }: DatabaseOptions): PrismaClient {
-  const pool = new pg.Pool({
+  const pool = new DatabasePool({
     connectionString: url,
     max: poolSize,
     statement_timeout: statementTimeoutMs,

@@ -1,5 +1,5 @@
 import type { TicketQuery } from '@itsm-api/contract';
-import { selectRows } from './statements.ts';
+import { type Statement, selectRows } from './statements.ts';
 import { rawClient, type TenantClient } from './tenant.ts';
 import { columns, type TicketRow } from './tickets.ts';
 
@@ -45,14 +45,20 @@ export async function selectTickets(
   const filters = names.map((name, i) => ({ name, several: (wanted[i]?.length ?? 0) > 1, parameter: `$${i + 4}` }));
   const values = wanted.map((each) => (each.length > 1 ? [...new Set<string | number>(each)] : each[0]));
 
-  const statement = {
+  const statement: Statement = {
     text: textFor(filters, skip === 0),
     values: [db.$tenantId, Math.min(skip, largestSkip), take, ...values],
-    // There are 486 statements; their plans would take 100 MB in each connection.
-    isRare: filters.length > 2,
+    kind: kindOf(filters, skip === 0),
   };
   const [row] = await selectRows<{ totalCount: number; tickets: TicketRow[] | null }>(rawClient(db), statement);
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0 };
+}
+
+function kindOf([first, ...others]: Filter[], isFirstPage: boolean): Statement['kind'] {
+  // There are 486 statements; their plans would take 100 MB in each connection.
+  if (others.length > 1) return 'rare';
+  const isOneWalk = others.length === 0 && isFirstPage && !first?.several;
+  return first === undefined || isOneWalk ? 'quick' : undefined;
 }
 
 /** The statements made so far, by what is filtered by. */

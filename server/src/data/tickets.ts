@@ -1,6 +1,6 @@
 import { Prisma, type Ticket } from './generated/client.ts';
 import type { TicketType } from './generated/enums.ts';
-import { selectRows } from './statements.ts';
+import { type Statement, selectRows } from './statements.ts';
 import { noSubscriber } from './subscribers.ts';
 import { rawClient, type TenantClient } from './tenant.ts';
 
@@ -44,14 +44,14 @@ export const columns = `${ownColumns},
   ARRAY(SELECT w.user_id FROM ticket_watchers w WHERE w.tenant_id = t.tenant_id AND w.ticket_id = t.id
     ORDER BY w.user_id) AS "watcherUserIds"`;
 
-const selectOne = `SELECT to_json(ticket) AS ticket FROM (
-  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2) AS ticket`;
+const selectOne = `SELECT (SELECT to_json(ticket) FROM (
+  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2) AS ticket) AS ticket`;
 
 /** One ticket of the tenant. */
 export async function selectTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
-  const statement = { text: selectOne, values: [db.$tenantId, id] };
-  const [row] = await selectRows<{ ticket: TicketRow }>(rawClient(db), statement);
-  return row?.ticket;
+  const statement: Statement = { text: selectOne, values: [db.$tenantId, id], kind: 'quick' };
+  const [row] = await selectRows<{ ticket: TicketRow | null }>(rawClient(db), statement);
+  return row?.ticket ?? undefined;
 }
 
 /**

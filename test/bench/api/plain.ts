@@ -7,7 +7,7 @@ import Fastify from 'fastify';
  */
 const prisma = createPrisma({
   url: process.env.DATABASE_URL ?? '',
-  poolSize: 10,
+  poolSize: 12,
   statementTimeoutMs: 60_000,
   onConnectionError: () => undefined,
 });
