@@ -88,7 +88,7 @@ async function measurePath(path: MeasuredPath, measurement: Measurement): Promis
   const rounds: Record<Measured['name'], Round[]> = { api: [], barePg: [], plainStack: [] };
   const job = { connections, requests: requestsOf(path, data) };
   // The compiler of each process has its work done, and PostgreSQL has its plans, before anything counts.
-  for (const server of servers) await shoot(server, { ...job, seconds: 3 });
+  for (const server of servers) await shoot(server, { ...job, seconds: 10 });
   await untilIdle(databaseUrl);
   for (let round = 1; round <= options.rounds; round++) {
     options.onProgress(`${path.name}: round ${round} of ${options.rounds}`);

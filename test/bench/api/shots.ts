@@ -17,6 +17,7 @@ export interface Job {
 
 /** What came of it. */
 export interface Shot {
+  /** All that were answered; the other figures are of those after the first second. */
   requests: number;
   rps: number;
   p50Ms: number;
