@@ -26,7 +26,7 @@ export function setPool(client: object, from: object): void {
 }
 
 /**
- * The rows of one statement. Outside of transactions it goes straight to the pool that Prisma uses: `$queryRaw` takes
+ * The rows of one statement. Outside of transactions it goes straight to PostgreSQL, beside Prisma: `$queryRaw` takes
  * three times the CPU time (docs/decisions/totals.md). Prisma and pg read the types of columns differently; those of
  * text, numbers of 32 bits and JSON alike.
  */

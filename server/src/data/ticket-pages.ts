@@ -54,6 +54,7 @@ export async function selectTickets(
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0 };
 }
 
+/** Quick is what reads the counters of one value and walks one index to the page's end, or seeks by ordinal. */
 function kindOf([first, ...others]: Filter[], isFirstPage: boolean): Statement['kind'] {
   // There are 486 statements; their plans would take 100 MB in each connection.
   if (others.length > 1) return 'rare';

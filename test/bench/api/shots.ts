@@ -17,7 +17,7 @@ export interface Job {
 
 /** What came of it. */
 export interface Shot {
-  /** All that were answered; the other figures are of those after the first second. */
+  /** All that were answered. In a shot of so many seconds the other figures are of those after the first. */
   requests: number;
   rps: number;
   p50Ms: number;
