@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
  * Prisma. Says nothing unless that fails, and costs next to nothing when the client is fresh: every start calls it.
  */
 const root = dirname(import.meta.dirname);
-const stamp = join(root, 'server/src/data/generated/.made-from');
+const stamp = join(root, 'server/src/database/generated/.made-from');
 const prisma = createRequire(import.meta.url).resolve('prisma/package.json');
 
 const inputs = [prisma, join(root, 'prisma/schema.prisma')].map((file) => readFileSync(file, 'utf8'));

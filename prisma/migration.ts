@@ -1,5 +1,5 @@
-import { diffMigrations, writeMigration } from '../server/src/data/migrate.ts';
-import { openTemporary } from '../server/src/data/temporary.ts';
+import { diffMigrations, writeMigration } from '../server/src/database/migrate.ts';
+import { openTemporary } from '../server/src/embedded-postgres/temporary.ts';
 
 /*
  * node prisma/migration.ts NAME      makes the migration that leads from prisma/migrations to prisma/schema.prisma

@@ -9,10 +9,10 @@ import type {
   TicketCategory,
   TicketStatus,
   TicketType,
-} from '../server/src/data/generated/client.ts';
-import type { PrismaClient } from '../server/src/data/prisma.ts';
-import { newKey } from '../server/src/keys/format.ts';
-import { keyColumns } from '../server/src/keys/keys.ts';
+} from '../server/src/database/generated/client.ts';
+import type { PrismaClient } from '../server/src/database/prisma.ts';
+import { newKey } from '../server/src/identity/key-format.ts';
+import { keyColumns } from '../server/src/identity/keys.ts';
 
 /** The workspace that a first start makes: its key is known only now. */
 export interface DemoWorkspace {

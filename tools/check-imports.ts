@@ -10,14 +10,15 @@ const layers: [name: string, files: RegExp][] = [
   ['contract', /^contract\//],
   ['client', /^client\//],
   ['basics', /^server\/src\/(env|errors|present|reply|validation)\.ts$/],
-  ['data', /^server\/src\/data\//],
-  ['keys, webhooks and context', /^server\/src\/(keys\/|webhooks\/|context\.ts)/],
-  ['queries', /^server\/src\/(resources\/(.*\.queries|changes|lists|references)|tenants)\.ts$/],
+  ['embedded PostgreSQL', /^server\/src\/embedded-postgres\//],
+  ['database', /^server\/src\/database\//],
+  ['identity, webhooks and context', /^server\/src\/(identity\/|webhooks\/|context\.ts)/],
+  ['queries', /^server\/src\/resources\/(.*\/(?!handlers)[\w-]+|changes|lists|references)\.ts$/],
   ['handlers', /^server\/src\/resources\//],
   ['http', /^server\/src\/http\//],
   ['app', /^server\/src\/(app|runtime)\.ts$/],
   ['prisma', /^prisma(\/|\.config)/],
-  ['entry points', /^(server\/src\/(main|greeting|cli\/.*)|tools\/.*)\.ts$/],
+  ['entry points', /^(server\/src\/(main|banner|cli\/.*)|tools\/.*)\.ts$/],
   ['examples', /^examples\//],
   ['tests', /^test\//],
 ];
@@ -25,23 +26,23 @@ const layers: [name: string, files: RegExp][] = [
 /** Layers that must not know one that stands before them. */
 const strangers: Record<string, string[]> = {
   basics: ['client'],
-  data: ['client'],
+  database: ['client'],
   http: ['handlers', 'queries', 'client'],
-  handlers: ['data', 'client'],
+  handlers: ['database', 'client'],
 };
 
 /** Text that may stand in these files alone. */
 const confined: [text: RegExp, files: RegExp, why: string][] = [
   [/from '@ts-rest\//, /^(contract\/|server\/src\/resources\/index\.ts)/, 'ts-rest must stay replaceable'],
-  [/new PrismaClient\(/, /^server\/src\/data\//, 'only data/ makes a Prisma client'],
+  [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ makes a Prisma client'],
   [
     /\$(query|execute)Raw|selectRows[<(]/,
-    /^(server\/src\/(data|keys|webhooks)|test)\//,
+    /^(server\/src\/(database|identity|webhooks|resources)|test)\//,
     'raw SQL filters by tenant by hand',
   ],
   [
     /process\.env/,
-    /^(server\/src\/(main|env|data\/cluster|cli\/run)\.ts|prisma|examples\/|test\/|tools\/)/,
+    /^(server\/src\/(main|env|embedded-postgres\/cluster|cli\/run)\.ts|prisma|examples\/|test\/|tools\/)/,
     'settings are read in env.ts',
   ],
 ];

@@ -1,7 +1,7 @@
 import { requestLimits } from '@itsm-api/contract';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Services } from './context.ts';
-import type { PrismaClient } from './data/prisma.ts';
+import type { PrismaClient } from './database/prisma.ts';
 import type { Settings } from './env.ts';
 import { addBodyParsers } from './http/body.ts';
 import { addCors } from './http/cors.ts';
@@ -10,8 +10,8 @@ import { addErrorHandler, answerClientError, answerError } from './http/error-ha
 import { addGuard } from './http/guard.ts';
 import { requestIdHeader, requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
-import { createLastUsed } from './keys/last-used.ts';
-import { createKeyLookup } from './keys/lookup.ts';
+import { createKeyLookup } from './identity/key-lookup.ts';
+import { createLastUsed } from './identity/last-used.ts';
 import { addResources } from './resources/index.ts';
 
 export interface AppDependencies {

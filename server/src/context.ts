@@ -1,4 +1,4 @@
-import type { TenantClient } from './data/tenant.ts';
+import type { TenantClient } from './database/tenant-client.ts';
 import type { LaneJobs } from './webhooks/lanes.ts';
 import type { SecretSealer } from './webhooks/secret.ts';
 
@@ -30,7 +30,7 @@ export interface Transaction {
 }
 
 interface TransactionOptions {
-  /** After so many milliseconds it is rolled back; the default is that of data/prisma.ts. */
+  /** After so many milliseconds it is rolled back; the default is that of database/prisma.ts. */
   timeout?: number;
 }
 

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
-import { scheduleTotalsCheck, type WrongTotal } from './data/totals.ts';
+import { greeting } from './banner.ts';
 import { readSettings, type Settings } from './env.ts';
-import { greeting } from './greeting.ts';
 import { createLogger } from './http/logger.ts';
+import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime } from './runtime.ts';
 import { startDelivery } from './webhooks/delivery.ts';
 

@@ -1,5 +1,5 @@
 import type { CustomFields } from '@itsm-api/contract';
-import type { Prisma } from './data/generated/client.ts';
+import type { Prisma } from './database/generated/client.ts';
 
 /** A row's id as JSON has it: a safe integer, since ids come from sequences. */
 export function presentId(id: bigint | number): number;

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 import type { PgBoss } from 'pg-boss';
 import type { Services } from './context.ts';
-import { checkConnection } from './data/connection.ts';
-import { type Holder, openEmbedded } from './data/embedded.ts';
-import { openJobs } from './data/jobs.ts';
-import { applyMigrations } from './data/migrate.ts';
-import { createPrisma, type PrismaClient } from './data/prisma.ts';
+import { checkConnection } from './database/check.ts';
+import { openJobs } from './database/jobs.ts';
+import { applyMigrations } from './database/migrate.ts';
+import { createPrisma, type PrismaClient } from './database/prisma.ts';
+import { type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
 import type { Settings } from './env.ts';
 import { createWaker, openLaneJobs } from './webhooks/lanes.ts';
 import { createSecretSealer } from './webhooks/secret.ts';

@@ -8,7 +8,7 @@ import {
   ticketTransitions,
   type User,
 } from '@itsm-api/contract';
-import { deactivateUser } from '@itsm-api/server/resources/users.queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { openEmbedded } from '@itsm-api/server/data/embedded.ts';
-import { applyMigrations } from '@itsm-api/server/data/migrate.ts';
+import { applyMigrations } from '@itsm-api/server/database/migrate.ts';
+import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
 import { loadData } from './api/data.ts';
 import { measuredPaths } from './api/paths.ts';
 import { freePort, startServer, untilReady } from './api/servers.ts';

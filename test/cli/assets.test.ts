@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createWebhook } from '@itsm-api/server/resources/webhooks.queries.ts';
-import { createTenant, tenantContext } from '@itsm-api/server/tenants.ts';
+import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
+import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { createSecretSealer } from '@itsm-api/server/webhooks/secret.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

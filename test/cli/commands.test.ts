@@ -1,5 +1,5 @@
 import { pathPrefix, scopes } from '@itsm-api/contract';
-import { createTenant, findTenant } from '@itsm-api/server/tenants.ts';
+import { createTenant, findTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
-import { createTicket } from '@itsm-api/server/resources/tickets.queries.ts';
+import { createTicket } from '@itsm-api/server/resources/tickets/queries.ts';
 import type { Workspace } from './workspaces.ts';
 
 /** What the one who makes changes knows of them, each by its name, which is the title of the ticket. */

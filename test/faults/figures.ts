@@ -1,4 +1,4 @@
-import type { PrismaClient } from '@itsm-api/server/data/prisma.ts';
+import type { PrismaClient } from '@itsm-api/server/database/prisma.ts';
 import type { Changes } from './driver.ts';
 import type { Arrival } from './receiver.ts';
 import type { Subscription } from './workspaces.ts';

@@ -3,8 +3,14 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cluster, prepareCluster, runningPort, startCluster, stopCluster } from '@itsm-api/server/data/cluster.ts';
-import { temporaryDataDir } from '@itsm-api/server/data/temporary.ts';
+import {
+  type Cluster,
+  prepareCluster,
+  runningPort,
+  startCluster,
+  stopCluster,
+} from '@itsm-api/server/embedded-postgres/cluster.ts';
+import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.ts';
 import pg from 'pg';
 
 /** A PostgreSQL of its own in a temporary folder, with everything on that makes it survive a crash. */

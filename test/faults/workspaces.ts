@@ -1,9 +1,9 @@
 import { type EventType, scopes } from '@itsm-api/contract';
 import type { UserContext } from '@itsm-api/server/context.ts';
-import { createKey } from '@itsm-api/server/keys/keys.ts';
-import { createWebhook } from '@itsm-api/server/resources/webhooks.queries.ts';
+import { createKey } from '@itsm-api/server/identity/keys.ts';
+import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
+import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import type { Runtime } from '@itsm-api/server/runtime.ts';
-import { createTenant, tenantContext } from '@itsm-api/server/tenants.ts';
 
 /** A tenant with a key that has all scopes. */
 export interface Workspace {

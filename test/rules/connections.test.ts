@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ticket } from '@itsm-api/contract';
-import { SharedConnections } from '@itsm-api/server/data/shared-connections.ts';
+import { SharedConnections } from '@itsm-api/server/database/shared-connections.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { type Answer, type Api, startApi } from '../support/api.ts';

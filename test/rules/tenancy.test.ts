@@ -1,5 +1,5 @@
-import type { PrismaClient } from '@itsm-api/server/data/prisma.ts';
-import { type TenantClient, tenantClient } from '@itsm-api/server/data/tenant.ts';
+import type { PrismaClient } from '@itsm-api/server/database/prisma.ts';
+import { type TenantClient, tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -178,7 +178,7 @@ describe('PostgreSQL', () => {
   });
 
   it('ends a statement that takes too long', async () => {
-    const { createPrisma } = await import('@itsm-api/server/data/prisma.ts');
+    const { createPrisma } = await import('@itsm-api/server/database/prisma.ts');
     const { workerDatabaseUrl } = await import('../support/database.ts');
     const url = await workerDatabaseUrl();
     const hasty = createPrisma({ url, poolSize: 3, statementTimeoutMs: 50, onConnectionError: () => undefined });

@@ -1,4 +1,4 @@
-import { createTenant } from '@itsm-api/server/tenants.ts';
+import { createTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';

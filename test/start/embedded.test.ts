@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Embedded, type Holder, openEmbedded } from '../../server/src/data/embedded.ts';
-import { temporaryDataDir } from '../../server/src/data/temporary.ts';
+import { type Embedded, type Holder, openEmbedded } from '../../server/src/embedded-postgres/embedded.ts';
+import { temporaryDataDir } from '../../server/src/embedded-postgres/temporary.ts';
 
 const server: Holder = { kind: 'server', address: 'http://127.0.0.1:3000' };
 const command: Holder = { kind: 'command' };
@@ -178,7 +178,7 @@ async function open(holder: Holder): Promise<Embedded> {
 /** Opens in a process of its own, which ignores SIGINT and stops when its input ends. */
 async function openInChild(holder: Holder): Promise<{ child: ChildProcess; url: string }> {
   const script = `
-    import { openEmbedded } from ${JSON.stringify(new URL('../../server/src/data/embedded.ts', import.meta.url).href)};
+    import { openEmbedded } from ${JSON.stringify(new URL('../../server/src/embedded-postgres/embedded.ts', import.meta.url).href)};
     process.on('SIGINT', () => {});
     const options = { dataDir: process.argv[1], holder: JSON.parse(process.argv[2]), settings: { fsync: 'off' } };
     const { url, stop } = await openEmbedded(options);

@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { applyMigrations, diffMigrations } from '../../server/src/data/migrate.ts';
+import { applyMigrations, diffMigrations } from '../../server/src/database/migrate.ts';
 import { cloneDatabase, execute } from '../support/database.ts';
 
 const INIT = '20261120000000_init';
 const LATER = '20991231000000_later';
-const migrate = fileURLToPath(new URL('../../server/src/data/migrate.ts', import.meta.url));
+const migrate = fileURLToPath(new URL('../../server/src/database/migrate.ts', import.meta.url));
 const source = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
 let database: Awaited<ReturnType<typeof cloneDatabase>>;
@@ -36,7 +36,7 @@ describe('applyMigrations', () => {
 
   it('applies each once when several processes start at once', async () => {
     await empty();
-    const module = JSON.stringify(new URL('../../server/src/data/migrate.ts', import.meta.url).href);
+    const module = JSON.stringify(new URL('../../server/src/database/migrate.ts', import.meta.url).href);
     const script = `
       import { applyMigrations } from ${module};
       console.log(JSON.stringify(await applyMigrations(process.argv[1])));`;

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
-import { openJobs } from '../../server/src/data/jobs.ts';
-import { applyMigrations } from '../../server/src/data/migrate.ts';
-import { careless, openTemporary } from '../../server/src/data/temporary.ts';
+import { openJobs } from '../../server/src/database/jobs.ts';
+import { applyMigrations } from '../../server/src/database/migrate.ts';
+import { careless, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
 import { openLaneJobs } from '../../server/src/webhooks/lanes.ts';
 import { execute, withDatabase } from './database.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Prisma } from '@itsm-api/server/data/generated/client.ts';
+import type { Prisma } from '@itsm-api/server/database/generated/client.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { type DeliveryOptions, startDelivery } from '@itsm-api/server/webhooks/delivery.ts';
 import { expect, vi } from 'vitest';

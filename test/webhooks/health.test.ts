@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '@itsm-api/server/context.ts';
-import { deactivateTenant } from '@itsm-api/server/tenants.ts';
+import { deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { emit } from '@itsm-api/server/webhooks/emit.ts';
 import { type ClaimedDelivery, claimDue, settle } from '@itsm-api/server/webhooks/outbox.ts';
 import { pruneSettled } from '@itsm-api/server/webhooks/retention.ts';

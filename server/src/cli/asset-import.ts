@@ -4,7 +4,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import type * as z from 'zod';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { createAssets } from '../resources/assets.queries.ts';
+import { createAssets } from '../resources/assets/queries.ts';
 import { detailsOf } from '../validation.ts';
 import { CommandError } from './errors.ts';
 import { findUserIds, noSuchUser, UserReference } from './user-reference.ts';

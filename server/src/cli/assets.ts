@@ -2,9 +2,9 @@ import { AssetStatus, AssetType, CustomFields, NewAsset } from '@itsm-api/contra
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { createAsset } from '../resources/assets.queries.ts';
+import { createAsset } from '../resources/assets/queries.ts';
+import { activeTenantContext } from '../resources/tenants/queries.ts';
 import type { Runtime } from '../runtime.ts';
-import { activeTenantContext } from '../tenants.ts';
 import { assetColumns, importAssets, neededAssetColumns } from './asset-import.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';

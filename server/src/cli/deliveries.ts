@@ -1,9 +1,8 @@
 import { EventType, Id, integerFromText } from '@itsm-api/contract';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { DeliveryState } from '../data/generated/enums.ts';
+import { DeliveryState } from '../database/generated/enums.ts';
 import { ApiError } from '../errors.ts';
-import { activeTenantContext, tenantContext } from '../tenants.ts';
 import {
   type Delivery,
   type DeliveryDetail,
@@ -12,7 +11,8 @@ import {
   listDeliveries,
   replayDeliveries,
   sendTestEvent,
-} from '../webhooks/deliveries.ts';
+} from '../resources/deliveries/queries.ts';
+import { activeTenantContext, tenantContext } from '../resources/tenants/queries.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';
 import { table } from './table.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { findWrongTotals } from '../data/totals.ts';
+import { findWrongTotals } from '../resources/tickets/totals.ts';
 import { CommandError } from './errors.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';

@@ -1,8 +1,8 @@
 import { integerFromText, Scope, scopes } from '@itsm-api/contract';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { createKey, type Key, listKeys, NewKey, revokeKey } from '../keys/keys.ts';
-import { activeTenantContext, tenantContext } from '../tenants.ts';
+import { createKey, type Key, listKeys, NewKey, revokeKey } from '../identity/keys.ts';
+import { activeTenantContext, tenantContext } from '../resources/tenants/queries.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';
 import { table } from './table.ts';

@@ -1,8 +1,8 @@
 import { NewProject, Priority, ProjectStatus } from '@itsm-api/contract';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { createProject } from '../resources/projects.queries.ts';
-import { activeTenantContext } from '../tenants.ts';
+import { createProject } from '../resources/projects/queries.ts';
+import { activeTenantContext } from '../resources/tenants/queries.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';
 import { findUserId, UserReference } from './user-reference.ts';

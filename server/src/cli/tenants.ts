@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { createTenant, deactivateTenant, listTenants, NewTenant } from '../tenants.ts';
+import { createTenant, deactivateTenant, listTenants, NewTenant } from '../resources/tenants/queries.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';
 import { table } from './table.ts';

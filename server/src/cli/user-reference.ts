@@ -2,7 +2,7 @@ import { integerFromText, NewUser } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Context } from '../context.ts';
 import { invalidField } from '../errors.ts';
-import { listUsers } from '../resources/users.queries.ts';
+import { listUsers } from '../resources/users/queries.ts';
 
 /** A user as people name one: by id or by e-mail address. */
 export const UserReference = z.string().transform((text, { addIssue }) => {

@@ -2,8 +2,8 @@ import type { EndpointMeta } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Services, UserContext } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import type { LastUsed } from '../keys/last-used.ts';
-import type { KeyIdentity, KeyLookup } from '../keys/lookup.ts';
+import type { KeyIdentity, KeyLookup } from '../identity/key-lookup.ts';
+import type { LastUsed } from '../identity/last-used.ts';
 import { createRateLimiter, type RateLimits } from './rate-limit.ts';
 
 declare module 'fastify' {

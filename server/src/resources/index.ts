@@ -3,13 +3,13 @@ import { initServer, type RequestValidationError, type RouterImplementation } fr
 import type { FastifyInstance } from 'fastify';
 import type { ApiError } from '../errors.ts';
 import { detailsOf, validationError } from '../validation.ts';
-import { assets } from './assets.ts';
-import { ping } from './ping.ts';
-import { projects } from './projects.ts';
-import { tasks } from './tasks.ts';
-import { tickets } from './tickets.ts';
-import { users } from './users.ts';
-import { webhooks } from './webhooks.ts';
+import { assets } from './assets/handlers.ts';
+import { ping } from './ping/handlers.ts';
+import { projects } from './projects/handlers.ts';
+import { tasks } from './tasks/handlers.ts';
+import { tickets } from './tickets/handlers.ts';
+import { users } from './users/handlers.ts';
+import { webhooks } from './webhooks/handlers.ts';
 
 /** The handlers of one resource: a function per endpoint of the contract, no more and no fewer. */
 export type Handlers<Resource extends keyof Contract> = RouterImplementation<Contract[Resource]>;

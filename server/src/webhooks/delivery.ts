@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { PgBoss } from 'pg-boss';
 import type { Services } from '../context.ts';
-import { listen } from '../data/listener.ts';
-import type { PrismaClient } from '../data/prisma.ts';
+import { listen } from '../database/listener.ts';
+import type { PrismaClient } from '../database/prisma.ts';
 import { type ConnectionOptions, createConnections } from './connection.ts';
 import { wakeChannel } from './lanes.ts';
 import { scheduleRetention } from './retention.ts';

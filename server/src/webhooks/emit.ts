@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events } from '@itsm-api/contract';
-import { rawClient, type TenantClient } from '../data/tenant.ts';
+import { rawClient, type TenantClient } from '../database/tenant-client.ts';
 import type { LaneJobs } from './lanes.ts';
 
 /** What `emit` needs of the transaction that makes the change. */

@@ -1,7 +1,7 @@
 import type { Job, PgBoss } from 'pg-boss';
-import { jobsWithin } from '../data/jobs.ts';
-import type { PrismaClient } from '../data/prisma.ts';
-import type { TenantClient } from '../data/tenant.ts';
+import { jobsWithin } from '../database/jobs.ts';
+import type { PrismaClient } from '../database/prisma.ts';
+import type { TenantClient } from '../database/tenant-client.ts';
 
 /** Where deliveries wait for one subscription. A lane has at most one job waiting, however much is due in it. */
 export interface Lane {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Prisma } from '../data/generated/client.ts';
-import type { PrismaClient } from '../data/prisma.ts';
+import { Prisma } from '../database/generated/client.ts';
+import type { PrismaClient } from '../database/prisma.ts';
 import { type Lane, laneKey } from './lanes.ts';
 import { breaker, claimLease, nextAttempt, pauseAfter, pausedRest } from './schedule.ts';
 import type { Outcome } from './send.ts';

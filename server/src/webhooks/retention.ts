@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss';
-import { Prisma } from '../data/generated/client.ts';
-import { scheduleNightly } from '../data/jobs.ts';
-import type { PrismaClient } from '../data/prisma.ts';
+import { Prisma } from '../database/generated/client.ts';
+import { scheduleNightly } from '../database/jobs.ts';
+import type { PrismaClient } from '../database/prisma.ts';
 
 /** How long a settled delivery, its attempts and its event are kept. Days. */
 const keepDays = 30;

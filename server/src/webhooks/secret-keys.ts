@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PrismaClient } from '../data/prisma.ts';
+import type { PrismaClient } from '../database/prisma.ts';
 import type { Settings } from '../env.ts';
 import type { SecretSealer } from './secret.ts';
 

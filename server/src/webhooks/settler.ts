@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { PrismaClient } from '../data/prisma.ts';
+import type { PrismaClient } from '../database/prisma.ts';
 import { createLoop } from './loop.ts';
 import { type Settlement, settle } from './outbox.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Dispatcher } from 'undici';
-import type { PrismaClient } from '../data/prisma.ts';
+import type { PrismaClient } from '../database/prisma.ts';
 import { type Lane, type LaneJobs, laneKey } from './lanes.ts';
 import { createLoop } from './loop.ts';
 import { type ClaimedDelivery, claimDue, findDueLanes, type LaneSlots } from './outbox.ts';

@@ -1,4 +1,4 @@
-import { createPrisma } from '@itsm-api/server/data/prisma.ts';
+import { createPrisma } from '@itsm-api/server/database/prisma.ts';
 import Fastify from 'fastify';
 
 /*

@@ -1,0 +1,35 @@
+import { type Db, fromPrisma, PgBoss } from 'pg-boss';
+import { rawClient, type TenantClient } from './tenant-client.ts';
+
+export interface JobsOptions {
+  databaseUrl: string;
+  /** Whether this process also keeps the queues in order and runs what is scheduled. */
+  worker: boolean;
+  onError: (error: Error) => void;
+}
+
+/** Opens pg-boss, which keeps its jobs in the schema `pgboss` of the same database and migrates it by itself. */
+export async function openJobs({ databaseUrl, worker, onError }: JobsOptions): Promise<PgBoss> {
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    application_name: 'itsm-api jobs',
+    max: worker ? 4 : 2,
+    supervise: worker,
+    schedule: worker,
+  });
+  boss.on('error', onError);
+  await boss.start();
+  return boss;
+}
+
+/** Lets pg-boss write within a transaction of ours: what it puts in is committed with the change, or not at all. */
+export function jobsWithin(db: TenantClient): Db {
+  return fromPrisma(rawClient(db));
+}
+
+/** Has something done every night, by one worker of all. */
+export async function scheduleNightly(boss: PgBoss, name: string, work: () => Promise<unknown>): Promise<void> {
+  await boss.createQueue(name, { policy: 'exclusive' });
+  await boss.work(name, work);
+  await boss.schedule(name, '17 3 * * *');
+}

@@ -1,0 +1,57 @@
+import { Prisma } from '../database/generated/client.ts';
+import type { PrismaClient } from '../database/prisma.ts';
+
+const minuteMs = 60_000;
+
+export interface LastUsed {
+  /** Notes that the key was used now. */
+  touch(key: { tenantId: bigint; keyId: bigint }): void;
+  /** Writes what has been noted. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface LastUsedOptions {
+  prisma: PrismaClient;
+  now: () => Date;
+  onError: (error: unknown) => void;
+}
+
+/** Keeps `lastUsedAt` of keys: written in one statement for all, and at most once a minute per key. */
+export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
+  const writtenAt = new Map<bigint, number>();
+  const pending = new Map<bigint, { tenantId: bigint; at: Date }>();
+
+  async function flush(): Promise<void> {
+    if (pending.size === 0) return;
+    const rows = [...pending].map(
+      ([id, { tenantId, at }]) => Prisma.sql`(${tenantId}::bigint, ${id}::bigint, ${at}::timestamptz)`,
+    );
+    pending.clear();
+    for (const [id, at] of writtenAt) {
+      if (now().getTime() - at >= minuteMs) writtenAt.delete(id);
+    }
+    await prisma.$executeRaw`
+      UPDATE api_keys SET last_used_at = used.at
+      FROM (VALUES ${Prisma.join(rows)}) AS used (tenant_id, id, at)
+      WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id`.catch(onError);
+  }
+
+  const timer = setInterval(flush, 5000);
+  timer.unref();
+
+  return {
+    touch({ tenantId, keyId }) {
+      const at = now();
+      const last = writtenAt.get(keyId);
+      if (last !== undefined && at.getTime() - last < minuteMs) return;
+      writtenAt.set(keyId, at.getTime());
+      pending.set(keyId, { tenantId, at });
+    },
+    flush,
+    async close() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}

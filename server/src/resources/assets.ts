@@ -1,8 +1,0 @@
-import { ok, page } from '../reply.ts';
-import { listAssets, updateAsset } from './assets.queries.ts';
-import type { Handlers } from './index.ts';
-
-export const assets: Handlers<'assets'> = {
-  list: async ({ request, query }) => page(await listAssets(request.ctx, query)),
-  update: async ({ request, params, body }) => ok(await updateAsset(request.ctx, params.id, body)),
-};

@@ -1,0 +1,233 @@
+import {
+  type Asset,
+  type AssetPatch,
+  type AssetQuery,
+  type AssetStatus,
+  assetTransitions,
+  type ErrorDetail,
+  type NewAsset,
+} from '@itsm-api/contract';
+import { type Context, type Transaction, transaction } from '../../context.ts';
+import type { Prisma } from '../../database/generated/client.ts';
+import { lockRow } from '../../database/lock.ts';
+import type { TenantClient } from '../../database/tenant-client.ts';
+import { createUnique } from '../../database/unique.ts';
+import { ApiError, invalidField, notFound } from '../../errors.ts';
+import {
+  presentCustomFields,
+  presentDate,
+  presentId,
+  presentTimestamp,
+  presentTimestamps,
+  toDate,
+} from '../../present.ts';
+import { emit } from '../../webhooks/emit.ts';
+import type { Lane } from '../../webhooks/lanes.ts';
+import { changesBetween, mergeCustomFields } from '../changes.ts';
+import { anyOf, type Page, readPage } from '../lists.ts';
+import { checkUsers, reference } from '../references.ts';
+
+type AssetRow = Prisma.AssetGetPayload<object>;
+
+/** How long creating many assets may take. */
+const manyTimeoutMs = 30 * 60_000;
+
+/** A page of assets, newest first (spec §4). */
+export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Asset>> {
+  const where = {
+    ...anyOf('status', query.status),
+    ...anyOf('type', query.type),
+    ...anyOf('assignedToId', query.assignedToId),
+  };
+  return readPage(query, {
+    count: () => db.asset.count({ where }),
+    find: async (range) => (await db.asset.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentAsset),
+  });
+}
+
+/**
+ * Creates an asset and emits `asset.created`. No endpoint of v1 calls it; the command line does.
+ * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR when the tag is taken
+ */
+export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
+  return transaction(context, async (context) => {
+    const { db } = context;
+    await checkUsers(context, reference('assignedToId', input.assignedToId));
+    const taken = `${input.assetTag} is taken by another asset`;
+    const row = await createUnique('assetTag', taken, () => db.asset.create({ data: columnsOf(input) }));
+    const asset = presentAsset(row);
+    await emit(context, 'asset.created', { payload: asset });
+    return asset;
+  });
+}
+
+/** Called with how many of the assets are created so far. */
+type Progress = (created: number) => void;
+
+/**
+ * Creates many assets in one transaction, all or none, and emits `asset.created` for each.
+ * @throws ApiError VALIDATION_ERROR whose details name every asset that can't be created, by its index: `0.assetTag`
+ */
+export function createAssets(context: Context, inputs: readonly NewAsset[], onProgress: Progress): Promise<void> {
+  return transaction(
+    context,
+    async (context) => {
+      const problems = await findConflicts(context, inputs);
+      if (problems.length > 0) {
+        throw new ApiError('VALIDATION_ERROR', `${problems.length} of the assets cannot be created.`, {
+          details: problems,
+        });
+      }
+      const { emitter, putLanesIn } = gatherLanes(context);
+      let created = 0;
+      for (const chunk of chunksOf(inputs, 500)) {
+        const rows = await context.db.asset.createManyAndReturn({ data: chunk.map(columnsOf) });
+        for (const row of rows) await emit(emitter, 'asset.created', { payload: presentAsset(row) });
+        created += chunk.length;
+        onProgress(created);
+      }
+      await putLanesIn();
+    },
+    { timeout: manyTimeoutMs },
+  );
+}
+
+/**
+ * Changes an asset; a patch that changes nothing leaves `updatedAt` (docs/decisions/assets.md).
+ * @throws ApiError NOT_FOUND, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
+ */
+export function updateAsset(context: Context, id: number, patch: AssetPatch): Promise<Asset> {
+  return transaction(context, async (context) => {
+    const { db } = context;
+    if (!(await lockRow(db, 'assets', { id, event: null }))) throw notFound('asset');
+    const current = await db.asset.findFirst({ where: { id } });
+    if (current === null) throw notFound('asset');
+    const before = presentAsset(current);
+    const after = merge(before, patch);
+    if (Object.keys(changesBetween(before, after)).length === 0) return before;
+
+    await checkUsers(context, reference('assignedToId', patch.assignedToId, before.assignedToId));
+    const { id: _, assetTag, createdAt, updatedAt, ...columns } = after;
+    const [row] = await db.asset.updateManyAndReturn({
+      where: { id },
+      data: {
+        ...columns,
+        purchaseDate: toDate(after.purchaseDate),
+        warrantyExpiresAt: toDate(after.warrantyExpiresAt),
+      },
+    });
+    if (row === undefined) throw notFound('asset');
+    return presentAsset(row);
+  });
+}
+
+/** An asset as the API answers it and as events carry it. */
+export function presentAsset(row: AssetRow): Asset {
+  return {
+    id: presentId(row.id),
+    name: row.name,
+    assetTag: row.assetTag,
+    serialNumber: row.serialNumber,
+    type: row.type,
+    status: row.status,
+    manufacturer: row.manufacturer,
+    model: row.model,
+    location: row.location,
+    assignedToId: presentId(row.assignedToId),
+    purchaseDate: presentDate(row.purchaseDate),
+    purchaseCost: row.purchaseCost === null ? null : row.purchaseCost.toFixed(2),
+    warrantyExpiresAt: presentTimestamp(row.warrantyExpiresAt),
+    notes: row.notes,
+    customFields: presentCustomFields(row.customFields),
+    ...presentTimestamps(row),
+  };
+}
+
+/** The columns of a new asset (docs/decisions/assets.md). */
+function columnsOf(input: NewAsset) {
+  return {
+    name: input.name,
+    assetTag: input.assetTag,
+    serialNumber: input.serialNumber ?? null,
+    type: input.type,
+    status: input.status ?? (input.assignedToId == null ? 'IN_STOCK' : 'IN_USE'),
+    manufacturer: input.manufacturer ?? null,
+    model: input.model ?? null,
+    location: input.location ?? null,
+    assignedToId: input.assignedToId ?? null,
+    purchaseDate: toDate(input.purchaseDate ?? null),
+    purchaseCost: input.purchaseCost ?? null,
+    warrantyExpiresAt: toDate(input.warrantyExpiresAt ?? null),
+    notes: input.notes ?? null,
+    customFields: input.customFields ?? {},
+  };
+}
+
+/** What of the assets the database stands against: tags that are taken, holders who are no active users. */
+async function findConflicts({ db }: Context, inputs: readonly NewAsset[]): Promise<ErrorDetail[]> {
+  const taken = new Set<string>();
+  const holders = new Set<number>();
+  for (const chunk of chunksOf(inputs, 5000)) {
+    const assetTags = chunk.map(({ assetTag }) => assetTag);
+    const ids = [...new Set(chunk.flatMap(({ assignedToId }) => assignedToId ?? []))];
+    const assets = await db.asset.findMany({ where: { assetTag: { in: assetTags } }, select: { assetTag: true } });
+    const users = await db.user.findMany({ where: { id: { in: ids }, active: true }, select: { id: true } });
+    for (const asset of assets) taken.add(asset.assetTag);
+    for (const user of users) holders.add(Number(user.id));
+  }
+  return inputs.flatMap(({ assetTag, assignedToId }, index) => {
+    const problems: ErrorDetail[] = [];
+    if (taken.has(assetTag))
+      problems.push({ path: `${index}.assetTag`, message: `${assetTag} is taken by another asset` });
+    if (assignedToId != null && !holders.has(assignedToId)) {
+      problems.push({ path: `${index}.assignedToId`, message: 'names no active user of this workspace' });
+    }
+    return problems;
+  });
+}
+
+/**
+ * Has `emit` keep the lanes until `putLanesIn`: a lane that is put in is locked for every other transaction that emits
+ * to it until this one ends, and that may be minutes away.
+ */
+function gatherLanes(context: Context & Transaction) {
+  const waiting = new Map<bigint, Lane>();
+  const addWithin = async (_: TenantClient, lanes: Lane[]) => {
+    for (const lane of lanes) waiting.set(lane.subscriptionId, lane);
+  };
+  return {
+    emitter: { ...context, lanes: { ...context.lanes, addWithin } },
+    putLanesIn: async () => {
+      if (waiting.size > 0) await context.lanes.addWithin(context.db, [...waiting.values()]);
+    },
+  };
+}
+
+function* chunksOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
+/** The asset as the patch would leave it. @throws ApiError INVALID_TRANSITION */
+function merge(before: Asset, { customFields, ...fields }: AssetPatch): Asset {
+  const after: Asset = {
+    ...before,
+    ...fields,
+    status: fields.status ?? statusOfAssignment(before, fields.assignedToId),
+    customFields: mergeCustomFields(before.customFields, customFields),
+  };
+  if (after.status !== before.status && !assetTransitions(before.status).includes(after.status)) {
+    throw invalidField(
+      'INVALID_TRANSITION',
+      'status',
+      `cannot become ${after.status}: the asset is ${before.status}, which is final`,
+    );
+  }
+  return after;
+}
+
+/** Assigning puts an asset to use, and taking it back from use puts it into stock. */
+function statusOfAssignment(before: Asset, assignedToId: number | null | undefined): AssetStatus {
+  if (assignedToId === undefined || assignedToId === before.assignedToId) return before.status;
+  if (assignedToId !== null) return 'IN_USE';
+  return before.status === 'IN_USE' ? 'IN_STOCK' : before.status;
+}

@@ -1,6 +1,0 @@
-import { ok } from '../reply.ts';
-import type { Handlers } from './index.ts';
-
-export const ping: Handlers<'ping'> = {
-  get: async () => ok({ status: 'ok', version: 'v1' }),
-};

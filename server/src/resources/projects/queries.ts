@@ -1,0 +1,67 @@
+import type { NewProject, Project, ProjectQuery } from '@itsm-api/contract';
+import { type Context, transaction } from '../../context.ts';
+import type { Prisma } from '../../database/generated/client.ts';
+import { createUnique } from '../../database/unique.ts';
+import { notFound } from '../../errors.ts';
+import { presentDate, presentId, presentTimestamps, toDate } from '../../present.ts';
+import { anyOf, type Page, readPage } from '../lists.ts';
+import { checkUsers, reference } from '../references.ts';
+
+type ProjectRow = Prisma.ProjectGetPayload<object>;
+
+/** A page of projects, newest first (spec §4). */
+export function listProjects({ db }: Context, query: ProjectQuery): Promise<Page<Project>> {
+  const where = anyOf('status', query.status);
+  return readPage(query, {
+    count: () => db.project.count({ where }),
+    find: async (range) =>
+      (await db.project.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentProject),
+  });
+}
+
+/** One project. @throws ApiError NOT_FOUND */
+export async function getProject({ db }: Context, id: number): Promise<Project> {
+  const row = await db.project.findFirst({ where: { id } });
+  if (row === null) throw notFound('project');
+  return presentProject(row);
+}
+
+/**
+ * Creates a project. No endpoint of v1 calls it; the command line does.
+ * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR when the key is taken
+ */
+export function createProject(context: Context, input: NewProject): Promise<Project> {
+  return transaction(context, async (context) => {
+    const { db } = context;
+    await checkUsers(context, reference('managerId', input.managerId));
+    const data = {
+      key: input.key,
+      name: input.name,
+      description: input.description ?? null,
+      status: input.status ?? 'PLANNED',
+      priority: input.priority ?? 'MEDIUM',
+      managerId: input.managerId ?? null,
+      startDate: toDate(input.startDate ?? null),
+      endDate: toDate(input.endDate ?? null),
+    };
+    const taken = `${input.key} is taken by another project`;
+    const row = await createUnique('key', taken, () => db.project.create({ data }));
+    return presentProject(row);
+  });
+}
+
+/** A project as the API answers it. */
+export function presentProject(row: ProjectRow): Project {
+  return {
+    id: presentId(row.id),
+    key: row.key,
+    name: row.name,
+    description: row.description,
+    status: row.status,
+    priority: row.priority,
+    managerId: presentId(row.managerId),
+    startDate: presentDate(row.startDate),
+    endDate: presentDate(row.endDate),
+    ...presentTimestamps(row),
+  };
+}

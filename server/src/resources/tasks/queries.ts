@@ -1,0 +1,107 @@
+import type { NewTask, Task, TaskPatch, TaskQuery } from '@itsm-api/contract';
+import { type Context, transaction } from '../../context.ts';
+import type { Prisma } from '../../database/generated/client.ts';
+import { lockRow } from '../../database/lock.ts';
+import { notFound } from '../../errors.ts';
+import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
+import { emit } from '../../webhooks/emit.ts';
+import { changesBetween } from '../changes.ts';
+import { anyOf, type Page, readPage } from '../lists.ts';
+import { getProject } from '../projects/queries.ts';
+import { checkUsers, reference } from '../references.ts';
+
+type TaskRow = Prisma.TaskGetPayload<object>;
+
+/** A page of a project's tasks, newest first (spec §4). @throws ApiError NOT_FOUND for the project */
+export async function listTasks(context: Context, projectId: number, query: TaskQuery): Promise<Page<Task>> {
+  const { db } = context;
+  await getProject(context, projectId);
+  const where = {
+    projectId,
+    ...anyOf('status', query.status),
+    ...anyOf('priority', query.priority),
+    ...anyOf('assigneeId', query.assigneeId),
+  };
+  return readPage(query, {
+    count: () => db.task.count({ where }),
+    find: async (range) => (await db.task.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentTask),
+  });
+}
+
+/** Creates a task, TODO. Emits nothing (spec §6). @throws ApiError NOT_FOUND for the project, INVALID_REFERENCE */
+export function createTask(context: Context, projectId: number, input: NewTask): Promise<Task> {
+  return transaction(context, async (context) => {
+    await getProject(context, projectId);
+    await checkUsers(context, reference('assigneeId', input.assigneeId));
+    const row = await context.db.task.create({
+      data: {
+        projectId,
+        title: input.title,
+        description: input.description ?? null,
+        priority: input.priority ?? 'MEDIUM',
+        assigneeId: input.assigneeId ?? null,
+        startDate: toDate(input.startDate ?? null),
+        dueDate: toDate(input.dueDate ?? null),
+      },
+    });
+    return presentTask(row);
+  });
+}
+
+/**
+ * Changes a task and emits `task.updated`; a patch that changes nothing does neither
+ * (docs/decisions/projects-and-tasks.md).
+ * @throws ApiError NOT_FOUND, INVALID_REFERENCE
+ */
+export function updateTask(context: Context, id: number, patch: TaskPatch): Promise<Task> {
+  return transaction(context, async (context) => {
+    const { db } = context;
+    const lock = await lockRow(db, 'tasks', { id, event: 'task.updated' });
+    if (lock === undefined) throw notFound('task');
+    const current = await db.task.findFirst({ where: { id } });
+    if (current === null) throw notFound('task');
+    const before = presentTask(current);
+    const after = merge(before, patch, context.now());
+    const changes = changesBetween(before, after);
+    if (Object.keys(changes).length === 0) return before;
+
+    await checkUsers(context, reference('assigneeId', patch.assigneeId, before.assigneeId));
+    const { id: _, projectId, createdAt, updatedAt, ...columns } = after;
+    const [row] = await db.task.updateManyAndReturn({
+      where: { id },
+      data: {
+        ...columns,
+        startDate: toDate(after.startDate),
+        dueDate: toDate(after.dueDate),
+        completedAt: toDate(after.completedAt),
+      },
+    });
+    if (row === undefined) throw notFound('task');
+    const task = presentTask(row);
+    if (lock.heard) await emit(context, 'task.updated', { payload: task, changes });
+    return task;
+  });
+}
+
+/** A task as the API answers it and as events carry it. */
+export function presentTask(row: TaskRow): Task {
+  return {
+    id: presentId(row.id),
+    projectId: presentId(row.projectId),
+    title: row.title,
+    description: row.description,
+    status: row.status,
+    priority: row.priority,
+    assigneeId: presentId(row.assigneeId),
+    startDate: presentDate(row.startDate),
+    dueDate: presentDate(row.dueDate),
+    completedAt: presentTimestamp(row.completedAt),
+    ...presentTimestamps(row),
+  };
+}
+
+function merge(before: Task, patch: TaskPatch, now: Date): Task {
+  const after = { ...before, ...patch };
+  if (after.status !== before.status) after.completedAt = after.status === 'DONE' ? now.toISOString() : null;
+  return after;
+}

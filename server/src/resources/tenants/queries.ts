@@ -1,0 +1,101 @@
+import { NewUser, trimmedText, type User } from '@itsm-api/contract';
+import * as z from 'zod';
+import type { Context, Services } from '../../context.ts';
+import type { Prisma } from '../../database/generated/client.ts';
+import type { PrismaClient } from '../../database/prisma.ts';
+import { tenantClient } from '../../database/tenant-client.ts';
+import { createUnique } from '../../database/unique.ts';
+import { ApiError, invalidField } from '../../errors.ts';
+import { presentId, presentTimestamps } from '../../present.ts';
+import { presentUser } from '../users/queries.ts';
+
+/** A workspace. The API never shows it: a key belongs to one, and a request sees no other (spec §1.2). */
+export interface Tenant {
+  id: number;
+  name: string;
+  active: boolean;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** A tenant and its first user, an ADMIN; without a name of their own they are called as their mailbox is. */
+export const NewTenant = z.strictObject({
+  name: trimmedText(1, 255).refine((name) => !isId(name), 'must not be all digits, which would look like an id'),
+  adminEmail: NewUser.shape.email,
+  adminName: NewUser.shape.name.optional(),
+});
+export type NewTenant = z.output<typeof NewTenant>;
+
+/** Creates a tenant with its first user. @throws ApiError VALIDATION_ERROR when the name is taken, in whatever case */
+export async function createTenant(
+  prisma: PrismaClient,
+  { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
+): Promise<{ tenant: Tenant; admin: User }> {
+  // One statement to Prisma, so one transaction: there is no tenant without a user.
+  const { users, ...tenant } = await createUnique('name', `${name} is taken by another tenant`, () =>
+    prisma.tenant.create({
+      data: {
+        name,
+        nameKey: name.toLowerCase(),
+        users: { create: { name: adminName, email: adminEmail, role: 'ADMIN' } },
+      },
+      include: { users: true },
+    }),
+  );
+  const [admin] = users.map(presentUser);
+  if (admin === undefined) throw new Error('The tenant was created without its user.');
+  return { tenant: presentTenant(tenant), admin };
+}
+
+/** Every tenant, active or not, by name. */
+export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
+  return (await prisma.tenant.findMany({ orderBy: { nameKey: 'asc' } })).map(presentTenant);
+}
+
+/** The tenant of a name, in whatever case, or of an id, which is all digits. @throws ApiError NOT_FOUND */
+export async function findTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
+  const name = nameOrId.trim();
+  const where = isId(name) ? { id: BigInt.asIntN(64, BigInt(name)) } : { nameKey: name.toLowerCase() };
+  const row = await prisma.tenant.findUnique({ where });
+  if (row === null)
+    throw new ApiError('NOT_FOUND', `There is no tenant ${isId(name) ? 'with the id' : 'named'} ${name}.`);
+  return presentTenant(row);
+}
+
+/** Deactivates a tenant: within a second no key of it works any more. Again when repeated. @throws ApiError NOT_FOUND */
+export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
+  const { id } = await findTenant(prisma, nameOrId);
+  return presentTenant(await prisma.tenant.update({ where: { id }, data: { active: false } }));
+}
+
+/** What of the runtime a context is made of. */
+interface Sources {
+  prisma: PrismaClient;
+  services: Services;
+}
+
+/** The context of queries on a tenant's data that no request asks for. @throws ApiError NOT_FOUND */
+export async function tenantContext(sources: Sources, nameOrId: string): Promise<Context> {
+  return contextOf(sources, await findTenant(sources.prisma, nameOrId));
+}
+
+/** Like `tenantContext`, for making something. @throws ApiError NOT_FOUND, or VALIDATION_ERROR for an inactive tenant */
+export async function activeTenantContext(sources: Sources, nameOrId: string): Promise<Context> {
+  const tenant = await findTenant(sources.prisma, nameOrId);
+  if (!tenant.active) {
+    throw invalidField('VALIDATION_ERROR', 'tenant', `${tenant.name} is inactive: nothing can be created in it`);
+  }
+  return contextOf(sources, tenant);
+}
+
+function contextOf({ prisma, services }: Sources, { id }: Tenant): Context {
+  return { ...services, db: tenantClient(prisma, BigInt(id)) };
+}
+
+function isId(nameOrId: string): boolean {
+  return /^\d+$/.test(nameOrId);
+}
+
+function presentTenant(row: Prisma.TenantGetPayload<object>): Tenant {
+  return { id: presentId(row.id), name: row.name, active: row.active, ...presentTimestamps(row) };
+}

@@ -1,0 +1,10 @@
+import { created, ok, page } from '../../reply.ts';
+import type { Handlers } from '../index.ts';
+import { createTicket, getTicket, listTickets, updateTicket } from './queries.ts';
+
+export const tickets: Handlers<'tickets'> = {
+  list: async ({ request, query }) => page(await listTickets(request.ctx, query)),
+  get: async ({ request, params }) => ok(await getTicket(request.ctx, params.id)),
+  create: async ({ request, body }) => created(await createTicket(request.ctx, body)),
+  update: async ({ request, params, body }) => ok(await updateTicket(request.ctx, params.id, body)),
+};

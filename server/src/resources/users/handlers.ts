@@ -1,0 +1,7 @@
+import { page } from '../../reply.ts';
+import type { Handlers } from '../index.ts';
+import { listUsers } from './queries.ts';
+
+export const users: Handlers<'users'> = {
+  list: async ({ request, query }) => page(await listUsers(request.ctx, query)),
+};

@@ -1,0 +1,65 @@
+import type { NewUser, User, UserQuery } from '@itsm-api/contract';
+import type { Context } from '../../context.ts';
+import type { Prisma } from '../../database/generated/client.ts';
+import { createUnique } from '../../database/unique.ts';
+import { notFound } from '../../errors.ts';
+import { presentId, presentTimestamps } from '../../present.ts';
+import { anyOf, type Page, readPage } from '../lists.ts';
+
+type UserRow = Prisma.UserGetPayload<object>;
+
+/** A page of users, newest first (spec §4). */
+export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>> {
+  const where = { ...anyOf('role', query.role), ...anyOfActive(query.active), ...anyOf('email', query.email) };
+  return readPage(query, {
+    count: () => db.user.count({ where }),
+    find: async (range) => (await db.user.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentUser),
+  });
+}
+
+/**
+ * Creates a user, active. No endpoint of v1 calls it; the command line does.
+ * @throws ApiError VALIDATION_ERROR when the e-mail address is taken
+ */
+export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
+  const data = {
+    name: input.name,
+    email: input.email,
+    role: input.role,
+    jobTitle: input.jobTitle ?? null,
+    department: input.department ?? null,
+    phone: input.phone ?? null,
+    timeZone: input.timeZone ?? null,
+  };
+  const row = await createUnique('email', `${input.email} is taken by another user`, () => db.user.create({ data }));
+  return presentUser(row);
+}
+
+/** Deactivates a user: their keys stop working within a second. @throws ApiError NOT_FOUND */
+export async function deactivateUser({ db }: Pick<Context, 'db'>, email: string): Promise<User> {
+  const [row] = await db.user.updateManyAndReturn({ where: { email }, data: { active: false } });
+  if (row === undefined) throw notFound('user');
+  return presentUser(row);
+}
+
+/** A user as the API answers it. */
+export function presentUser(row: UserRow): User {
+  return {
+    id: presentId(row.id),
+    name: row.name,
+    email: row.email,
+    role: row.role,
+    active: row.active,
+    jobTitle: row.jobTitle,
+    department: row.department,
+    phone: row.phone,
+    timeZone: row.timeZone,
+    ...presentTimestamps(row),
+  };
+}
+
+/** Prisma has no `in` for booleans. Both values together restrict nothing. */
+function anyOfActive(values: boolean[] | undefined): { active?: boolean } {
+  const distinct = [...new Set(values)];
+  return distinct[0] === undefined || distinct.length > 1 ? {} : { active: distinct[0] };
+}

@@ -1,0 +1,9 @@
+import { created, ok, page } from '../../reply.ts';
+import type { Handlers } from '../index.ts';
+import { createWebhook, deleteWebhook, listWebhooks } from './queries.ts';
+
+export const webhooks: Handlers<'webhooks'> = {
+  list: async ({ request, query }) => page(await listWebhooks(request.ctx, query)),
+  create: async ({ request, body }) => created(await createWebhook(request.ctx, body)),
+  delete: async ({ request, params }) => ok(await deleteWebhook(request.ctx, params.id)),
+};

@@ -1,0 +1,77 @@
+import { EventType, maxActiveWebhooks, type NewWebhook, type Webhook, type WebhookQuery } from '@itsm-api/contract';
+import { type Context, transaction } from '../../context.ts';
+import type { Prisma } from '../../database/generated/client.ts';
+import { lockTenant } from '../../database/lock.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
+import { checkTargetUrl } from '../../webhooks/target.ts';
+import { type Page, readPage } from '../lists.ts';
+import { newSubscriptionId } from './subscription-id.ts';
+
+type WebhookRow = Prisma.WebhookSubscriptionGetPayload<object>;
+
+/** A page of active subscriptions, newest first (spec §4). */
+export function listWebhooks({ db }: Context, query: WebhookQuery): Promise<Page<Webhook>> {
+  const where = { active: true };
+  return readPage(query, {
+    count: () => db.webhookSubscription.count({ where }),
+    find: async (range) => {
+      const rows = await db.webhookSubscription.findMany({ where, orderBy: { id: 'desc' }, ...range });
+      return rows.map(presentWebhook);
+    },
+  });
+}
+
+/**
+ * Registers a subscription; its secret is sealed before it is stored (docs/decisions/webhook-subscriptions.md).
+ * @throws ApiError VALIDATION_ERROR for a URL that deliveries may not go to, or when there are too many
+ */
+export function createWebhook(context: Context, input: NewWebhook): Promise<Webhook> {
+  checkTargetUrl(input.url, context.allowPrivateTargets);
+  return transaction(context, async ({ db, sealer }) => {
+    await lockTenant(db, 'webhookCount');
+    if ((await db.webhookSubscription.count({ where: { active: true } })) >= maxActiveWebhooks) {
+      const message = `This workspace has ${maxActiveWebhooks} active webhook subscriptions, the most it may have; delete one first.`;
+      throw new ApiError('VALIDATION_ERROR', message);
+    }
+    const id = await newSubscriptionId(db);
+    const row = await db.webhookSubscription.create({
+      data: {
+        id,
+        url: input.url,
+        secret: sealer.seal(input.secret, { tenantId: db.$tenantId, subscriptionId: id }),
+        events: [...new Set(input.events)],
+      },
+    });
+    return presentWebhook(row);
+  });
+}
+
+/** Deactivates a subscription and cancels what waits for it; again when repeated (spec §3). @throws ApiError NOT_FOUND */
+export function deleteWebhook(context: Context, id: number): Promise<Webhook> {
+  return transaction(context, async ({ db, now }) => {
+    await db.webhookSubscription.updateMany({ where: { id, active: true }, data: { active: false } });
+    const row = await db.webhookSubscription.findFirst({ where: { id } });
+    if (row === null) throw notFound('webhook subscription');
+    await db.delivery.updateMany({
+      where: { subscriptionId: id, state: 'PENDING' },
+      data: { state: 'CANCELLED', claim: null, settledAt: now() },
+    });
+    return presentWebhook(row);
+  });
+}
+
+/** A subscription as the API answers it, without its secret. */
+export function presentWebhook(row: WebhookRow): Webhook {
+  return {
+    id: presentId(row.id),
+    url: row.url,
+    events: row.events.map((event) => EventType.parse(event)),
+    active: row.active,
+    lastSuccessAt: presentTimestamp(row.lastSuccessAt),
+    lastFailureAt: presentTimestamp(row.lastFailureAt),
+    pausedAt: presentTimestamp(row.pausedAt),
+    pausedReason: row.pausedReason,
+    ...presentTimestamps(row),
+  };
+}
