@@ -1,7 +1,7 @@
 import { requestLimits } from '@itsm-api/contract';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Services } from './context.ts';
-import type { PrismaClient } from './database/prisma.ts';
+import type { Databases } from './database/databases.ts';
 import type { Settings } from './env.ts';
 import { addBodyParsers } from './http/body.ts';
 import { addCors } from './http/cors.ts';
@@ -15,8 +15,7 @@ import { createLastUsed } from './identity/last-used.ts';
 import { addResources } from './resources/index.ts';
 
 export interface AppDependencies {
-  prisma: PrismaClient;
-  databaseUrl: string;
+  databases: Databases;
   services: Services;
   logger: FastifyBaseLogger;
   settings: Pick<
@@ -26,13 +25,7 @@ export interface AppDependencies {
 }
 
 /** Puts the API together: what it is given, and nothing from anywhere else. `close()` leaves the database open. */
-export async function buildApp({
-  prisma,
-  databaseUrl,
-  services,
-  logger,
-  settings,
-}: AppDependencies): Promise<FastifyInstance> {
+export async function buildApp({ databases, services, logger, settings }: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -54,11 +47,11 @@ export async function buildApp({
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   const lastUsed = createLastUsed({
-    prisma,
+    prisma: databases.system.prisma,
     now: services.now,
     onError: (err) => logger.error({ err }, 'lastUsedAt not written'),
   });
-  const keys = createKeyLookup({ prisma, databaseUrl, now: services.now });
+  const keys = createKeyLookup({ databases, now: services.now });
   app.addHook('onClose', async () => {
     await Promise.all([keys.close(), lastUsed.close()]);
   });

@@ -29,10 +29,9 @@ export const Settings = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'must be like postgresql://user:password@host:5432/database' })
     .optional()
     .describe('The PostgreSQL server to use. Without it, PostgreSQL is started under DATA_DIR.'),
-  DATABASE_POOL_SIZE: wholeNumber(3, 1000, 10).describe(
-    'Connections to PostgreSQL at most; quick reads share two of them.',
-  ),
-  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe('A query that takes longer is ended.'),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000, 20).describe('Connections to PostgreSQL at most that requests use.'),
+  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe('A statement that takes longer is ended.'),
+  LOCK_TIMEOUT_MS: wholeNumber(1, 600_000, 5000).describe('A statement that waits longer for a lock is ended.'),
   DATA_DIR: z.string().default('.data').describe('Where the embedded PostgreSQL and the keys it needs are kept.'),
   ROLES: commaSeparated((role) => role === 'api' || role === 'worker', 'must be api, worker or api,worker')
     .refine((roles) => roles.length > 0, 'must be api, worker or api,worker')

@@ -1,6 +1,6 @@
 import type { TicketQuery } from '@itsm-api/contract';
 import { type Statement, selectRows } from '../../database/statements.ts';
-import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
+import type { TenantClient } from '../../database/tenant-client.ts';
 import { columns, type TicketRow } from './sql.ts';
 
 /*
@@ -48,18 +48,9 @@ export async function selectTickets(
   const statement: Statement = {
     text: textFor(filters, skip === 0),
     values: [db.$tenantId, Math.min(skip, largestSkip), take, ...values],
-    kind: kindOf(filters, skip === 0),
   };
-  const [row] = await selectRows<{ totalCount: number; tickets: TicketRow[] | null }>(rawClient(db), statement);
+  const [row] = await selectRows<{ totalCount: number; tickets: TicketRow[] | null }>(db, statement);
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0 };
-}
-
-/** Quick is what reads the counters of one value and walks one index to the page's end, or seeks by ordinal. */
-function kindOf([first, ...others]: Filter[], isFirstPage: boolean): Statement['kind'] {
-  // There are 486 statements; their plans would take 100 MB in each connection.
-  if (others.length > 1) return 'rare';
-  const isOneWalk = others.length === 0 && isFirstPage && !first?.several;
-  return first === undefined || isOneWalk ? 'quick' : undefined;
 }
 
 /** The statements made so far, by what is filtered by. */

@@ -49,8 +49,8 @@ const selectOne = `SELECT (SELECT to_json(ticket) FROM (
 
 /** One ticket of the tenant. */
 export async function selectTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
-  const statement: Statement = { text: selectOne, values: [db.$tenantId, id], kind: 'quick' };
-  const [row] = await selectRows<{ ticket: TicketRow | null }>(rawClient(db), statement);
+  const statement: Statement = { text: selectOne, values: [db.$tenantId, id] };
+  const [row] = await selectRows<{ ticket: TicketRow | null }>(db, statement);
   return row?.ticket ?? undefined;
 }
 
@@ -69,7 +69,7 @@ export async function lockTicket(
       t.xmin = (SELECT seen.xmin FROM tickets seen WHERE seen.tenant_id = t.tenant_id AND seen.id = t.id) AS fresh
     FROM tickets t WHERE t.tenant_id = ${tenantId} AND t.id = ${id}
     FOR NO KEY UPDATE OF t`;
-  const read = () => selectRows<{ ticket: TicketRow; heard: boolean; fresh: boolean }>(rawClient(db), statement);
+  const read = () => selectRows<{ ticket: TicketRow; heard: boolean; fresh: boolean }>(db, statement);
   const [row] = await read();
   if (row === undefined || row.fresh) return row;
   // Where another change had to be waited for, the ticket is that change's and its watchers are older. Now it is ours.
@@ -114,7 +114,7 @@ export async function insertTicket(
     )
     SELECT to_json(ticket) AS ticket FROM (
       SELECT ${Prisma.raw(ownColumns)}, ${watcherUserIds}::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
-  const [row] = await selectRows<{ ticket: TicketRow }>(rawClient(db), statement);
+  const [row] = await selectRows<{ ticket: TicketRow }>(db, statement);
   return row?.ticket;
 }
 
