@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Services } from './context.ts';
 import type { Databases } from './database/databases.ts';
 import type { Settings } from './env.ts';
+import { createFairUse } from './fair-use.ts';
 import { addBodyParsers } from './http/body.ts';
 import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
@@ -10,6 +11,7 @@ import { addErrorHandler, answerClientError, answerError } from './http/error-ha
 import { addGuard } from './http/guard.ts';
 import { requestIdHeader, requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
+import { boundUnreadAnswers } from './http/unread-answers.ts';
 import { createKeyLookup } from './identity/key-lookup.ts';
 import { createLastUsed } from './identity/last-used.ts';
 import { addResources } from './resources/index.ts';
@@ -20,7 +22,16 @@ export interface AppDependencies {
   logger: FastifyBaseLogger;
   settings: Pick<
     Settings,
-    'RATE_LIMIT_GLOBAL' | 'RATE_LIMIT_GROUP' | 'RATE_LIMIT_WINDOW_SECONDS' | 'CORS_ORIGINS' | 'TRUST_PROXY'
+    | 'RATE_LIMIT_GLOBAL'
+    | 'RATE_LIMIT_GROUP'
+    | 'RATE_LIMIT_WINDOW_SECONDS'
+    | 'CORS_ORIGINS'
+    | 'TRUST_PROXY'
+    | 'DATABASE_POOL_SIZE'
+    | 'FAIR_USE_SHARE'
+    | 'FAIR_USE_QUEUE'
+    | 'FAIR_USE_WAIT_MS'
+    | 'FAIR_USE_UNREAD_BYTES'
   >;
 }
 
@@ -75,6 +86,16 @@ export async function buildApp({ databases, services, logger, settings }: AppDep
     },
   });
   await addDocs(app);
-  await addResources(app);
+  const onRefused = ({ tenantId, reason }: { tenantId: bigint; reason: string }) =>
+    logger.warn({ tenantId: tenantId.toString(), reason }, 'refused for fair use');
+  boundUnreadAnswers(app, { limit: settings.FAIR_USE_UNREAD_BYTES, onRefused });
+  const fairUse = createFairUse({
+    places: settings.DATABASE_POOL_SIZE,
+    share: settings.FAIR_USE_SHARE,
+    longestQueue: settings.FAIR_USE_QUEUE,
+    waitMs: settings.FAIR_USE_WAIT_MS,
+    onRefused,
+  });
+  await addResources(app, fairUse);
   return app;
 }

@@ -72,11 +72,19 @@ export async function startApi({
     RATE_LIMIT_GLOBAL: '1000000',
     RATE_LIMIT_GROUP: '1000000',
     LOG_LEVEL: 'silent',
+    DATABASE_POOL_SIZE: '8',
+    FAIR_USE_SHARE: '1',
     ...env,
   });
   const timeouts = { statementMs: settings.STATEMENT_TIMEOUT_MS, lockMs: settings.LOCK_TIMEOUT_MS };
   const onConnectionError = () => undefined;
-  const databases = openDatabases({ url, requestConnections: 5, timeouts, worker: false, onConnectionError });
+  const databases = openDatabases({
+    url,
+    requestConnections: settings.DATABASE_POOL_SIZE,
+    timeouts,
+    worker: false,
+    onConnectionError,
+  });
   const owner = openSystemDatabase({
     connectionString: url,
     application_name: 'itsm-api test',

@@ -11,7 +11,6 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
     timeouts,
     watch,
   });
-  connection.on('error', () => undefined);
   try {
     await connection.connect().catch((error: { message: string; code?: string }) => {
       // Several addresses refused at once make an error without a message.

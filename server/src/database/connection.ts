@@ -39,6 +39,8 @@ export class Connection extends pg.Client implements WatchedConnection {
   constructor(options: ConnectionOptions) {
     super({ connectionTimeoutMillis: 5000, keepAlive: true, ...options });
     this.#options = options;
+    // Without a listener the error of a lost connection would end the process: there is none while it is opened.
+    this.on('error', () => undefined);
     this.on('drain', () => {
       this.#askedAt = undefined;
       this.#heardAt = performance.now();

@@ -15,12 +15,15 @@ export function currentScope(): TenantScope | undefined {
   return storage.getStore();
 }
 
-/** Runs `work` for a tenant; what runs for that tenant already stays in its transaction. */
+/**
+ * Runs `work` for a tenant; what runs for that tenant already stays in its transaction. What `work` returns is awaited
+ * within: Prisma's promises begin only then.
+ */
 export function withinTenant<Result>(tenantId: bigint, work: () => Promise<Result>): Promise<Result> {
-  return storage.getStore()?.tenantId === tenantId ? work() : storage.run({ tenantId }, work);
+  return storage.getStore()?.tenantId === tenantId ? work() : storage.run({ tenantId }, async () => work());
 }
 
 /** Runs `work`, which begins a transaction for a tenant: nothing of another transaction around it counts. */
 export function withinTransaction<Result>(tenantId: bigint, work: () => Promise<Result>): Promise<Result> {
-  return storage.run({ tenantId }, work);
+  return storage.run({ tenantId }, async () => work());
 }

@@ -30,7 +30,7 @@ function extendedClient({ prisma, pool }: Database, tenantId: bigint) {
       $allModels: {
         $allOperations({ model, operation, args, query }) {
           const restricted = restrict({ model, operation, args: args as Arguments, tenantId }) as typeof args;
-          return withinTenant(tenantId, async () => query(restricted));
+          return withinTenant(tenantId, () => query(restricted));
         },
       },
     },
