@@ -46,12 +46,18 @@ export function migrateDatabase(databaseUrl: string, { folder, onProgress }: Mig
     const { missing, jobs } = await look(client, folder);
     if (missing.length === 0 && jobs) return [];
     await lock(client, onProgress);
-    const applied = await applyMigrations(client, folder, onProgress);
-    if (!(await areJobsCurrent(client, queues))) {
-      onProgress?.('Making the job queues …');
-      await migrateJobs(client, databaseUrl, queues);
+    try {
+      const applied = await applyMigrations(client, folder, onProgress);
+      if (!(await areJobsCurrent(client, queues))) {
+        onProgress?.('Making the job queues …');
+        await migrateJobs(client, databaseUrl, queues);
+      }
+      return applied;
+    } catch (cause) {
+      if (codeOf(cause) !== INSUFFICIENT_PRIVILEGE) throw cause;
+      const message = `The role of DATABASE_URL may not migrate this database: ${(cause as Error).message}.`;
+      throw new MigrationError(`${message} Run \`itsm migrate\` as the role that owns its tables.`, { cause });
     }
-    return applied;
   });
 }
 

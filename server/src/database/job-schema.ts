@@ -37,9 +37,11 @@ export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Pr
   if (version < wantedVersion) return false;
   const { rows } = await client.query<Record<string, unknown>>('SELECT * FROM pgboss.queue');
   const found = new Map(rows.map((row) => [row.name, row]));
-  const areMade = queues.every(({ name, options }) =>
-    Object.entries(options).every(([key, value]) => found.get(name)?.[columns[key as keyof typeof columns]] === value),
-  );
+  const areMade = queues.every(({ name, options }) => {
+    const made = found.get(name);
+    const isAsWanted = ([option, value]: [string, number]) => made?.[columns[option as keyof typeof columns]] === value;
+    return made !== undefined && Object.entries(options).every(isAsWanted);
+  });
   return areMade && (await unfinishedIndexes(client)) === 0 && (await missingGrants(client)).length === 0;
 }
 
