@@ -16,7 +16,7 @@ const layers: [name: string, files: RegExp][] = [
   ['queries', /^server\/src\/resources\/(.*\/(?!handlers)[\w-]+|changes|lists|references)\.ts$/],
   ['handlers', /^server\/src\/resources\//],
   ['http', /^server\/src\/http\//],
-  ['app', /^server\/src\/(app|runtime)\.ts$/],
+  ['app', /^server\/src\/(app|runtime|schema)\.ts$/],
   ['prisma', /^prisma(\/|\.config)/],
   ['entry points', /^(server\/src\/(main|banner|cli\/.*)|tools\/.*)\.ts$/],
   ['examples', /^examples\//],

@@ -6,6 +6,7 @@ import { readSettings, type Settings } from './env.ts';
 import { createLogger } from './http/logger.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime } from './runtime.ts';
+import { migrateDatabase } from './schema.ts';
 import { startDelivery } from './webhooks/delivery.ts';
 
 /** Starts the roles that the settings ask for and says where they are; resolves to what stops them again. */
@@ -15,6 +16,7 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   const runtime = await openRuntime(settings, {
     holder: { kind: 'server', address: `http://${HOST}:${PORT}` },
     worker: ROLES.includes('worker'),
+    prepare: (url) => migrateDatabase(url, { onProgress: (message) => logger.info(message) }),
     onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
   });
   const stops: (() => Promise<void>)[] = [runtime.close];

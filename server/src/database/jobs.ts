@@ -1,4 +1,5 @@
 import { type Db, fromPrisma, PgBoss } from 'pg-boss';
+import type { Queue } from './job-schema.ts';
 import { rawClient, type TenantClient } from './tenant-client.ts';
 
 export interface JobsOptions {
@@ -8,7 +9,7 @@ export interface JobsOptions {
   onError: (error: Error) => void;
 }
 
-/** Opens pg-boss, which keeps its jobs in the schema `pgboss` of the same database and migrates it by itself. */
+/** Opens pg-boss, which keeps its jobs in the schema `pgboss` of the same database. It is migrated already (schema.ts). */
 export async function openJobs({ databaseUrl, worker, onError }: JobsOptions): Promise<PgBoss> {
   const boss = new PgBoss({
     connectionString: databaseUrl,
@@ -16,6 +17,7 @@ export async function openJobs({ databaseUrl, worker, onError }: JobsOptions): P
     max: worker ? 4 : 2,
     supervise: worker,
     schedule: worker,
+    migrate: false,
   });
   boss.on('error', onError);
   await boss.start();
@@ -27,9 +29,8 @@ export function jobsWithin(db: TenantClient): Db {
   return fromPrisma(rawClient(db));
 }
 
-/** Has something done every night, by one worker of all. */
-export async function scheduleNightly(boss: PgBoss, name: string, work: () => Promise<unknown>): Promise<void> {
-  await boss.createQueue(name, { policy: 'exclusive' });
+/** Has the one job of a queue done every night, by one worker of all. */
+export async function scheduleNightly(boss: PgBoss, { name }: Queue, work: () => Promise<unknown>): Promise<void> {
   await boss.work(name, work);
   await boss.schedule(name, '17 3 * * *');
 }

@@ -106,6 +106,11 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
   throw new ClusterError(`${failure} within a minute. Its log is ${join(cluster.name, 'postgres.log')}.`);
 }
 
+/** Whether a data folder holds the files of a PostgreSQL. */
+export async function hasCluster(dataDir: string): Promise<boolean> {
+  return (await clusterVersion(resolve(dataDir))) !== undefined;
+}
+
 /** The major version that made the cluster; undefined when there is none. */
 async function clusterVersion(dataDir: string): Promise<string | undefined> {
   return (await readIfThere(join(dataDir, 'postgres', 'PG_VERSION')))?.trim();
