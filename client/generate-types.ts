@@ -80,7 +80,7 @@ export class Types {
           .map(([name, field]) => this.#field(name, field as z.ZodType, side))
           .join('; ')} }`;
       default:
-        throw new Error(`The client has no type for a schema of the kind ${def.type}.`);
+        throw new Error(`The client has no type for a schema of the type ${def.type}.`);
     }
   }
 

@@ -14,7 +14,7 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   const { HOST, PORT, ROLES } = settings;
   const logger = createLogger(settings.LOG_LEVEL);
   const runtime = await openRuntime(settings, {
-    holder: { kind: 'server', address: `http://${HOST}:${PORT}` },
+    holder: { type: 'server', address: `http://${HOST}:${PORT}` },
     worker: ROLES.includes('worker'),
     prepare: (url) => migrateDatabase(url, { onProgress: (message) => logger.info(message) }),
     onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
