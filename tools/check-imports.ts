@@ -18,7 +18,7 @@ const layers: [name: string, files: RegExp][] = [
   ['http', /^server\/src\/http\//],
   ['app', /^server\/src\/(app|runtime|schema)\.ts$/],
   ['prisma', /^prisma(\/|\.config)/],
-  ['entry points', /^(server\/src\/(main|banner|cli\/.*)|tools\/.*)\.ts$/],
+  ['entry points', /^(server\/src\/(main|banner|shutdown|cli\/.*)|tools\/.*)\.ts$/],
   ['examples', /^examples\//],
   ['tests', /^test\//],
 ];

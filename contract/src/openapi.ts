@@ -12,7 +12,6 @@ import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './open
 
 export { downgrade } from './openapi/downgrade.ts';
 export type { OpenApi, Operation, Schema } from './openapi/types.ts';
-export { toYaml } from './openapi/yaml.ts';
 
 /** The OpenAPI 3.1 document of the API, made from the contract and nothing else. */
 export function openApiDocument(): OpenApi {

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
+import { newKey } from '../../server/src/identity/key-format.ts';
 import { cloneDatabase } from '../support/database.ts';
 
 /*
@@ -123,6 +126,39 @@ describe('start', () => {
     expect(await interrupted.exited, interrupted.output()).toBe(0);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
     await start({ DATA_DIR }).ready;
+  });
+
+  it('takes a signal that comes twice at once for one', { timeout: 30_000 }, async () => {
+    const DATA_DIR = await dataDir();
+    const server = start({ DATA_DIR });
+    await server.ready;
+    server.process.kill('SIGINT');
+    server.process.kill('SIGTERM');
+    expect(await server.exited, server.output()).toBe(0);
+    expect(server.output().match(/Stopping/g)).toHaveLength(1);
+    expect(await postgresPid(DATA_DIR)).toBeUndefined();
+  });
+
+  it('ends at once on a second signal, whatever is in flight', { timeout: 30_000 }, async () => {
+    const database = await cloneDatabase();
+    const server = start({ DATABASE_URL: database.url, WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') });
+    const address = await server.ready;
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('BEGIN; LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+    const headers = { 'x-api-key': newKey() };
+    const request = fetch(`${address}/api/public/v1/users`, { headers }).catch(() => undefined);
+    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+    await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
+    server.process.kill('SIGTERM');
+    await expect.poll(() => server.output()).toContain('Stopping');
+    await sleep(1500);
+    expect(server.process.exitCode).toBeNull();
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(130);
+    await request;
+    await client.end();
+    await database.drop();
   });
 
   it('uses DATABASE_URL and seeds nothing there', { timeout: 30_000 }, async () => {
