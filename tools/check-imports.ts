@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const layers: [name: string, files: RegExp][] = [
   ['contract', /^contract\//],
   ['client', /^client\//],
-  ['basics', /^server\/src\/(env|errors|error-code|present|reply|validation)\.ts$/],
+  ['basics', /^server\/src\/(env|errors|error-code|loopback|present|reply|validation)\.ts$/],
   ['embedded PostgreSQL', /^server\/src\/embedded-postgres\//],
   ['database', /^server\/src\/database\//],
   ['identity, webhooks and context', /^server\/src\/(identity\/|webhooks\/|context\.ts)/],
