@@ -72,7 +72,7 @@ describe('seed', () => {
   });
 });
 
-describe('itsm seed', { timeout: 30_000 }, () => {
+describe('itsm seed', { timeout: 60_000 }, () => {
   it('fills an empty database once, and prints a key that works', async () => {
     const empty = await cloneDatabase();
     const itsm = commandLine(empty.url);
