@@ -1,4 +1,3 @@
-import ipaddr from 'ipaddr.js';
 import type { PgBoss } from 'pg-boss';
 import type { Services } from './context.ts';
 import { checkConnection } from './database/check.ts';
@@ -8,6 +7,7 @@ import { openJobs } from './database/jobs.ts';
 import type { PrismaClient } from './database/prisma.ts';
 import { type Embedded, type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
 import type { Settings } from './env.ts';
+import { isForThisMachine } from './loopback.ts';
 import { createWaker, openLaneJobs } from './webhooks/lanes.ts';
 import { createSecretSealer } from './webhooks/secret.ts';
 import { checkSecretKeys, readSecretKeys } from './webhooks/secret-keys.ts';
@@ -60,7 +60,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     await prepare(database.url);
     const sealer = createSecretSealer(await readSecretKeys(settings));
     await checkSecretKeys(prisma, sealer);
-    const allowPrivateTargets = settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (embedded && isLoopback(settings.HOST));
+    const allowPrivateTargets = settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (embedded && isForThisMachine(settings));
     boss = await openJobs({ pool: databases.system.pool, worker, onError: onConnectionError });
     const services = {
       now: () => new Date(),
@@ -86,8 +86,4 @@ export async function openDatabase(settings: Settings, holder: Holder): Promise<
 
 function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
   return { statementMs: STATEMENT_TIMEOUT_MS, lockMs: LOCK_TIMEOUT_MS };
-}
-
-function isLoopback(host: string): boolean {
-  return ipaddr.isValid(host) ? ipaddr.process(host).range() === 'loopback' : host === 'localhost';
 }

@@ -5,7 +5,7 @@ import { areJobsCurrent, migrateJobs } from './database/job-schema.ts';
 import { applyMigrations, type Progress } from './database/migrate.ts';
 import { MigrationError, readMigrations } from './database/migrations.ts';
 import { ensureRoles, missingRoles, systemRole } from './database/roles.ts';
-import { codeOf } from './embedded-postgres/cluster.ts';
+import { codeOf } from './error-code.ts';
 import { totalsQueue } from './resources/tickets/totals.ts';
 import { laneQueue } from './webhooks/lanes.ts';
 import { retentionQueue } from './webhooks/retention.ts';

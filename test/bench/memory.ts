@@ -33,7 +33,7 @@ From start to the first answer                ${startMs} ms
 }
 
 async function measureGrowth({ dataDir, onProgress }: MemoryOptions): Promise<Omit<MemoryResult, 'startMs'>> {
-  const database = await openEmbedded({ dataDir, holder: { kind: 'command' } });
+  const database = await openEmbedded({ dataDir, holder: { type: 'command' } });
   try {
     await migrateDatabase(database.url);
     const data = await loadData(database.url, 10_000, onProgress);

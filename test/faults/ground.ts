@@ -32,7 +32,7 @@ export async function openGround(
     RATE_LIMIT_GROUP: '1000000000',
   };
   const runtime = await openRuntime(readSettings(env), {
-    holder: { kind: 'command' },
+    holder: { type: 'command' },
     worker: false,
     prepare: migrateDatabase,
     onConnectionError: () => undefined,

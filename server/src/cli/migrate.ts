@@ -16,7 +16,7 @@ export function addMigrate(program: Command): void {
     .action(
       actionOn({
         open: async (settings) => {
-          const { url, stop } = await openDatabase(settings, { kind: 'command' });
+          const { url, stop } = await openDatabase(settings, { type: 'command' });
           return { url, place: placeOf(settings.DATABASE_URL, settings.DATA_DIR), close: stop };
         },
         input: z.strictObject({}),

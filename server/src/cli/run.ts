@@ -84,7 +84,7 @@ async function openForCommand(settings: Settings): Promise<Runtime> {
     );
   }
   return openRuntime(settings, {
-    holder: { kind: 'command' },
+    holder: { type: 'command' },
     worker: false,
     prepare: async (databaseUrl) => {
       const { ahead } = await checkSchema(databaseUrl);

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { codeOf } from '../embedded-postgres/cluster.ts';
+import { codeOf } from '../error-code.ts';
 import { type Migration, MigrationError } from './migrations.ts';
 
 /** A row of _prisma_migrations that was not rolled back. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { codeOf } from '../embedded-postgres/cluster.ts';
+import { codeOf } from '../error-code.ts';
 import { compareHistory, readApplied } from './history.ts';
 import { type Migration, MigrationError, readMigrations, splitStatements } from './migrations.ts';
 

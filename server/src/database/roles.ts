@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { codeOf } from '../embedded-postgres/cluster.ts';
+import { codeOf } from '../error-code.ts';
 
 /**
  * The roles that connections take by SET ROLE, so that row-level security holds whatever role the URL names

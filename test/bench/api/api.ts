@@ -49,7 +49,7 @@ const connections = 16;
  */
 export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
   const settings = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: '100' };
-  const database = await openEmbedded({ dataDir: options.dataDir, holder: { kind: 'command' }, settings });
+  const database = await openEmbedded({ dataDir: options.dataDir, holder: { type: 'command' }, settings });
   const servers: Measured[] = [];
   try {
     await migrateDatabase(database.url);
