@@ -33,10 +33,18 @@ export interface AppDependencies {
     | 'FAIR_USE_WAIT_MS'
     | 'FAIR_USE_UNREAD_BYTES'
   >;
+  /** Milliseconds by a clock that is never set. */
+  clock?: () => number;
 }
 
 /** Puts the API together: what it is given, and nothing from anywhere else. `close()` leaves the database open. */
-export async function buildApp({ databases, services, logger, settings }: AppDependencies): Promise<FastifyInstance> {
+export async function buildApp({
+  databases,
+  services,
+  logger,
+  settings,
+  clock = () => performance.now(),
+}: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -84,6 +92,7 @@ export async function buildApp({ databases, services, logger, settings }: AppDep
       group: settings.RATE_LIMIT_GROUP,
       windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
     },
+    clock,
   });
   await addDocs(app);
   const onRefused = ({ tenantId, reason }: { tenantId: bigint; reason: string }) =>

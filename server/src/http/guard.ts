@@ -4,7 +4,8 @@ import type { Services, UserContext } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { KeyIdentity, KeyLookup } from '../identity/key-lookup.ts';
 import type { LastUsed } from '../identity/last-used.ts';
-import { createRateLimiter, type RateLimits } from './rate-limit.ts';
+import { createRateLimiter } from './rate-limit.ts';
+import { createMemoryStore, type RateLimits } from './rate-limit-store.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,6 +24,8 @@ export interface GuardOptions {
   keys: KeyLookup;
   lastUsed: LastUsed;
   limits: RateLimits;
+  /** Milliseconds by a clock that is never set; limits are counted by it. */
+  clock: () => number;
   services: Services;
 }
 
@@ -32,14 +35,14 @@ export interface GuardOptions {
  */
 export async function addGuard(
   app: FastifyInstance,
-  { keys, lastUsed, limits, services }: GuardOptions,
+  { keys, lastUsed, limits, clock, services }: GuardOptions,
 ): Promise<void> {
   app.decorateRequest('identity');
   app.decorateRequest('ctx');
-  const takeFromLimits = await createRateLimiter(app, limits);
+  const limiter = await createRateLimiter(app, createMemoryStore(limits, clock), limits.windowSeconds);
 
   app.addHook('onRequest', async (request, reply) => {
-    const { scope, group } = request.routeOptions.config.tsRestRoute?.metadata ?? { scope: null, group: null };
+    const scope = request.routeOptions.config.tsRestRoute?.metadata.scope ?? null;
     if (scope === null) return;
 
     const identity = await keys.find(keyOf(request));
@@ -48,7 +51,7 @@ export async function addGuard(
     request.ctx = { ...services, db: identity.db, userId: identity.userId };
     lastUsed.touch(identity);
 
-    await takeFromLimits(request, reply, group);
+    await limiter.take(request, reply);
 
     if (!identity.scopes.has(scope)) {
       throw new ApiError('INSUFFICIENT_SCOPE', `This key lacks the scope ${scope}.`);
