@@ -4,14 +4,17 @@ import type { Services } from './context.ts';
 import type { Databases } from './database/databases.ts';
 import type { Settings } from './env.ts';
 import { createFairUse } from './fair-use.ts';
+import { addAnswerHeaders } from './http/answer-headers.ts';
 import { addBodyParsers } from './http/body.ts';
 import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
-import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
+import { addErrorHandler, answerClientError, answerConnect, answerError } from './http/error-handler.ts';
 import { addGuard } from './http/guard.ts';
-import { requestIdHeader, requestIdOf } from './http/request-id.ts';
+import { addHostCheck } from './http/host.ts';
+import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
 import { boundUnreadAnswers } from './http/unread-answers.ts';
+import { addUnknownPaths } from './http/unknown-paths.ts';
 import { createKeyLookup } from './identity/key-lookup.ts';
 import { createLastUsed } from './identity/last-used.ts';
 import { addResources } from './resources/index.ts';
@@ -62,6 +65,7 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
   });
 
+  app.server.on('connect', answerConnect);
   // Node answers an unknown `Expect` by itself, without an envelope; an expectation may be ignored (RFC 9110 §10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
@@ -75,14 +79,13 @@ export async function buildApp({
     await Promise.all([keys.close(), lastUsed.close()]);
   });
 
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header(requestIdHeader, request.id);
-    done();
-  });
+  addAnswerHeaders(app);
   addErrorHandler(app);
   addRequestLog(app);
-  addBodyParsers(app);
+  addHostCheck(app);
   await addCors(app, settings.CORS_ORIGINS);
+  addUnknownPaths(app);
+  addBodyParsers(app);
   await addGuard(app, {
     keys,
     lastUsed,

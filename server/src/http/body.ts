@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import secureJson from 'secure-json-parse';
 import { ApiError } from '../errors.ts';
@@ -27,10 +28,19 @@ export function addBodyParsers(app: FastifyInstance): void {
     }
   });
 
+  app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
+    const encoding = headers['content-encoding'] ?? '';
+    const encoded = !isEmpty(headers) && !/^(identity)?$/i.test(encoding.trim());
+    done(
+      encoded
+        ? new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as it is, without a `Content-Encoding`.')
+        : undefined,
+    );
+  });
+
   // Without a body its type says nothing, so that a malformed one does no harm either.
   app.addHook('onRequest', ({ headers }, _reply, done) => {
-    const empty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
-    if (empty) headers['content-type'] = undefined;
+    if (isEmpty(headers)) headers['content-type'] = undefined;
     done();
   });
 
@@ -39,6 +49,10 @@ export function addBodyParsers(app: FastifyInstance): void {
     const missing = route && 'body' in route && request.body === undefined;
     done(missing ? new ApiError('INVALID_JSON', 'The body is empty; send a JSON object.') : undefined);
   });
+}
+
+function isEmpty(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 /** @throws ApiError INVALID_JSON or PAYLOAD_TOO_LARGE */

@@ -1,9 +1,10 @@
 import type { EndpointMeta } from '@itsm-api/contract';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Services, UserContext } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { KeyIdentity, KeyLookup } from '../identity/key-lookup.ts';
 import type { LastUsed } from '../identity/last-used.ts';
+import { invalidKey, keyOf } from './api-key.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createMemoryStore, type RateLimits } from './rate-limit-store.ts';
 
@@ -45,7 +46,7 @@ export async function addGuard(
     const scope = request.routeOptions.config.tsRestRoute?.metadata.scope ?? null;
     if (scope === null) return;
 
-    const identity = await keys.find(keyOf(request));
+    const identity = await keys.find(keyOf(request.raw));
     if (identity === undefined) throw invalidKey('The API key is not valid.');
     request.identity = identity;
     request.ctx = { ...services, db: identity.db, userId: identity.userId };
@@ -57,22 +58,4 @@ export async function addGuard(
       throw new ApiError('INSUFFICIENT_SCOPE', `This key lacks the scope ${scope}.`);
     }
   });
-}
-
-/** The key of `X-API-Key` or of `Authorization: Bearer` (spec §5.1). */
-function keyOf({ headers }: FastifyRequest): string {
-  const { authorization } = headers;
-  const apiKey = headers['x-api-key'];
-  const bearer = authorization === undefined ? undefined : /^bearer +(.*)$/i.exec(authorization)?.[1]?.trim();
-
-  if (typeof apiKey !== 'string') {
-    if (bearer !== undefined) return bearer;
-    throw invalidKey('Send the API key as `Authorization: Bearer <API_KEY>` or as `X-API-Key: <API_KEY>`.');
-  }
-  if (bearer !== undefined && bearer !== apiKey.trim()) throw invalidKey('The two headers carry different API keys.');
-  return apiKey.trim();
-}
-
-function invalidKey(message: string): ApiError {
-  return new ApiError('INVALID_API_KEY', message);
 }

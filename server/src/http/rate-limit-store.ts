@@ -50,7 +50,7 @@ export function createMemoryStore({ global, group, windowSeconds }: RateLimits, 
 
   function find(id: string, at: number) {
     const window = used.get(id);
-    return window !== undefined && at < window.openedAt + windowMs ? window : undefined;
+    return window !== undefined && at - window.openedAt < windowMs ? window : undefined;
   }
 
   function open(id: string, at: number) {
@@ -63,14 +63,14 @@ export function createMemoryStore({ global, group, windowSeconds }: RateLimits, 
   /** What is over stands first, since every window is open for as long. */
   function forget(at: number): void {
     for (const [id, { openedAt }] of used) {
-      if (at < openedAt + windowMs && used.size <= windowsKept) return;
+      if (at - openedAt < windowMs && used.size <= windowsKept) return;
       used.delete(id);
     }
   }
 
   function stateOf(id: string, { name, limit }: Pick<Window, 'name' | 'limit'>, at: number): Window {
     const { openedAt, count } = find(id, at) ?? { openedAt: undefined, count: 0 };
-    const resetSeconds = openedAt === undefined ? windowSeconds : Math.ceil((openedAt + windowMs - at) / 1000);
+    const resetSeconds = Math.ceil((windowMs - (at - (openedAt ?? at))) / 1000);
     return { name, limit, remaining: limit - count, openedAt, resetSeconds };
   }
 
