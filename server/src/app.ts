@@ -8,12 +8,13 @@ import { addAnswerHeaders } from './http/answer-headers.ts';
 import { addBodyParsers } from './http/body.ts';
 import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
-import { addErrorHandler, answerClientError, answerConnect, answerError } from './http/error-handler.ts';
+import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
 import { addGuard } from './http/guard.ts';
 import { addHostCheck } from './http/host.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
 import { boundUnreadAnswers } from './http/unread-answers.ts';
+import { createHttpServer } from './http/server.ts';
 import { addUnknownPaths } from './http/unknown-paths.ts';
 import { createKeyLookup } from './identity/key-lookup.ts';
 import { createLastUsed } from './identity/last-used.ts';
@@ -56,18 +57,12 @@ export async function buildApp({
     requestIdHeader: false,
     genReqId: requestIdOf,
     bodyLimit: requestLimits.bodyBytes,
-    requestTimeout: 30_000,
-    keepAliveTimeout: 72_000,
     return503OnClosing: false,
     trustProxy: settings.TRUST_PROXY.length > 0 ? settings.TRUST_PROXY : false,
-    http: { requireHostHeader: false },
+    serverFactory: createHttpServer,
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
   });
-
-  app.server.on('connect', answerConnect);
-  // Node answers an unknown `Expect` by itself, without an envelope; an expectation may be ignored (RFC 9110 §10.1.1).
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
