@@ -64,7 +64,7 @@ it('tells every request by its id, and no key, secret, body or query', async () 
   );
 });
 
-it('tells of a client that hangs up, and calls it no error', async () => {
+it('calls it no error of the server when a client hangs up', async () => {
   const { stream, lines } = keptLog();
   const api = await startApi({ logger: createLogger('trace', stream) });
   const { key } = await createWorkspace(api);
