@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
+import { FairUseRefused } from '../fair-use.ts';
 import { answerHeaders, setAnswerHeaders } from './answer-headers.ts';
 import { requestIdHeader, requestIdOf } from './request-id.ts';
 
@@ -20,7 +21,11 @@ const frameworkErrors: Record<string, () => ApiError> = {
 
 /** Every answer that is not a success is written here (spec §7); handlers and hooks only throw. */
 export function addErrorHandler(app: FastifyInstance): void {
-  app.setErrorHandler(answerError);
+  app.setErrorHandler(async (thrown, request, reply) => {
+    if (thrown instanceof FairUseRefused) await request.giveBack(reply);
+    answerError(thrown, request, reply);
+    return reply;
+  });
 }
 
 /** Answers with the error's envelope; also for what Fastify finds before routing (`frameworkErrors`). */

@@ -1,5 +1,5 @@
 import type { EndpointMeta } from '@itsm-api/contract';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Services, UserContext } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { KeyIdentity, KeyLookup } from '../identity/key-lookup.ts';
@@ -14,6 +14,8 @@ declare module 'fastify' {
     identity: KeyIdentity;
     /** What the handler's queries may use; set together with `identity`. */
     ctx: UserContext;
+    /** Puts back what the request took from the limits of its key: for one that is refused before it did anything. */
+    giveBack(reply: FastifyReply): Promise<void>;
   }
   interface FastifyContextConfig {
     /** The contract's entry of the route; absent on the pages that are no part of the API. */
@@ -41,6 +43,10 @@ export async function addGuard(
   app.decorateRequest('identity');
   app.decorateRequest('ctx');
   const limiter = await createRateLimiter(app, createMemoryStore(limits, clock), limits.windowSeconds);
+
+  app.decorateRequest('giveBack', function (reply) {
+    return limiter.giveBack(this, reply);
+  });
 
   app.addHook('onRequest', async (request, reply) => {
     const scope = request.routeOptions.config.tsRestRoute?.metadata.scope ?? null;
