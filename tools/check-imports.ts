@@ -48,7 +48,10 @@ const rooms: Record<string, Room> = {
     imports: ['contract', 'basics', 'database', 'webhooks', 'context'],
   },
   http: { files: /^server\/src\/http\//, imports: ['contract', 'basics', 'context', 'identity'] },
-  app: { files: /^server\/src\/(app|runtime|schema)\.ts$/, imports: [...server, 'identity', 'handlers', 'http'] },
+  app: {
+    files: /^server\/src\/(app|runtime|schema)\.ts$/,
+    imports: [...server, 'identity', 'handlers', 'queries over all tenants', 'http'],
+  },
   prisma: {
     files: /^prisma(\/|\.config)/,
     imports: ['contract', 'embedded PostgreSQL', 'database', 'all tenants', 'identity', 'queries over all tenants'],
