@@ -48,17 +48,15 @@ const rooms: Record<string, Room> = {
     imports: ['contract', 'basics', 'database', 'webhooks', 'context'],
   },
   http: { files: /^server\/src\/http\//, imports: ['contract', 'basics', 'context', 'identity'] },
-  app: {
-    files: /^server\/src\/(app|runtime|schema)\.ts$/,
-    imports: [...server, 'identity', 'handlers', 'queries over all tenants', 'http'],
-  },
+  schema: { files: /^server\/src\/schema\.ts$/, imports: [...server, 'queries over all tenants'] },
+  app: { files: /^server\/src\/(app|runtime)\.ts$/, imports: [...server, 'identity', 'handlers', 'http'] },
   prisma: {
     files: /^prisma(\/|\.config)/,
     imports: ['contract', 'embedded PostgreSQL', 'database', 'all tenants', 'identity', 'queries over all tenants'],
   },
   'entry points': {
     files: /^server\/src\/(main|banner|shutdown|cli\/.*)\.ts$/,
-    imports: [...server, 'identity', 'queries', 'queries over all tenants', 'http', 'app', 'prisma'],
+    imports: [...server, 'identity', 'queries', 'queries over all tenants', 'http', 'schema', 'app', 'prisma'],
   },
   tools: { files: /^tools\//, imports: ['contract', 'client tools', 'basics'] },
   examples: { files: /^examples\//, imports: ['client'] },

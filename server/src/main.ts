@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
 import { greeting } from './banner.ts';
+import { assertWalls } from './database/roles.ts';
 import { loadEnvFile, readSettings, type Settings } from './env.ts';
 import { createLogger } from './http/logger.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
@@ -26,6 +27,7 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   };
 
   try {
+    await runtime.databases.requests.pool.lend(assertWalls);
     const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
     if (ROLES.includes('worker')) {
       stops.push(await startDelivery({ ...runtime, logger }));

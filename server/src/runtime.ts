@@ -61,7 +61,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     const sealer = createSecretSealer(await readSecretKeys(settings));
     await checkSecretKeys(prisma, sealer);
     const allowPrivateTargets = settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (embedded && isForThisMachine(settings));
-    boss = await openJobs({ databaseUrl: database.url, worker, onError: onConnectionError });
+    boss = await openJobs({ pool: databases.system.pool, worker, onError: onConnectionError });
     const services = {
       now: () => new Date(),
       sealer,

@@ -94,7 +94,7 @@ export async function startApi({
     onConnectionError,
   });
   const { prisma } = owner;
-  const boss = await openJobs({ databaseUrl: url, worker: false, onError: () => undefined });
+  const boss = await openJobs({ pool: databases.system.pool, worker: false, onError: () => undefined });
   const services: Services = {
     now,
     lanes: openLaneJobs(boss),

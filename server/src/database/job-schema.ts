@@ -48,6 +48,7 @@ export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Pr
 /**
  * Brings pg-boss's schema up to date, makes the queues, and grants the roles what they need there: `itsm_request` what
  * adding a job within the transaction of a request takes, `itsm_system` what workers do.
+ * @throws MigrationError when an index could not be built
  */
 export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, queues: Queue[]): Promise<void> {
   const boss = new PgBoss({
@@ -60,6 +61,10 @@ export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, qu
     bamIntervalSeconds: 10,
   });
   boss.on('error', () => undefined);
+  let failure: string | undefined;
+  boss.on('bam', ({ status, name, error }) => {
+    if (status === 'failed') failure = `${name}: ${error}`;
+  });
   await boss.start();
   try {
     for (const { name, policy, options } of queues) {
@@ -67,7 +72,9 @@ export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, qu
       if (Object.keys(options).length > 0) await boss.updateQueue(name, options);
     }
     // Its large indexes are built after its migration, by whichever process may migrate.
-    while ((await unfinishedIndexes(client)) > 0) await sleep(200);
+    for (; (await unfinishedIndexes(client)) > 0; await sleep(200)) {
+      if (failure !== undefined) throw new MigrationError(`Migrating the job queues failed: ${failure}`);
+    }
   } finally {
     await boss.stop();
   }
@@ -81,14 +88,9 @@ async function readVersion(client: pg.ClientBase): Promise<number> {
   return versions.rows[0]?.version ?? 0;
 }
 
-/** @throws MigrationError when one could not be built */
 async function unfinishedIndexes(client: pg.ClientBase): Promise<number> {
-  const { rows } = await client.query<{ name: string; status: string; error: string | null }>(
-    "SELECT name, status, error FROM pgboss.bam WHERE status <> 'completed'",
-  );
-  const failed = rows.find(({ status }) => status === 'failed');
-  if (failed === undefined) return rows.length;
-  throw new MigrationError(`Migrating the job queues failed: ${failed.name}: ${failed.error}`);
+  const { rowCount } = await client.query("SELECT FROM pgboss.bam WHERE status <> 'completed'");
+  return rowCount ?? 0;
 }
 
 /** The statements that are still needed. pg-boss's own migrations know nothing of the roles. */

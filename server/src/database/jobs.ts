@@ -1,20 +1,20 @@
-import { type Db, fromPrisma, PgBoss } from 'pg-boss';
+import { type Db, PgBoss } from 'pg-boss';
 import type { Queue } from './job-schema.ts';
-import { rawClient, type TenantClient } from './tenant-client.ts';
+import type { Pool } from './pool.ts';
+import { connectionsOf, type TenantClient } from './tenant-client.ts';
 
 export interface JobsOptions {
-  databaseUrl: string;
+  /** Over all tenants. */
+  pool: Pool;
   /** Whether this process also keeps the queues in order and runs what is scheduled. */
   worker: boolean;
   onError: (error: Error) => void;
 }
 
 /** Opens pg-boss, which keeps its jobs in the schema `pgboss` of the same database. It is migrated already (schema.ts). */
-export async function openJobs({ databaseUrl, worker, onError }: JobsOptions): Promise<PgBoss> {
+export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<PgBoss> {
   const boss = new PgBoss({
-    connectionString: databaseUrl,
-    application_name: 'itsm-api jobs',
-    max: worker ? 4 : 2,
+    db: on(pool),
     supervise: worker,
     schedule: worker,
     migrate: false,
@@ -26,7 +26,11 @@ export async function openJobs({ databaseUrl, worker, onError }: JobsOptions): P
 
 /** Lets pg-boss write within a transaction of ours: what it puts in is committed with the change, or not at all. */
 export function jobsWithin(db: TenantClient): Db {
-  return fromPrisma(rawClient(db));
+  return on(connectionsOf(db));
+}
+
+function on(pool: Pool): Db {
+  return { executeSql: (text, values) => pool.query(text, values) };
 }
 
 /** Has the one job of a queue done every night, by one worker of all. */

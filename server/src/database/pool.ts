@@ -34,6 +34,16 @@ export class Pool extends pg.Pool {
     return Promise.resolve(new NestedTransaction(transaction));
   }
 
+  /** Lends a connection for as long as `work` takes. */
+  async lend<Result>(work: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {
+    const connection: pg.PoolClient = await this.connect();
+    try {
+      return await work(connection);
+    } finally {
+      connection.release();
+    }
+  }
+
   /** Runs a statement on a connection to itself. */
   protected ask(config: unknown, values?: unknown): unknown {
     return super.query(config as string, values as unknown[]);
