@@ -131,14 +131,14 @@ describe('start', () => {
     await start({ DATA_DIR }).ready;
   });
 
-  it('prints no key where others can reach it', { timeout: 30_000 }, async () => {
+  it('prints no key where others can reach it', { timeout: 60_000 }, async () => {
     const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0' });
     await server.ready;
     expect(server.output()).not.toMatch(/itsm_/);
     expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
   });
 
-  it('takes settings from .env of its folder, and from the environment first', { timeout: 30_000 }, async () => {
+  it('takes settings from .env of its folder, and from the environment first', { timeout: 60_000 }, async () => {
     const folder = await dataDir();
     await writeFile(join(folder, '.env'), 'PORT=http\nLOG_LEVEL=loud\n');
     const server = start({ LOG_LEVEL: 'info' }, folder);
@@ -146,7 +146,7 @@ describe('start', () => {
     expect(server.output()).toBe('PORT: must be a whole number from 0 to 65535\n');
   });
 
-  it('takes a signal that comes twice at once for one', { timeout: 30_000 }, async () => {
+  it('takes a signal that comes twice at once for one', { timeout: 60_000 }, async () => {
     const DATA_DIR = await dataDir();
     const server = start({ DATA_DIR });
     await server.ready;
@@ -157,7 +157,7 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('ends at once on a second signal, whatever is in flight', { timeout: 30_000 }, async () => {
+  it('ends at once on a second signal, whatever is in flight', { timeout: 60_000 }, async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);
