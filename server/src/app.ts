@@ -6,6 +6,7 @@ import type { Settings } from './env.ts';
 import { createFairUse } from './fair-use.ts';
 import { addAnswerHeaders } from './http/answer-headers.ts';
 import { addBodyParsers } from './http/body.ts';
+import { endConnectionsOnClose } from './http/close.ts';
 import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
@@ -75,6 +76,7 @@ export async function buildApp({
   });
 
   addAnswerHeaders(app);
+  endConnectionsOnClose(app);
   addErrorHandler(app);
   addRequestLog(app);
   addHostCheck(app);
