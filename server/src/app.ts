@@ -12,6 +12,7 @@ import { addDocs } from './http/docs.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
 import { addGuard } from './http/guard.ts';
 import { addHostCheck } from './http/host.ts';
+import { serializeListsInSlices } from './http/list-json.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
@@ -105,6 +106,7 @@ export async function buildApp({
     waitMs: settings.FAIR_USE_WAIT_MS,
     onRefused,
   });
+  serializeListsInSlices(app);
   await addResources(app, fairUse);
   return app;
 }
