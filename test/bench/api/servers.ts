@@ -18,10 +18,21 @@ const programs: Record<Measured['name'], string> = {
   plainStack: './plain.ts',
 };
 
+interface ServerOptions {
+  /** Settings beside the usual ones, or in their place. */
+  env?: Record<string, string>;
+  nodeOptions?: string[];
+}
+
 /** Starts the API as in production, with limits out of the way, or one of the rungs beside it. */
-export async function startServer(name: Measured['name'], databaseUrl: string): Promise<Measured> {
+export async function startServer(
+  name: Measured['name'],
+  databaseUrl: string,
+  { env = {}, nodeOptions = [] }: ServerOptions = {},
+): Promise<Measured> {
   const port = await freePort();
-  const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL(programs[name], import.meta.url))], {
+  const program = fileURLToPath(new URL(programs[name], import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [...nodeOptions, program], {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
@@ -32,6 +43,7 @@ export async function startServer(name: Measured['name'], databaseUrl: string): 
       STATEMENT_TIMEOUT_MS: '60000',
       RATE_LIMIT_GLOBAL: '1000000000',
       RATE_LIMIT_GROUP: '1000000000',
+      ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
