@@ -215,7 +215,7 @@ function format({ tickets, lists, largeBody, beside }: FairnessResult): string {
   const lines = [
     `GET /tickets/{id} of one tenant, beside others on a server with ${tickets.toLocaleString('en')} tickets of the greedy one`,
     '',
-    row(['Beside', 'p50 ms', 'p99 ms', 'times alone', 'holds', 'p99 of the rounds']),
+    row(['Beside', 'p50 ms', 'p99 ms', '× alone', 'holds', 'p99 of the rounds']),
     ...beside.map(({ load, p50, p99, ratio, holds, p99Runs }) =>
       row([described[load] ?? load, String(p50), String(p99), String(ratio), holds ? 'yes' : 'NO', p99Runs.join(' ')]),
     ),
@@ -234,5 +234,5 @@ function format({ tickets, lists, largeBody, beside }: FairnessResult): string {
 }
 
 function row([name = '', ...cells]: string[]): string {
-  return `${name.padEnd(34)}${cells.map((cell) => cell.padStart(12)).join('')}`;
+  return `${name.padEnd(34)}${cells.map((cell) => `  ${cell.padStart(10)}`).join('')}`;
 }
