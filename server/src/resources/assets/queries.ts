@@ -13,14 +13,7 @@ import { lockRow } from '../../database/lock.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { ApiError, invalidField, notFound } from '../../errors.ts';
-import {
-  presentCustomFields,
-  presentDate,
-  presentId,
-  presentTimestamp,
-  presentTimestamps,
-  toDate,
-} from '../../present.ts';
+import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
 import type { Lane } from '../../webhooks/lanes.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
@@ -138,7 +131,7 @@ export function presentAsset(row: AssetRow): Asset {
     purchaseCost: row.purchaseCost === null ? null : row.purchaseCost.toFixed(2),
     warrantyExpiresAt: presentTimestamp(row.warrantyExpiresAt),
     notes: row.notes,
-    customFields: presentCustomFields(row.customFields),
+    customFields: row.customFields,
     ...presentTimestamps(row),
   };
 }

@@ -17,10 +17,10 @@ export type TicketFilters = Omit<TicketQuery, 'page' | 'perPage'>;
 /** The columns that can be filtered by, and their types in PostgreSQL. */
 const types = {
   assigneeId: ['assignee_id', 'bigint'],
-  status: ['status', '"TicketStatus"'],
-  priority: ['priority', '"Priority"'],
-  type: ['type', '"TicketType"'],
-  category: ['category', '"TicketCategory"'],
+  status: ['status', 'text'],
+  priority: ['priority', 'text'],
+  type: ['type', 'text'],
+  category: ['category', 'text'],
 } as const;
 
 /** One filter: any of several values of a column. */
@@ -147,7 +147,7 @@ function idsByValue(filters: Filter[], isFirstPage: boolean): string {
 
 /** The kinds of tickets that match and exist, how many of each there are, and how many in all. */
 function kinds(filters: Filter[]): string {
-  return `SELECT status, priority, type, NULLIF(category, '')::"TicketCategory" AS category, count,
+  return `SELECT status, priority, type, NULLIF(category, '') AS category, count,
       sum(count) OVER () AS n
     FROM ticket_counts WHERE ${counted(filters)} AND count > 0`;
 }

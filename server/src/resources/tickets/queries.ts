@@ -10,7 +10,7 @@ import {
 import { type Context, transaction, type UserContext } from '../../context.ts';
 import { lockTenant } from '../../database/lock.ts';
 import { invalidField, notFound } from '../../errors.ts';
-import { presentCustomFields, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
+import { presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import type { Page } from '../lists.ts';
@@ -105,7 +105,7 @@ export function presentTicket(row: TicketRow): Ticket {
     assigneeId: presentId(row.assigneeId),
     watcherUserIds: row.watcherUserIds.map((id) => presentId(id)),
     parentId: presentId(row.parentId),
-    customFields: presentCustomFields(row.customFields),
+    customFields: row.customFields,
     resolution: row.resolution,
     resolvedAt: presentTimestamp(row.resolvedAt),
     closedAt: presentTimestamp(row.closedAt),

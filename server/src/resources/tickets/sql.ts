@@ -1,5 +1,5 @@
+import type { TicketType } from '@itsm-api/contract';
 import { Prisma, type Ticket } from '../../database/generated/client.ts';
-import type { TicketType } from '../../database/generated/enums.ts';
 import { type Statement, selectRows } from '../../database/statements.ts';
 import { noSubscriber } from '../../database/subscribers.ts';
 import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
@@ -102,8 +102,8 @@ export async function insertTicket(
     ), t AS (
       INSERT INTO tickets (id, tenant_id, ordinal, type, number, title, description, priority, category,
         category_config_id, requester_id, assignee_id, parent_id, custom_fields, created_at, updated_at)
-      SELECT nextval('tickets_id_seq'), ${tenantId}, sequence.total, ${ticket.type}::"TicketType", sequence.number,
-        ${ticket.title}, ${ticket.description}, ${ticket.priority}::"Priority", ${ticket.category}::"TicketCategory",
+      SELECT nextval('tickets_id_seq'), ${tenantId}, sequence.total, ${ticket.type}, sequence.number,
+        ${ticket.title}, ${ticket.description}, ${ticket.priority}, ${ticket.category},
         ${ticket.categoryConfigId}, ${ticket.requesterId}, ${ticket.assigneeId}, ${ticket.parentId},
         ${JSON.stringify(ticket.customFields)}::jsonb, ${ticket.at}::timestamptz, ${ticket.at}::timestamptz
       FROM sequence
