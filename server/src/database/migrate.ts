@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 import { codeOf } from '../embedded-postgres/cluster.ts';
+import { ensureRoles } from './roles.ts';
 import { engineName, withSchemaEngine } from './schema-engine.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
@@ -46,6 +47,7 @@ export async function applyMigrations(databaseUrl: string, folder: string = MIGR
   client.on('error', () => undefined);
   await client.connect();
   try {
+    await ensureRoles(client);
     if (await isCurrent(client, migrations)) return [];
     await lock(client);
     await settleInterrupted(client);
