@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 
 /*
- * Generates the Prisma client when it is missing, or was made from another schema.prisma or by other versions of Prisma
- * and the generator of its types. Says nothing unless that fails, and costs next to nothing when the client is fresh: every start calls it.
+ * Generates the Prisma client when it is missing, or was made from another schema.prisma or by other versions of the
+ * generators. Says nothing unless that fails, and costs next to nothing when the client is fresh: every start calls it.
  */
 const root = dirname(import.meta.dirname);
 const stamp = join(root, 'server/src/database/generated/.made-from');

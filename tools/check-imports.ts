@@ -36,7 +36,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   [/from '@ts-rest\//, /^(contract\/|server\/src\/resources\/index\.ts)/, 'ts-rest must stay replaceable'],
   [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ makes a Prisma client'],
   [
-    /\$(query|execute)Raw|selectRows[<(]/,
+    /\$(query|execute)Raw|(select|change)Rows[<(]/,
     /^(server\/src\/(database|identity|webhooks|resources)|test)\//,
     'raw SQL filters by tenant by hand',
   ],

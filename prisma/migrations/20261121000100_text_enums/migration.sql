@@ -9,6 +9,8 @@ DROP TRIGGER "tickets_count_changed" ON "tickets";
 DROP TRIGGER "tickets_count_deleted" ON "tickets";
 DROP FUNCTION "count_deleted_tickets"();
 DROP INDEX "deliveries_due_idx";
+-- One that leads to all kinds of an assignee's tickets stands in its place.
+DROP INDEX "tickets_tenant_id_assignee_id_status_id_idx";
 
 ALTER TABLE "tickets"
   ALTER COLUMN "status" DROP DEFAULT,
@@ -25,6 +27,8 @@ ALTER TABLE "tickets"
   ADD CONSTRAINT "tickets_priority_check" CHECK ("priority" IN ('LOW', 'MEDIUM', 'HIGH', 'CRITICAL')),
   ADD CONSTRAINT "tickets_category_check"
     CHECK ("category" IN ('SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'));
+
+CREATE INDEX "tickets_assignee_kind_idx" ON "tickets"("tenant_id", "assignee_id", "status", "priority", "type", "category", "id" DESC);
 
 -- Its rows come from the tickets, by triggers: what those may hold is checked there.
 ALTER TABLE "ticket_counts"

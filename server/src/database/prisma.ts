@@ -22,6 +22,8 @@ export function createPrisma({ url, poolSize, statementTimeoutMs, onConnectionEr
     connectionString: url,
     max: poolSize,
     statement_timeout: statementTimeoutMs,
+    // Planned once per connection: to plan a page of tickets takes longer than to answer it (docs/decisions/totals.md).
+    options: '-c plan_cache_mode=force_generic_plan',
     connectionTimeoutMillis: 5000,
     application_name: 'itsm-api',
   });

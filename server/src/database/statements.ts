@@ -1,19 +1,19 @@
 import { DatabasePool } from './pool.ts';
 
-/** SQL with `$1`, `$2`, … and their values. `Prisma.sql` makes one too. */
+/** A text that is fixed: PostgreSQL keeps its plan. */
 export interface Statement {
+  /** `$1` is the tenant's, the values begin at `$2`. */
   text: string;
   values: unknown[];
-  /**
-   * - `quick`: answers one row within milliseconds, whatever the data, and waits for no lock. It shares a connection.
-   * - `rare`: planned anew each time; one of so many that each connection's plans of all of them would be too large.
-   */
-  kind?: 'quick' | 'rare' | undefined;
 }
 
-/** A client that can be asked in SQL. */
 interface RawClient {
-  $queryRawUnsafe<Rows>(text: string, ...values: unknown[]): PromiseLike<Rows>;
+  $queryRawUnsafe<Rows>(text: string, ...values: unknown[]): Promise<Rows>;
+}
+
+/** The tenant client, as far as statements go. */
+interface Client {
+  $tenantId: bigint;
 }
 
 /** The pool below each client. The client of a transaction is not in here: it has one connection of its own. */
@@ -26,17 +26,38 @@ export function setPool(client: object, from: object): void {
 }
 
 /**
- * The rows of one statement. Outside of transactions it goes straight to PostgreSQL, beside Prisma: `$queryRaw` takes
- * three times the CPU time (docs/decisions/totals.md). Prisma and pg read the types of columns differently; those of
- * text, numbers of 32 bits and JSON alike.
+ * The rows of one SELECT, whose text names the tenant as `tenant.id`. The statement sets the tenant for row-level
+ * security itself, for as long as it runs (docs/decisions/tenancy.md): one round trip, and nothing is left behind.
  */
-export async function selectRows<Row extends object>(client: RawClient, statement: Statement): Promise<Row[]> {
-  const { text, values, kind } = statement;
-  const pool = pools.get(client);
-  if (pool === undefined) return client.$queryRawUnsafe<Row[]>(text, ...values);
-  if (kind === 'quick') return [await pool.shared.ask<Row>({ ...asQuestion(text, values.length), values })];
-  const { rows } = await pool.query<Row>({ ...(kind !== 'rare' && { name: statementName(text) }), text, values });
+export function selectRows<Row extends object>(db: Client, { text, values }: Statement): Promise<Row[]> {
+  return run(db, { text: withTenant(text), values });
+}
+
+/** The rows of one statement within a transaction, which has set its tenant. The text names the tenant as `$1`. */
+export function changeRows<Row extends object>(db: Client, statement: Statement): Promise<Row[]> {
+  return run(db, statement);
+}
+
+/**
+ * Outside of transactions it goes straight to PostgreSQL, beside Prisma: `$queryRaw` takes three times the CPU time
+ * (docs/decisions/totals.md). Prisma and pg read the types of columns differently; those of text, numbers of 32 bits
+ * and JSON alike.
+ */
+async function run<Row extends object>(db: Client, { text, values }: Statement): Promise<Row[]> {
+  const pool = pools.get(db);
+  const all = [db.$tenantId, ...values];
+  if (pool === undefined) return (db as Client & RawClient).$queryRawUnsafe<Row[]>(text, ...all);
+  const { rows } = await pool.query<Row>({ name: statementName(text), text, values: all });
   return rows;
+}
+
+/**
+ * MATERIALIZED sets the tenant before a row of `tenant` is there, and so before anything is read by it. OFFSET 0 keeps
+ * PostgreSQL from joining the answer's tables before that: row-level security would show no row of them.
+ */
+function withTenant(text: string): string {
+  return `WITH tenant AS MATERIALIZED (SELECT set_config('itsm.tenant_id', $1::text, true)::bigint AS id)
+    SELECT answer.* FROM tenant CROSS JOIN LATERAL (${text} OFFSET 0) AS answer`;
 }
 
 const names = new Map<string, string>();
@@ -49,17 +70,4 @@ export function statementName(text: string): string {
     names.set(text, name);
   }
   return name;
-}
-
-const questions = new Map<string, { name: string; text: string }>();
-
-/** The statement with one parameter more, which it answers as `question`. */
-function asQuestion(text: string, parameters: number): { name: string; text: string } {
-  let question = questions.get(text);
-  if (question === undefined) {
-    const asking = `SELECT $${parameters + 1}::int AS question, answer.* FROM (${text}) AS answer`;
-    question = { name: statementName(asking), text: asking };
-    questions.set(text, question);
-  }
-  return question;
 }

@@ -92,7 +92,7 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
 export function updateAsset(context: Context, id: number, patch: AssetPatch): Promise<Asset> {
   return transaction(context, async (context) => {
     const { db } = context;
-    if (!(await lockRow(db, 'assets', { id, event: null }))) throw notFound('asset');
+    if (!(await lockRow(db, 'assets', id))) throw notFound('asset');
     const current = await db.asset.findFirst({ where: { id } });
     if (current === null) throw notFound('asset');
     const before = presentAsset(current);
