@@ -1,8 +1,9 @@
 import { requestLimits } from '@itsm-api/contract';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Services } from './context.ts';
-import type { PrismaClient } from './database/prisma.ts';
+import type { Databases } from './database/databases.ts';
 import type { Settings } from './env.ts';
+import { createFairUse } from './fair-use.ts';
 import { addBodyParsers } from './http/body.ts';
 import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
@@ -10,29 +11,32 @@ import { addErrorHandler, answerClientError, answerError } from './http/error-ha
 import { addGuard } from './http/guard.ts';
 import { requestIdHeader, requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
+import { boundUnreadAnswers } from './http/unread-answers.ts';
 import { createKeyLookup } from './identity/key-lookup.ts';
 import { createLastUsed } from './identity/last-used.ts';
 import { addResources } from './resources/index.ts';
 
 export interface AppDependencies {
-  prisma: PrismaClient;
-  databaseUrl: string;
+  databases: Databases;
   services: Services;
   logger: FastifyBaseLogger;
   settings: Pick<
     Settings,
-    'RATE_LIMIT_GLOBAL' | 'RATE_LIMIT_GROUP' | 'RATE_LIMIT_WINDOW_SECONDS' | 'CORS_ORIGINS' | 'TRUST_PROXY'
+    | 'RATE_LIMIT_GLOBAL'
+    | 'RATE_LIMIT_GROUP'
+    | 'RATE_LIMIT_WINDOW_SECONDS'
+    | 'CORS_ORIGINS'
+    | 'TRUST_PROXY'
+    | 'DATABASE_POOL_SIZE'
+    | 'FAIR_USE_SHARE'
+    | 'FAIR_USE_QUEUE'
+    | 'FAIR_USE_WAIT_MS'
+    | 'FAIR_USE_UNREAD_BYTES'
   >;
 }
 
 /** Puts the API together: what it is given, and nothing from anywhere else. `close()` leaves the database open. */
-export async function buildApp({
-  prisma,
-  databaseUrl,
-  services,
-  logger,
-  settings,
-}: AppDependencies): Promise<FastifyInstance> {
+export async function buildApp({ databases, services, logger, settings }: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -54,11 +58,11 @@ export async function buildApp({
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   const lastUsed = createLastUsed({
-    prisma,
+    prisma: databases.system.prisma,
     now: services.now,
     onError: (err) => logger.error({ err }, 'lastUsedAt not written'),
   });
-  const keys = createKeyLookup({ prisma, databaseUrl, now: services.now });
+  const keys = createKeyLookup({ databases, now: services.now });
   app.addHook('onClose', async () => {
     await Promise.all([keys.close(), lastUsed.close()]);
   });
@@ -82,6 +86,16 @@ export async function buildApp({
     },
   });
   await addDocs(app);
-  await addResources(app);
+  const onRefused = ({ tenantId, reason }: { tenantId: bigint; reason: string }) =>
+    logger.warn({ tenantId: tenantId.toString(), reason }, 'refused for fair use');
+  boundUnreadAnswers(app, { limit: settings.FAIR_USE_UNREAD_BYTES, onRefused });
+  const fairUse = createFairUse({
+    places: settings.DATABASE_POOL_SIZE,
+    share: settings.FAIR_USE_SHARE,
+    longestQueue: settings.FAIR_USE_QUEUE,
+    waitMs: settings.FAIR_USE_WAIT_MS,
+    onRefused,
+  });
+  await addResources(app, fairUse);
   return app;
 }

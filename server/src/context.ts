@@ -1,3 +1,4 @@
+import { withinTransaction } from './database/scope.ts';
 import type { TenantClient } from './database/tenant-client.ts';
 import type { LaneJobs } from './webhooks/lanes.ts';
 import type { SecretSealer } from './webhooks/secret.ts';
@@ -42,9 +43,8 @@ export async function transaction<Given extends Context, Result>(
 ): Promise<Result> {
   const actions: (() => void)[] = [];
   const afterCommit = (action: () => void) => actions.push(action);
-  const result = await context.db.$transaction(
-    (tx) => work({ ...context, afterCommit, db: tx as TenantClient }),
-    options,
+  const result = await withinTransaction(context.db.$tenantId, () =>
+    context.db.$transaction((tx) => work({ ...context, afterCommit, db: tx as TenantClient }), options),
   );
   for (const action of actions) action();
   return result;

@@ -29,10 +29,21 @@ export const Settings = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'must be like postgresql://user:password@host:5432/database' })
     .optional()
     .describe('The PostgreSQL server to use. Without it, PostgreSQL is started under DATA_DIR.'),
-  DATABASE_POOL_SIZE: wholeNumber(3, 1000, 10).describe(
-    'Connections to PostgreSQL at most; quick reads share two of them.',
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000, 20).describe('Connections to PostgreSQL at most that requests use.'),
+  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe('A statement that takes longer is ended.'),
+  LOCK_TIMEOUT_MS: wholeNumber(1, 600_000, 5000).describe('A statement that waits longer for a lock is ended.'),
+  FAIR_USE_SHARE: z
+    .string()
+    .regex(/^(0?\.\d+|1(\.0+)?)$/, 'must be a part such as 0.25, or 1')
+    .transform(Number)
+    .pipe(z.number().positive())
+    .prefault('0.25')
+    .describe('The part of DATABASE_POOL_SIZE that the requests of one tenant may use at once.'),
+  FAIR_USE_QUEUE: wholeNumber(0, 1_000_000, 100).describe('Requests of one tenant that may wait for their turn.'),
+  FAIR_USE_WAIT_MS: wholeNumber(1, 600_000, 5000).describe('How long a request may wait for its turn.'),
+  FAIR_USE_UNREAD_BYTES: wholeNumber(0, 2 ** 40, 64 * 2 ** 20).describe(
+    "How much of one tenant's answers may wait to be read by its clients. Bytes.",
   ),
-  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe('A query that takes longer is ended.'),
   DATA_DIR: z.string().default('.data').describe('Where the embedded PostgreSQL and the keys it needs are kept.'),
   ROLES: commaSeparated((role) => role === 'api' || role === 'worker', 'must be api, worker or api,worker')
     .refine((roles) => roles.length > 0, 'must be api, worker or api,worker')

@@ -2,9 +2,10 @@ import ipaddr from 'ipaddr.js';
 import type { PgBoss } from 'pg-boss';
 import type { Services } from './context.ts';
 import { checkConnection } from './database/check.ts';
+import { type Databases, openDatabases } from './database/databases.ts';
 import { openJobs } from './database/jobs.ts';
 import { applyMigrations } from './database/migrate.ts';
-import { createPrisma, type PrismaClient } from './database/prisma.ts';
+import type { PrismaClient } from './database/prisma.ts';
 import { type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
 import type { Settings } from './env.ts';
 import { createWaker, openLaneJobs } from './webhooks/lanes.ts';
@@ -13,6 +14,8 @@ import { checkSecretKeys, readSecretKeys } from './webhooks/secret-keys.ts';
 
 /** An open, migrated database and the services over it: what the server and the command line both stand on. */
 export interface Runtime {
+  databases: Databases;
+  /** Over all tenants. */
   prisma: PrismaClient;
   databaseUrl: string;
   /** Whether PostgreSQL runs under `DATA_DIR`. */
@@ -34,21 +37,24 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   const { holder, worker, onConnectionError } = options;
   const { DATABASE_URL, DATA_DIR } = settings;
   const embedded = DATABASE_URL === undefined;
-  if (!embedded) await checkConnection(DATABASE_URL);
+  const timeouts = { statementMs: settings.STATEMENT_TIMEOUT_MS, lockMs: settings.LOCK_TIMEOUT_MS };
+  if (!embedded) await checkConnection(DATABASE_URL, timeouts);
   const database = embedded
     ? await openEmbedded({ dataDir: DATA_DIR, holder })
     : { url: DATABASE_URL, stop: async () => undefined };
 
-  const prisma = createPrisma({
+  const databases = openDatabases({
     url: database.url,
-    poolSize: settings.DATABASE_POOL_SIZE,
-    statementTimeoutMs: settings.STATEMENT_TIMEOUT_MS,
+    requestConnections: settings.DATABASE_POOL_SIZE,
+    timeouts,
+    worker,
     onConnectionError,
   });
+  const { prisma } = databases.system;
   let boss: PgBoss | undefined;
   const close = async () => {
     await boss?.stop();
-    await prisma.$disconnect();
+    await databases.close();
     await database.stop();
   };
 
@@ -65,7 +71,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       wakeWorkers: createWaker(prisma),
       allowPrivateTargets,
     };
-    return { prisma, databaseUrl: database.url, embedded, boss, services, close };
+    return { databases, prisma, databaseUrl: database.url, embedded, boss, services, close };
   } catch (error) {
     await close();
     throw error;

@@ -33,7 +33,7 @@ async function makeTenant() {
   const name = `T${unique()}`;
   const { admin } = await createTenant(api.prisma, { name, adminEmail: `${name.toLowerCase()}@example.com` });
   const services = { ...api.services, sealer: createSecretSealer([secretKey]) };
-  const context = await tenantContext({ prisma: api.prisma, services }, name);
+  const context = await tenantContext({ databases: api.databases, services }, name);
   await createWebhook(context, { url: 'https://hooks.example.com/itsm', secret: 'secret', events: ['asset.created'] });
   return { name, admin, db: context.db };
 }

@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ticket } from '@itsm-api/contract';
-import { SharedConnections } from '@itsm-api/server/database/shared-connections.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { type Answer, type Api, startApi } from '../support/api.ts';
-import { workerDatabaseUrl } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /*
- * Reads of all tenants share connections, where the answers come one after the other. Whatever happens to those
- * connections, nobody gets an answer that is another's.
+ * Requests of all tenants take turns on a few connections, each of which is told for whom it works. Whatever happens to
+ * those connections, nobody gets an answer that is another's.
  */
 it('answers each read with what it asked for, or 500, while statements are ended and connections broken', async () => {
   const api = await startApi({ ownDatabase: true });
@@ -33,7 +31,7 @@ it('answers each read with what it asked for, or 500, while statements are ended
     for (let i = 0; Date.now() < end; i++, await sleep(3)) {
       const by = i % 10 === 0 ? 'pg_terminate_backend' : 'pg_cancel_backend';
       await saboteur.query(`SELECT ${by}(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = 'itsm-api' ORDER BY random() LIMIT 1`);
+        WHERE datname = current_database() AND application_name = 'itsm-api requests' ORDER BY random() LIMIT 1`);
     }
   })();
   await Promise.all([...reading, breaking]);
@@ -64,16 +62,3 @@ async function readsOfNewTenant(api: Api): Promise<Read[]> {
     expected: { success: true, ...answer },
   }));
 }
-
-it('gives nobody the answer to another question, and asks no more on that connection', async () => {
-  const connectionString = await workerDatabaseUrl();
-  const shared = new SharedConnections({ connectionString, max: 1 }, () => undefined);
-  const pid = 'SELECT $1::int AS question, pg_backend_pid() AS pid';
-  const backend = () => shared.ask<{ pid: number }>({ name: 'pid', text: pid, values: [] });
-  const { pid: first } = await backend();
-  expect((await backend()).pid).toBe(first);
-  const wrong = shared.ask({ name: 'wrong', text: 'SELECT $1::int + 1 AS question', values: [] });
-  await expect(wrong).rejects.toThrow('PostgreSQL was asked question 3 and answered 4.');
-  expect((await backend()).pid).not.toBe(first);
-  await shared.end();
-});

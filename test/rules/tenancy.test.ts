@@ -1,3 +1,4 @@
+import { openDatabases } from '@itsm-api/server/database/databases.ts';
 import type { PrismaClient } from '@itsm-api/server/database/prisma.ts';
 import { type TenantClient, tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +22,7 @@ beforeAll(async () => {
   prisma = api.prisma;
   mine = await createWorkspace(api);
   theirs = await createWorkspace(api);
-  db = tenantClient(prisma, mine.tenantId);
+  db = tenantClient(api.owner, mine.tenantId);
   myTicket = (await mine.createTicket()).id;
   theirTicket = (await theirs.createTicket({ assigneeId: theirs.userId })).id;
 });
@@ -178,11 +179,14 @@ describe('PostgreSQL', () => {
   });
 
   it('ends a statement that takes too long', async () => {
-    const { createPrisma } = await import('@itsm-api/server/database/prisma.ts');
-    const { workerDatabaseUrl } = await import('../support/database.ts');
-    const url = await workerDatabaseUrl();
-    const hasty = createPrisma({ url, poolSize: 3, statementTimeoutMs: 50, onConnectionError: () => undefined });
-    await expect(hasty.$queryRaw`SELECT pg_sleep(5)`).rejects.toThrow('statement timeout');
-    await hasty.$disconnect();
+    const hasty = openDatabases({
+      url: api.databaseUrl,
+      requestConnections: 1,
+      timeouts: { statementMs: 50, lockMs: 50 },
+      worker: false,
+      onConnectionError: () => undefined,
+    });
+    await expect(hasty.system.prisma.$queryRaw`SELECT pg_sleep(5)`).rejects.toThrow('statement timeout');
+    await hasty.close();
   });
 });

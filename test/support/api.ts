@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { ErrorEnvelope } from '@itsm-api/contract';
 import { buildApp } from '@itsm-api/server/app.ts';
 import type { Services } from '@itsm-api/server/context.ts';
+import { type Databases, openDatabases } from '@itsm-api/server/database/databases.ts';
 import { openJobs } from '@itsm-api/server/database/jobs.ts';
-import { createPrisma, type PrismaClient } from '@itsm-api/server/database/prisma.ts';
+import { type Database, openSystemDatabase, type PrismaClient } from '@itsm-api/server/database/prisma.ts';
 import { readSettings } from '@itsm-api/server/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { createWaker, openLaneJobs } from '@itsm-api/server/webhooks/lanes.ts';
@@ -48,6 +49,9 @@ export interface Api {
   databaseUrl: string;
   boss: PgBoss;
   app: FastifyInstance;
+  databases: Databases;
+  /** As the role that owns the tables, past every wall: for what a test makes and looks at. */
+  owner: Database;
   prisma: PrismaClient;
   services: Services;
   call(call: Call): Promise<Answer>;
@@ -68,20 +72,38 @@ export async function startApi({
     RATE_LIMIT_GLOBAL: '1000000',
     RATE_LIMIT_GROUP: '1000000',
     LOG_LEVEL: 'silent',
+    DATABASE_POOL_SIZE: '8',
+    FAIR_USE_SHARE: '1',
     ...env,
   });
-  const prisma = createPrisma({ url, poolSize: 5, statementTimeoutMs: 10_000, onConnectionError: () => undefined });
+  const timeouts = { statementMs: settings.STATEMENT_TIMEOUT_MS, lockMs: settings.LOCK_TIMEOUT_MS };
+  const onConnectionError = () => undefined;
+  const databases = openDatabases({
+    url,
+    requestConnections: settings.DATABASE_POOL_SIZE,
+    timeouts,
+    worker: false,
+    onConnectionError,
+  });
+  const owner = openSystemDatabase({
+    connectionString: url,
+    application_name: 'itsm-api test',
+    max: 5,
+    timeouts,
+    watch: databases.options.watch,
+    onConnectionError,
+  });
+  const { prisma } = owner;
   const boss = await openJobs({ databaseUrl: url, worker: false, onError: () => undefined });
   const services: Services = {
     now,
     lanes: await openLaneJobs(boss),
-    wakeWorkers: createWaker(prisma),
+    wakeWorkers: createWaker(databases.system.prisma),
     sealer: createSecretSealer([randomBytes(32).toString('base64')]),
     allowPrivateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? false,
   };
   const app = await buildApp({
-    prisma,
-    databaseUrl: url,
+    databases,
     services,
     logger: logger ?? createLogger('silent'),
     settings,
@@ -92,6 +114,8 @@ export async function startApi({
     databaseUrl: url,
     boss,
     app,
+    databases,
+    owner,
     prisma,
     services,
     async call({ method, path, key, headers = {}, body }) {
@@ -113,6 +137,7 @@ export async function startApi({
       await app.close();
       await boss.stop();
       await prisma.$disconnect();
+      await databases.close();
       await own?.drop();
     },
   };

@@ -43,7 +43,7 @@ export interface Workspace {
 export async function createWorkspace(api: Api): Promise<Workspace> {
   const name = `Workspace ${unique()}`;
   const tenant = await api.prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
-  const db = tenantClient(api.prisma, tenant.id);
+  const db = tenantClient(api.databases.system, tenant.id);
   const addUser = (overrides: Partial<NewUser> = {}) =>
     createUser({ db }, { name: 'Sam Field', email: `${unique()}@example.com`, role: 'AGENT', ...overrides });
   const admin = await addUser({ role: 'ADMIN' });

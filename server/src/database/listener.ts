@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { Connection, type ConnectionOptions } from './connection.ts';
 
-/** How often the connection is asked whether it is alive. A notification can be missed for that long at most. */
+/** How often the channel is proved, and how long the proof may take. Milliseconds. */
 const heartbeatMs = 400;
 const reconnectMs = 250;
+
+/** What stands before the payload of a heartbeat, whoever sends it. */
+const heartbeat = 'heartbeat ';
 
 export interface Listener {
   /** True while every notification reaches this process. */
@@ -11,45 +15,50 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-interface ListenerOptions {
-  databaseUrl: string;
+interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch'> {
+  url: string;
   channel: string;
   /** Called on each notification, and whenever the connection is made or lost: what was missed can't be known. */
   onNotify: () => void;
 }
 
-/** Listens for the notifications of one channel, on a connection of its own that is made again when it breaks. */
-export function listen({ databaseUrl, channel, onNotify }: ListenerOptions): Listener {
+/**
+ * Listens for the notifications of one channel, on a connection of its own that is made again when it breaks. A
+ * heartbeat through the channel itself proves that they arrive: there are poolers that accept LISTEN and deliver nothing.
+ */
+export function listen({ url, channel, onNotify, timeouts, watch }: ListenerOptions): Listener {
   const stop = new AbortController();
   let listening = false;
 
   async function listenUntilLost(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: databaseUrl,
+    const connection = new Connection({
+      connectionString: url,
       application_name: `itsm-api ${channel}`,
-      connectionTimeoutMillis: 5000,
-      query_timeout: heartbeatMs,
+      timeouts: { ...timeouts, statementMs: heartbeatMs },
+      watch,
     });
-    const lost = new Promise<void>((resolve) => {
-      client.on('error', () => resolve());
-      client.on('end', resolve);
+    const lost = new AbortController();
+    const until = AbortSignal.any([stop.signal, lost.signal]);
+    connection.on('error', () => lost.abort()).on('end', () => lost.abort());
+    connection.on('notification', ({ payload }) => {
+      if (!payload?.startsWith(heartbeat)) onNotify();
     });
-    client.on('notification', onNotify);
     try {
-      await client.connect();
-      await client.query(`LISTEN ${channel}`);
-      onNotify();
-      listening = true;
-      while (!stop.signal.aborted) {
-        const ended = await Promise.race([lost.then(() => true), sleep(heartbeatMs, false, { signal: stop.signal })]);
-        if (ended) break;
-        await client.query('SELECT 1');
+      await connection.connect();
+      await connection.query(`LISTEN ${channel}`);
+      while (!until.aborted) {
+        await beat(connection, channel, until);
+        if (!listening) {
+          listening = true;
+          onNotify();
+        }
+        await sleep(heartbeatMs, undefined, { signal: until });
       }
     } finally {
       listening = false;
       onNotify();
       // A connection that no longer answers would not say goodbye either.
-      client.end().catch(() => undefined);
+      connection.sever('The connection that listens is closed.');
     }
   }
 
@@ -69,4 +78,44 @@ export function listen({ databaseUrl, channel, onNotify }: ListenerOptions): Lis
       await done;
     },
   };
+}
+
+/** Sends a notification and resolves when it has come back. @throws when it hasn't after `heartbeatMs` */
+async function beat(connection: Connection, channel: string, signal: AbortSignal): Promise<void> {
+  const payload = heartbeat + randomUUID();
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(heartbeatMs)]);
+  await new Promise<void>((resolve, reject) => {
+    const onNotification = (notification: { payload?: string | undefined }) => {
+      if (notification.payload === payload) end(resolve);
+    };
+    const onAbort = () => end(() => reject(patience.reason));
+    const end = (settle: () => void) => {
+      connection.off('notification', onNotification);
+      patience.removeEventListener('abort', onAbort);
+      settle();
+    };
+    connection.on('notification', onNotification);
+    patience.addEventListener('abort', onAbort);
+    connection
+      .query('SELECT pg_notify($1, $2)', [channel, payload])
+      .catch((error: unknown) => end(() => reject(error)));
+  });
+}
+
+/**
+ * Whether a notification comes back on a connection of its own. A pooler that gives each transaction another connection
+ * swallows it, and would mix up roles and tenants as well.
+ */
+export async function hearsNotifications(connection: Connection): Promise<boolean> {
+  const channel = 'itsm_check';
+  await connection.query(`LISTEN ${channel}`);
+  const patience = AbortSignal.timeout(2000);
+  while (!patience.aborted) {
+    const heard = await beat(connection, channel, patience).then(
+      () => true,
+      () => false,
+    );
+    if (heard) return true;
+  }
+  return false;
 }

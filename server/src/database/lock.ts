@@ -1,4 +1,4 @@
-import { changeRows } from './statements.ts';
+import { selectRows } from './statements.ts';
 import { rawClient, type TenantClient } from './tenant-client.ts';
 
 /** The tables whose rows an update locks first. */
@@ -10,7 +10,7 @@ type Lockable = 'tickets' | 'assets' | 'tasks';
  */
 export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
   const text = `SELECT 1 AS locked FROM ${table} WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`;
-  return (await changeRows(db, { text, values: [id] })).length > 0;
+  return (await selectRows(db, { text, values: [db.$tenantId, id] })).length > 0;
 }
 
 /** Locks named by what they guard; each is taken per tenant, for the length of the transaction. */

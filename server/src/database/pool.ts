@@ -1,20 +1,30 @@
 import pg from 'pg';
-import { SharedConnections } from './shared-connections.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
+import { currentScope } from './scope.ts';
+import { TenantQuery } from './tenant-query.ts';
 
-/** One process can't keep more than two of them busy, and each one more is woken more often. */
-const sharedCount = 2;
+export interface PoolOptions extends ConnectionOptions {
+  /** Connections at most. */
+  max: number;
+  /** Told when an idle connection breaks; the pool makes another when one is needed. */
+  onConnectionError: (error: Error) => void;
+}
 
-/** The connections to the database: each for one query or transaction at a time, and beside them those that are shared. */
-export class DatabasePool extends pg.Pool {
-  readonly shared: SharedConnections;
-
-  /** @param config its `max` counts the shared connections too: it is 3 or more */
-  constructor(config: pg.PoolConfig & { max: number }) {
-    super({ ...config, max: config.max - sharedCount });
-    this.shared = new SharedConnections({ ...config, max: sharedCount }, (error) => this.emit('error', error));
+/** Connections of one purpose; each is lent to one statement or transaction at a time. */
+export class Pool extends pg.Pool {
+  constructor({ onConnectionError, ...options }: PoolOptions) {
+    super({ ...options, connectionTimeoutMillis: 5000, Client: Connection as never });
+    this.on('error', onConnectionError);
   }
+}
 
-  override async end(): Promise<void> {
-    await Promise.all([super.end(), this.shared.end()]);
+/** Connections for requests: every statement carries the tenant of the scope in which it was asked for. */
+export class TenantPool extends Pool {
+  // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
+  override query(config: any): any {
+    // Read now: whoever gives a connection back hands it on in a scope of their own.
+    const tenantId = currentScope()?.tenantId;
+    if (tenantId === undefined) throw new Error('A statement of a request was asked for outside of its tenant.');
+    return super.query(new TenantQuery(config, tenantId) as never);
   }
 }

@@ -1,5 +1,6 @@
-import { Prisma, type PrismaClient } from './generated/client.ts';
-import { setPool } from './statements.ts';
+import { Prisma } from './generated/client.ts';
+import type { Database } from './prisma.ts';
+import { withinTenant } from './scope.ts';
 
 /** Operations whose `where` decides the rows. */
 const filtered = new Set([
@@ -21,14 +22,15 @@ const creating = new Set(['create', 'createMany', 'createManyAndReturn']);
 
 type Arguments = { where?: object; data?: object | object[]; cursor?: unknown };
 
-function extendedClient(prisma: PrismaClient, tenantId: bigint) {
+function extendedClient({ prisma, pool }: Database, tenantId: bigint) {
   return prisma.$extends({
     name: 'tenant',
-    client: { $tenantId: tenantId },
+    client: { $tenantId: tenantId, $connections: pool },
     query: {
       $allModels: {
         $allOperations({ model, operation, args, query }) {
-          return query(withinTenant({ model, operation, args: args as Arguments, tenantId }) as typeof args);
+          const restricted = restrict({ model, operation, args: args as Arguments, tenantId }) as typeof args;
+          return withinTenant(tenantId, () => query(restricted));
         },
       },
     },
@@ -46,21 +48,24 @@ function extendedClient(prisma: PrismaClient, tenantId: bigint) {
  */
 export type TenantClient = Omit<
   ReturnType<typeof extendedClient>,
-  RawOperation | '$extends' | '$connect' | '$disconnect'
+  RawOperation | '$connections' | '$extends' | '$connect' | '$disconnect'
 >;
 
 type RawOperation = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
 
 /** The client for one tenant's rows. */
-export function tenantClient(prisma: PrismaClient, tenantId: bigint): TenantClient {
-  const client = extendedClient(prisma, tenantId);
-  setPool(client, prisma);
-  return client;
+export function tenantClient(database: Database, tenantId: bigint): TenantClient {
+  return extendedClient(database, tenantId);
 }
 
 /** Raw SQL on the tenant client: its caller must filter by `$tenantId` itself. See tools/check-imports.ts for who may. */
 export function rawClient(db: TenantClient): Pick<ReturnType<typeof extendedClient>, RawOperation> {
   return db as ReturnType<typeof extendedClient>;
+}
+
+/** The connections below the client, for statements outside of a transaction. */
+export function connectionsOf(db: TenantClient): Database['pool'] {
+  return (db as ReturnType<typeof extendedClient>).$connections;
 }
 
 interface Operation {
@@ -70,7 +75,7 @@ interface Operation {
   tenantId: bigint;
 }
 
-function withinTenant({ model, operation, args, tenantId }: Operation): Arguments {
+function restrict({ model, operation, args, tenantId }: Operation): Arguments {
   const refuse = (why: string): never => {
     throw new Error(`${model}.${operation} is refused by the tenant client: ${why}`);
   };

@@ -1,8 +1,10 @@
 import { Scope } from '@itsm-api/contract';
+import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
-import type { PrismaClient } from '../database/prisma.ts';
+import { statementName } from '../database/statement-name.ts';
 import { type TenantClient, tenantClient } from '../database/tenant-client.ts';
 import { hashKey, isKey } from './key-format.ts';
+import { createLookupQueue } from './lookup-queue.ts';
 
 /** Who a valid key speaks for, and what it may do. */
 export interface KeyIdentity {
@@ -19,14 +21,16 @@ export interface KeyIdentity {
 const cacheSize = 10_000;
 
 export interface KeyLookup {
-  /** Resolves to undefined when the key is malformed, unknown, expired or revoked, or its user or tenant inactive. */
+  /**
+   * Resolves to undefined when the key is malformed, unknown, expired or revoked, or its user or tenant inactive.
+   * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are asked for at once
+   */
   find(key: string): Promise<KeyIdentity | undefined>;
   close(): Promise<void>;
 }
 
 interface LookupOptions {
-  prisma: PrismaClient;
-  databaseUrl: string;
+  databases: Pick<Databases, 'requests' | 'keyLookups' | 'options'>;
   now: () => Date;
 }
 
@@ -34,8 +38,10 @@ interface LookupOptions {
  * Finds keys by their hash and remembers them, for as long as a listener tells of every revocation within a second
  * (docs/decisions/keys.md). While the listener is down each request asks the database.
  */
-export function createKeyLookup({ prisma, databaseUrl, now }: LookupOptions): KeyLookup {
+export function createKeyLookup({ databases, now }: LookupOptions): KeyLookup {
+  const { requests, keyLookups, options } = databases;
   const cache = new Map<string, KeyIdentity>();
+  const queue = createLookupQueue({ atOnce: keyLookups.options.max });
   let generation = 0;
 
   // The triggers in prisma/migrations notify on whatever may end a key: its own change, its user's or its tenant's.
@@ -43,21 +49,24 @@ export function createKeyLookup({ prisma, databaseUrl, now }: LookupOptions): Ke
     generation++;
     cache.clear();
   };
-  const listener = listen({ databaseUrl, channel: 'api_keys', onNotify });
+  const listener = listen({ ...options, channel: 'api_keys', onNotify });
 
   async function load(key: string): Promise<KeyIdentity | undefined> {
-    const row = await prisma.apiKey.findUnique({
-      where: { hash: hashKey(key), revokedAt: null, user: { active: true }, tenant: { active: true } },
-      select: { id: true, tenantId: true, userId: true, scopes: true, expiresAt: true },
+    const { rows } = await keyLookups.query<KeyRow>({
+      name: statementName(byHash),
+      text: byHash,
+      values: [hashKey(key)],
     });
-    if (row === null) return undefined;
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    const tenantId = BigInt(row.tenant_id);
     return {
-      keyId: row.id,
-      tenantId: row.tenantId,
-      userId: row.userId,
+      keyId: BigInt(row.id),
+      tenantId,
+      userId: BigInt(row.user_id),
       scopes: new Set(row.scopes.map((scope) => Scope.parse(scope))),
-      expiresAt: row.expiresAt,
-      db: tenantClient(prisma, row.tenantId),
+      expiresAt: row.expires_at,
+      db: tenantClient(requests, tenantId),
     };
   }
 
@@ -67,7 +76,7 @@ export function createKeyLookup({ prisma, databaseUrl, now }: LookupOptions): Ke
     if (!isKey(key)) return undefined;
 
     const before = generation;
-    const identity = await load(key);
+    const identity = await queue.run(key, () => load(key));
     // What was read before a change may be what the change took away: then it serves this request only.
     if (identity !== undefined && listener.listening && generation === before) {
       if (cache.size >= cacheSize) cache.delete(cache.keys().next().value as string);
@@ -85,3 +94,18 @@ export function createKeyLookup({ prisma, databaseUrl, now }: LookupOptions): Ke
     close: () => listener.close(),
   };
 }
+
+/** As pg reads it: 64 bits as text. */
+interface KeyRow {
+  id: string;
+  tenant_id: string;
+  user_id: string;
+  scopes: string[];
+  expires_at: Date | null;
+}
+
+const byHash = `
+  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.expires_at FROM api_keys k
+  JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
+  JOIN tenants t ON t.id = k.tenant_id AND t.active
+  WHERE k.hash = $1 AND k.revoked_at IS NULL`;

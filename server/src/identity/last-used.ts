@@ -1,4 +1,3 @@
-import { Prisma } from '../database/generated/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 
 const minuteMs = 60_000;
@@ -24,16 +23,15 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
-    const rows = [...pending].map(
-      ([id, { tenantId, at }]) => Prisma.sql`(${tenantId}::bigint, ${id}::bigint, ${at}::timestamptz)`,
-    );
+    const used = [...pending].map(([id, { tenantId, at }]) => ({ id, tenantId, at }));
     pending.clear();
     for (const [id, at] of writtenAt) {
       if (now().getTime() - at >= minuteMs) writtenAt.delete(id);
     }
     await prisma.$executeRaw`
       UPDATE api_keys SET last_used_at = used.at
-      FROM (VALUES ${Prisma.join(rows)}) AS used (tenant_id, id, at)
+      FROM unnest(${used.map(({ tenantId }) => tenantId)}::bigint[], ${used.map(({ id }) => id)}::bigint[],
+        ${used.map(({ at }) => at)}::timestamptz[]) AS used (tenant_id, id, at)
       WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id`.catch(onError);
   }
 

@@ -1,7 +1,8 @@
 import { type Contract, contract } from '@itsm-api/contract';
 import { initServer, type RequestValidationError, type RouterImplementation } from '@ts-rest/fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors.ts';
+import type { FairUse } from '../fair-use.ts';
 import { detailsOf, validationError } from '../validation.ts';
 import { assets } from './assets/handlers.ts';
 import { ping } from './ping/handlers.ts';
@@ -15,9 +16,10 @@ import { webhooks } from './webhooks/handlers.ts';
 export type Handlers<Resource extends keyof Contract> = RouterImplementation<Contract[Resource]>;
 
 /** Registers every endpoint of the contract with its handler; what the contract finds wrong is thrown as ApiError. */
-export async function addResources(app: FastifyInstance): Promise<void> {
+export async function addResources(app: FastifyInstance, fairUse: FairUse): Promise<void> {
   const server = initServer();
-  const router = server.router(contract, { ping, tickets, assets, projects, tasks, users, webhooks });
+  const resources = { ping, tickets, assets, projects, tasks, users, webhooks };
+  const router = server.router(contract, eachInItsTurn(resources, fairUse));
   await app.register(server.plugin(router), {
     logInitialization: false,
     jsonQuery: false,
@@ -26,6 +28,24 @@ export async function addResources(app: FastifyInstance): Promise<void> {
       throw requestError(error);
     },
   });
+}
+
+type Handler = (input: { request: FastifyRequest }) => Promise<unknown>;
+
+/** Has every handler that asks for a tenant's data run in a place of that tenant's, until it has its answer. */
+function eachInItsTurn<Resources extends object>(resources: Resources, fairUse: FairUse): Resources {
+  const inTurn = (handler: Handler): Handler => {
+    return (input) => {
+      const { identity } = input.request;
+      return identity === undefined ? handler(input) : fairUse.run(identity.tenantId, () => handler(input));
+    };
+  };
+  const ofResource = (handlers: object) => mapValues(handlers, (handler) => inTurn(handler as Handler));
+  return mapValues(resources, (handlers) => ofResource(handlers as object)) as Resources;
+}
+
+function mapValues(object: object, change: (value: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 }
 
 function requestError({ pathParams, query, body }: RequestValidationError): ApiError {

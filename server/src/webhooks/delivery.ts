@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { PgBoss } from 'pg-boss';
 import type { Services } from '../context.ts';
+import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import { type ConnectionOptions, createConnections } from './connection.ts';
@@ -10,7 +11,7 @@ import { startWorker } from './worker.ts';
 
 export interface DeliveryOptions {
   prisma: PrismaClient;
-  databaseUrl: string;
+  databases: Pick<Databases, 'options'>;
   boss: PgBoss;
   services: Services;
   logger: FastifyBaseLogger;
@@ -20,11 +21,11 @@ export interface DeliveryOptions {
 
 /** Starts all that a process of the role `worker` does; resolves to what stops it, when nothing is in flight any more. */
 export async function startDelivery(options: DeliveryOptions): Promise<() => Promise<void>> {
-  const { prisma, databaseUrl, boss, services, logger } = options;
+  const { prisma, databases, boss, services, logger } = options;
   const { allowPrivateTargets } = services;
   const connections = createConnections({ ...options.connection, allowPrivateTargets });
   const worker = startWorker({ ...services, prisma, connections, logger });
-  const listener = listen({ databaseUrl, channel: wakeChannel, onNotify: worker.wake });
+  const listener = listen({ ...databases.options, channel: wakeChannel, onNotify: worker.wake });
   await scheduleRetention(boss, { prisma, now: services.now });
   return async () => {
     await listener.close();

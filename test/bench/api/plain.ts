@@ -1,14 +1,17 @@
-import { createPrisma } from '@itsm-api/server/database/prisma.ts';
+import { openSystemDatabase } from '@itsm-api/server/database/prisma.ts';
+import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
 import Fastify from 'fastify';
 
 /*
  * The other rung: the straightforward stack, Fastify over Prisma's findMany and count. No key, no validation. Ends with
  * the process that started it.
  */
-const prisma = createPrisma({
-  url: process.env.DATABASE_URL ?? '',
-  poolSize: 12,
-  statementTimeoutMs: 60_000,
+const { prisma } = openSystemDatabase({
+  connectionString: process.env.DATABASE_URL ?? '',
+  application_name: 'plain stack',
+  max: 12,
+  timeouts: { statementMs: 60_000, lockMs: 60_000 },
+  watch: new SilenceWatch(),
   onConnectionError: () => undefined,
 });
 const app = Fastify();

@@ -2,7 +2,7 @@ import { NewUser, trimmedText, type User } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Context, Services } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
-import type { PrismaClient } from '../../database/prisma.ts';
+import type { Database, PrismaClient } from '../../database/prisma.ts';
 import { tenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { ApiError, invalidField } from '../../errors.ts';
@@ -70,26 +70,26 @@ export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): 
 
 /** What of the runtime a context is made of. */
 interface Sources {
-  prisma: PrismaClient;
+  databases: { system: Database };
   services: Services;
 }
 
 /** The context of queries on a tenant's data that no request asks for. @throws ApiError NOT_FOUND */
 export async function tenantContext(sources: Sources, nameOrId: string): Promise<Context> {
-  return contextOf(sources, await findTenant(sources.prisma, nameOrId));
+  return contextOf(sources, await findTenant(sources.databases.system.prisma, nameOrId));
 }
 
 /** Like `tenantContext`, for making something. @throws ApiError NOT_FOUND, or VALIDATION_ERROR for an inactive tenant */
 export async function activeTenantContext(sources: Sources, nameOrId: string): Promise<Context> {
-  const tenant = await findTenant(sources.prisma, nameOrId);
+  const tenant = await findTenant(sources.databases.system.prisma, nameOrId);
   if (!tenant.active) {
     throw invalidField('VALIDATION_ERROR', 'tenant', `${tenant.name} is inactive: nothing can be created in it`);
   }
   return contextOf(sources, tenant);
 }
 
-function contextOf({ prisma, services }: Sources, { id }: Tenant): Context {
-  return { ...services, db: tenantClient(prisma, BigInt(id)) };
+function contextOf({ databases, services }: Sources, { id }: Tenant): Context {
+  return { ...services, db: tenantClient(databases.system, BigInt(id)) };
 }
 
 function isId(nameOrId: string): boolean {

@@ -34,7 +34,7 @@ export async function selectTickets(
   const names = filterNames.filter((name) => filters[name] !== undefined);
   const [row] = await selectRows<{ totalCount: number; tickets: TicketRow[] | null }>(db, {
     text: textFor(names, skip === 0),
-    values: [Math.min(skip, largestSkip), take, ...names.map((name) => filters[name])],
+    values: [db.$tenantId, Math.min(skip, largestSkip), take, ...names.map((name) => filters[name])],
   });
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0 };
 }
@@ -49,7 +49,7 @@ function textFor(names: FilterName[], isFirstPage: boolean): string {
   return text;
 }
 
-/** The parameters: $2 is how many tickets to skip, $3 how many to take, and from $4 on there are the filters' values. */
+/** The parameters: $1 is the tenant, $2 how many tickets to skip, $3 how many to take; the filters' values follow. */
 function makeText(names: FilterName[], isFirstPage: boolean): string {
   if (names.length === 0) return totalAndPage(tenantTotal, pageByOrdinal);
   const kind = kindColumns(names);
@@ -70,10 +70,10 @@ function totalAndPage(total: string, page: string): string {
     FROM (${total} OFFSET 0) AS total`;
 }
 
-const tenantTotal = 'SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = tenant.id), 0) AS n';
+const tenantTotal = 'SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = $1), 0) AS n';
 
 /** Without filters: ordinals are dense, so any page is one range of them. */
-const pageByOrdinal = `SELECT ${columns} FROM tickets t WHERE t.tenant_id = tenant.id
+const pageByOrdinal = `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1
   AND t.ordinal <= total.n - $2::int AND t.ordinal > total.n - $2::int - $3::int ORDER BY t.id DESC`;
 
 /**
@@ -97,7 +97,7 @@ function kinds(names: FilterName[]): string {
     (name, i) => `AND ${filterColumns[name].column} = ANY ($${i + 4}::${filterColumns[name].type}[])`,
   );
   return `SELECT ${all}, sum(count)::bigint AS count, (sum(sum(count)) OVER ())::bigint AS total FROM ticket_counts
-    WHERE tenant_id = tenant.id ${everybody} ${matching.join(' ')} AND count > 0 GROUP BY ${all}`;
+    WHERE tenant_id = $1 ${everybody} ${matching.join(' ')} AND count > 0 GROUP BY ${all}`;
 }
 
 /** The first page by one filter: the newest of each of its values, row by row from its index. */
@@ -113,7 +113,7 @@ function newestOfEachKind(kind: string[]): string {
 /** @param ids selects ids, among them those of the page and of all pages before it */
 function pageOf(ids: string): string {
   return `SELECT ${columns} FROM (SELECT id FROM (${ids}) AS ids ORDER BY id DESC LIMIT $3::int OFFSET $2::int) AS page
-    JOIN tickets t ON t.tenant_id = tenant.id AND t.id = page.id ORDER BY t.id DESC`;
+    JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`;
 }
 
 /**
@@ -135,7 +135,7 @@ function idsUntilOldest(kind: string[]): string {
 /** Runs a query over the tickets of each kind. */
 function ofEachKind(kind: string[], query: (tickets: string) => string): string {
   const among = (conditions: string[]) =>
-    query(`SELECT * FROM tickets WHERE ${['tenant_id = tenant.id', ...conditions].join(' AND ')}`);
+    query(`SELECT * FROM tickets WHERE ${['tenant_id = $1', ...conditions].join(' AND ')}`);
   const same = kind.map((column) => `${column} = kind.${column}`);
   // Counters have the empty text where tickets have no category.
   const none = [

@@ -1,6 +1,6 @@
 import type { Ticket } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../database/generated/client.ts';
-import { changeRows, selectRows } from '../../database/statements.ts';
+import { selectRows } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 
 /*
@@ -46,11 +46,11 @@ export const columns = `${ownColumns},
     ORDER BY w.user_id) AS "watcherUserIds"`;
 
 const selectOne = `SELECT (SELECT to_json(ticket) FROM (
-  SELECT ${columns} FROM tickets t WHERE t.tenant_id = tenant.id AND t.id = $2) AS ticket) AS ticket`;
+  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2) AS ticket) AS ticket`;
 
 /** One ticket of the tenant. */
 export async function selectTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
-  const [row] = await selectRows<{ ticket: TicketRow | null }>(db, { text: selectOne, values: [id] });
+  const [row] = await selectRows<{ ticket: TicketRow | null }>(db, { text: selectOne, values: [db.$tenantId, id] });
   return row?.ticket ?? undefined;
 }
 
@@ -91,8 +91,8 @@ export async function insertTicket(
   ticket: NewTicketRow,
   watcherUserIds: number[],
 ): Promise<TicketRow> {
-  const values = [JSON.stringify(ticket), watcherUserIds];
-  const [row] = await changeRows<{ ticket: TicketRow }>(db, { text: insert, values });
+  const values = [db.$tenantId, JSON.stringify(ticket), watcherUserIds];
+  const [row] = await selectRows<{ ticket: TicketRow }>(db, { text: insert, values });
   if (row === undefined) throw new Error('The ticket was not inserted.');
   return row.ticket;
 }
@@ -119,22 +119,22 @@ const update = `
 
 /** Changes a ticket that the transaction has locked, and its watchers. `updatedAt` is set as Prisma does elsewhere. */
 export async function changeTicket(db: TenantClient, ticket: Ticket): Promise<TicketRow> {
-  const values = [ticket.id, JSON.stringify({ ...ticket, updatedAt: new Date() }), ticket.watcherUserIds];
-  const [row] = await changeRows<{ ticket: TicketRow }>(db, { text: update, values });
+  const values = [db.$tenantId, ticket.id, JSON.stringify({ ...ticket, updatedAt: new Date() }), ticket.watcherUserIds];
+  const [row] = await selectRows<{ ticket: TicketRow }>(db, { text: update, values });
   if (row === undefined) throw new Error('The ticket was not changed.');
   return row.ticket;
 }
 
 const ancestors = `
   WITH RECURSIVE chain (id, parent_id) AS (
-    SELECT id, parent_id FROM tickets WHERE tenant_id = tenant.id AND id = $2
+    SELECT id, parent_id FROM tickets WHERE tenant_id = $1 AND id = $2
     UNION
-    SELECT t.id, t.parent_id FROM tickets t JOIN chain c ON t.tenant_id = tenant.id AND t.id = c.parent_id
+    SELECT t.id, t.parent_id FROM tickets t JOIN chain c ON t.tenant_id = $1 AND t.id = c.parent_id
   )
   SELECT 1 AS found FROM chain WHERE id = $3`;
 
 /** Whether `ancestorId` is the ticket itself or stands above `ticketId` in the tree of parents. */
 export async function isSelfOrAncestor(db: TenantClient, ancestorId: number, ticketId: number): Promise<boolean> {
-  const rows = await selectRows(db, { text: ancestors, values: [ticketId, ancestorId] });
+  const rows = await selectRows(db, { text: ancestors, values: [db.$tenantId, ticketId, ancestorId] });
   return rows.length > 0;
 }

@@ -1,0 +1,103 @@
+import pg from 'pg';
+import { requestRole, type systemRole } from './roles.ts';
+import { currentScope } from './scope.ts';
+import type { SilenceWatch, WatchedConnection } from './silence-watch.ts';
+
+/** How long PostgreSQL may take, in milliseconds. */
+export interface Timeouts {
+  /** For one statement; PostgreSQL ends one that takes longer. */
+  statementMs: number;
+  /** For one lock that a statement waits for. */
+  lockMs: number;
+}
+
+export interface ConnectionOptions {
+  connectionString: string;
+  /** What `pg_stat_activity` shows, so that an administrator knows the purpose. */
+  application_name: string;
+  /** What it may see; as the role of the URL where it is left out, which migrates. */
+  role?: typeof requestRole | typeof systemRole | undefined;
+  timeouts: Timeouts;
+  watch: SilenceWatch;
+}
+
+/** How much longer than a statement may take its answer is waited for. Milliseconds. */
+const answerGraceMs = 1000;
+
+/** The statement, prepared on every connection, that sets the tenant until its transaction ends. */
+export const setTenant = 'itsm_set_tenant';
+
+/**
+ * A connection with its role and its time-outs. Both are SET when it is open: older poolers refuse them as start-up
+ * parameters. What it waits for is bounded here too, since a connection can be lost without a word (`SilenceWatch`).
+ */
+export class Connection extends pg.Client implements WatchedConnection {
+  readonly #options: ConnectionOptions;
+  #askedAt: number | undefined;
+  #heardAt = performance.now();
+
+  constructor(options: ConnectionOptions) {
+    super({ connectionTimeoutMillis: 5000, keepAlive: true, ...options });
+    this.#options = options;
+    // Without a listener the error of a lost connection would end the process: there is none while it is opened.
+    this.on('error', () => undefined);
+    this.on('drain', () => {
+      this.#askedAt = undefined;
+      this.#heardAt = performance.now();
+    });
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: pg declares it for callbacks and for promises
+  override connect(callback?: (error: any, client?: any) => void): any {
+    this.#options.watch.add(this);
+    const opened = super.connect().then(() => this.#open());
+    if (callback === undefined) return opened;
+    opened.then(() => callback(null, this), callback);
+  }
+
+  async #open(): Promise<this> {
+    const { role, timeouts } = this.#options;
+    await this.query(
+      [
+        `SET statement_timeout = ${timeouts.statementMs}`,
+        `SET lock_timeout = ${timeouts.lockMs}`,
+        `SET idle_in_transaction_session_timeout = ${timeouts.statementMs + 5000}`,
+        ...(role === undefined ? [] : [`SET ROLE ${role}`]),
+        // To plan a page of tickets takes longer than to answer it (docs/decisions/totals.md).
+        ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
+        `PREPARE ${setTenant} (text) AS SELECT set_config('itsm.tenant_id', $1, true)`,
+      ].join('; '),
+    ).catch(async (error: unknown) => {
+      await this.end();
+      throw error;
+    });
+    return this;
+  }
+
+  /** As pg has it, but that `BEGIN` sets the tenant of the scope in the same round trip. */
+  // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
+  override query(...args: any[]): any {
+    this.#askedAt ??= performance.now();
+    const [config] = args;
+    const scope = config?.text === 'BEGIN' ? currentScope() : undefined;
+    if (scope !== undefined) {
+      scope.transaction = this;
+      args[0] = `BEGIN; SELECT set_config('itsm.tenant_id', '${scope.tenantId}', true)`;
+    }
+    return Reflect.apply(super.query, this, args);
+  }
+
+  overdueSince(now: number): number | undefined {
+    const limit = this.#options.timeouts.statementMs + answerGraceMs;
+    return this.#askedAt !== undefined && now - this.#askedAt > limit ? this.#askedAt : undefined;
+  }
+
+  isIdleSince(moment: number): boolean {
+    return this.#askedAt === undefined && this.#heardAt < moment;
+  }
+
+  sever(reason: string): void {
+    const { connection } = this as unknown as { connection: pg.Connection };
+    connection.stream.destroy(new Error(reason));
+  }
+}

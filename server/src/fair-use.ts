@@ -1,0 +1,117 @@
+import { ApiError } from './errors.ts';
+
+export interface FairUseOptions {
+  /** How many requests may use the database at once: the connections for requests. */
+  places: number;
+  /** The part of them that one tenant may hold at once, from 0 to 1. */
+  share: number;
+  /** Requests of one tenant that may wait for a place. */
+  longestQueue: number;
+  /** How long one may wait. Milliseconds. */
+  waitMs: number;
+  /** Told of each refusal. */
+  onRefused(refusal: { tenantId: bigint; reason: string }): void;
+}
+
+/** A tenant asks for more at once than is its share. The request costs it nothing of its limits. */
+export class FairUseRefused extends ApiError {
+  constructor(reason: string) {
+    const message = `This workspace has as many requests under way at once as it may, and ${reason}. Send fewer at the same time, and this one again in 1 second.`;
+    super('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
+  }
+}
+
+export interface FairUse {
+  /**
+   * Runs `work` in a place of the tenant's, at once or when it is its turn.
+   * @throws FairUseRefused when too many of the tenant's wait already, or it waited too long
+   */
+  run<Result>(tenantId: bigint, work: () => Promise<Result>): Promise<Result>;
+}
+
+interface Waiting {
+  start(): void;
+}
+
+/** One tenant that has something running or waiting. */
+interface Line {
+  running: number;
+  waiting: Set<Waiting>;
+}
+
+/**
+ * Keeps one tenant from using the database up (docs/decisions/fair-use.md): each holds a share of the places, the
+ * tenants that wait are served in turn, and within a tenant who came first goes first.
+ */
+export function createFairUse({ places, share, longestQueue, waitMs, onRefused }: FairUseOptions): FairUse {
+  const ofTenant = Math.max(1, Math.floor(places * share));
+  /** In the order of their turns. */
+  const lines = new Map<bigint, Line>();
+  let free = places;
+
+  function refuse(tenantId: bigint, reason: string): FairUseRefused {
+    onRefused({ tenantId, reason });
+    return new FairUseRefused(reason);
+  }
+
+  function wait(tenantId: bigint, { waiting }: Line): Promise<void> {
+    if (waiting.size >= longestQueue) throw refuse(tenantId, `${waiting.size} more are waiting`);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.delete(mine);
+        reject(refuse(tenantId, `this one has waited ${waitMs} ms`));
+      }, waitMs);
+      const mine = {
+        start() {
+          clearTimeout(timer);
+          waiting.delete(mine);
+          resolve();
+        },
+      };
+      waiting.add(mine);
+    });
+  }
+
+  /** Gives free places to those that wait, a tenant after the other. */
+  function startNext(): void {
+    for (const [tenantId, line] of lines) {
+      if (free === 0) return;
+      const [next] = line.waiting;
+      if (next === undefined || line.running >= ofTenant) continue;
+      take(line);
+      next.start();
+      // To the end of the row.
+      lines.delete(tenantId);
+      lines.set(tenantId, line);
+    }
+  }
+
+  function take(line: Line): void {
+    free--;
+    line.running++;
+  }
+
+  function giveBack(line: Line): void {
+    free++;
+    line.running--;
+    startNext();
+  }
+
+  return {
+    async run(tenantId, work) {
+      const line = lines.get(tenantId) ?? { running: 0, waiting: new Set<Waiting>() };
+      lines.set(tenantId, line);
+      try {
+        if (free > 0 && line.running < ofTenant && line.waiting.size === 0) take(line);
+        else await wait(tenantId, line);
+        try {
+          return await work();
+        } finally {
+          giveBack(line);
+        }
+      } finally {
+        if (line.running === 0 && line.waiting.size === 0) lines.delete(tenantId);
+      }
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify';
+import { FairUseRefused } from '../fair-use.ts';
+
+interface UnreadAnswersOptions {
+  /** How much of a tenant's answers may wait to be read by its clients. Bytes. */
+  limit: number;
+  onRefused(refusal: { tenantId: bigint; reason: string }): void;
+}
+
+/**
+ * Answers that a client asks for and doesn't read are kept in memory until it does. When those of a tenant are too many,
+ * its next requests are refused until some have been read or their connections are gone (docs/decisions/fair-use.md).
+ */
+export function boundUnreadAnswers(app: FastifyInstance, { limit, onRefused }: UnreadAnswersOptions): void {
+  const unread = new Map<bigint, number>();
+
+  function add(tenantId: bigint, bytes: number): void {
+    const sum = (unread.get(tenantId) ?? 0) + bytes;
+    if (sum === 0) unread.delete(tenantId);
+    else unread.set(tenantId, sum);
+  }
+
+  app.addHook('preHandler', (request, _reply, done) => {
+    const { tenantId } = request.identity ?? {};
+    if (tenantId === undefined || (unread.get(tenantId) ?? 0) <= limit) return done();
+    const reason = `${unread.get(tenantId)} bytes of its answers wait to be read`;
+    onRefused({ tenantId, reason });
+    done(new FairUseRefused(reason));
+  });
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { tenantId } = request.identity ?? {};
+    if (tenantId !== undefined && typeof payload === 'string') {
+      const bytes = Buffer.byteLength(payload);
+      add(tenantId, bytes);
+      reply.raw.once('close', () => add(tenantId, -bytes));
+    }
+    done(null, payload);
+  });
+}

@@ -1,0 +1,60 @@
+import PQueue from 'p-queue';
+import { ApiError } from '../errors.ts';
+
+/** Keys that were valid are remembered as such for an hour, so many at most. */
+const rememberedMs = 3_600_000;
+const remembered = 10_000;
+
+/** How many look-ups of other keys may wait. */
+const longestQueue = 200;
+
+export interface LookupQueue {
+  /**
+   * Looks up a key in its turn; several who ask for the same key at once get one answer.
+   * @throws ApiError RATE_LIMIT_EXCEEDED when too many others wait
+   */
+  run<Found>(key: string, lookUp: () => Promise<Found>): Promise<Found>;
+}
+
+/**
+ * Keys that were valid within the hour go first. Anybody can make up keys with a right checksum and send them without
+ * limit, since a limit belongs to a key: they wait behind everybody else, and are turned away when they are too many.
+ */
+export function createLookupQueue({ atOnce }: { atOnce: number }): LookupQueue {
+  const queue = new PQueue({ concurrency: atOnce });
+  const validAt = new Map<string, number>();
+  const underWay = new Map<string, Promise<unknown>>();
+
+  function wasValid(key: string): boolean {
+    const at = validAt.get(key);
+    return at !== undefined && performance.now() - at < rememberedMs;
+  }
+
+  function remember(key: string): void {
+    validAt.delete(key);
+    validAt.set(key, performance.now());
+    if (validAt.size > remembered) validAt.delete(validAt.keys().next().value as string);
+  }
+
+  async function take<Found>(key: string, lookUp: () => Promise<Found>): Promise<Found> {
+    const priority = Number(wasValid(key));
+    if (priority === 0 && queue.sizeBy({ priority }) >= longestQueue) {
+      const message = 'Too many keys are being looked up that were not used lately. Try again in 1 second.';
+      throw new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
+    }
+    const found = await queue.add(lookUp, { priority });
+    if (found === undefined) validAt.delete(key);
+    else remember(key);
+    return found;
+  }
+
+  return {
+    run<Found>(key: string, lookUp: () => Promise<Found>) {
+      const same = underWay.get(key) as Promise<Found> | undefined;
+      if (same !== undefined) return same;
+      const taken = take(key, lookUp).finally(() => underWay.delete(key));
+      underWay.set(key, taken);
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newKey } from '@itsm-api/server/identity/key-format.ts';
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { execute } from '../support/database.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+
+/*
+ * One tenant can't take the database from the others: it holds a share of the connections, and waits for itself.
+ */
+const logged: Record<string, unknown>[] = [];
+let api: Api;
+let greedy: Workspace;
+let other: Workspace;
+let lock: pg.Client;
+
+beforeAll(async () => {
+  api = await startApi({
+    env: {
+      DATABASE_POOL_SIZE: '8',
+      FAIR_USE_SHARE: '0.25',
+      FAIR_USE_QUEUE: '3',
+      FAIR_USE_WAIT_MS: '1500',
+      FAIR_USE_UNREAD_BYTES: '1000000',
+    },
+    logger: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) }),
+  });
+  [greedy, other] = [await createWorkspace(api), await createWorkspace(api)];
+  await greedy.createTicket();
+  await other.createTicket();
+  lock = new pg.Client({ connectionString: api.databaseUrl });
+  await lock.connect();
+});
+afterAll(async () => {
+  await lock.end();
+  await api.close();
+});
+
+/** Holds what every create of the tenant waits for, while `work` is done. */
+async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Promise<Result>): Promise<Result> {
+  await lock.query('BEGIN');
+  await lock.query('SELECT FROM ticket_sequences WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
+  try {
+    return await work();
+  } finally {
+    await lock.query('ROLLBACK');
+  }
+}
+
+const create = (workspace: Workspace) => workspace.call('POST', '/tickets', ticket);
+
+/** How many statements of requests wait in the database. */
+async function waiting(): Promise<number> {
+  const rows = await api.prisma.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM pg_stat_activity
+    WHERE application_name = 'itsm-api requests' AND datname = current_database() AND wait_event_type = 'Lock'`;
+  return rows[0]?.count ?? 0;
+}
+
+it('gives a tenant its share of the connections, and answers others meanwhile', async () => {
+  const creates = await whileCreatesWait(greedy, async () => {
+    const creates = Array.from({ length: 5 }, () => create(greedy));
+    await expect.poll(waiting, { timeout: 10_000 }).toBe(2);
+    for (let i = 0; i < 20; i++) expect((await other.call('GET', '/tickets')).status).toBe(200);
+    expect((await create(other)).status).toBe(201);
+    expect(await waiting()).toBe(2);
+    return creates;
+  });
+  // In their turn, when it is over.
+  expect((await Promise.all(creates)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
+});
+
+it('answers 429 to those that are too many, and to those that waited too long', async () => {
+  logged.length = 0;
+  const answers = await whileCreatesWait(greedy, async () => {
+    const first = Array.from({ length: 2 }, () => create(greedy));
+    await expect.poll(waiting, { timeout: 10_000 }).toBe(2);
+    const waited = Array.from({ length: 3 }, () => create(greedy));
+    await sleep(50);
+    const tooMany = await create(greedy);
+    return { first, waited: await Promise.all(waited), tooMany };
+  });
+  const refused = [...answers.waited, answers.tooMany];
+  for (const answer of refused) {
+    expect(answer.status).toBe(429);
+    expect(answer.headers['retry-after']).toBe('1');
+    expect(errorOf(answer)).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 1 });
+    expect(errorOf(answer).message).toMatch(/requests under way at once/);
+  }
+  expect((await Promise.all(answers.first)).map(({ status }) => status)).toEqual([201, 201]);
+  const refusals = logged.filter(({ msg }) => String(msg).includes('refused for fair use'));
+  expect(refusals.map(({ tenantId }) => tenantId)).toEqual(refused.map(() => String(greedy.tenantId)));
+});
+
+it('takes a refused request from neither window', async () => {
+  const remaining = ({ headers }: Answer) => Number(headers['x-ratelimit-remaining']);
+  const before = remaining(await greedy.call('GET', '/tickets'));
+  await whileCreatesWait(greedy, async () => {
+    const first = Array.from({ length: 5 }, () => create(greedy));
+    await sleep(50);
+    for (const answer of await Promise.all([create(greedy), create(greedy)])) {
+      expect(answer.status).toBe(429);
+    }
+    void first;
+    await lock.query('ROLLBACK');
+    await Promise.all(first);
+  });
+  expect(remaining(await greedy.call('GET', '/tickets'))).toBe(before - 6);
+});
+
+it('looks up a key that was used lately before those that nobody knows, and turns away too many of them', async () => {
+  const list = (key: string) => api.call({ method: 'GET', path: '/api/public/v1/tickets', key });
+  const known = await other.createKey();
+  expect((await list(known)).status).toBe(200);
+
+  await lock.query('BEGIN');
+  await lock.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+  const order: number[] = [];
+  const ask = async (key: string) => order.push((await list(key)).status);
+  const unknown = Array.from({ length: 300 }, () => ask(newKey()));
+  // What was remembered is forgotten, as after a revocation of whatever key: the known one is looked up again.
+  await execute(api.databaseUrl, 'NOTIFY api_keys');
+  await expect.poll(() => order.length, { timeout: 10_000 }).toBeGreaterThan(50);
+  await sleep(200);
+  const asked = ask(known);
+  await sleep(200);
+  await lock.query('COMMIT');
+  await Promise.all([...unknown, asked]);
+
+  const [turnedAway, lookedUp] = [order.filter((status) => status === 429), order.filter((status) => status !== 429)];
+  expect(turnedAway.length).toBeGreaterThan(50);
+  // Before most of the others, though it came last, and has a list to read besides.
+  expect(lookedUp.indexOf(200)).toBeLessThan(lookedUp.length / 4);
+  expect(lookedUp.filter((status) => status === 401)).toHaveLength(lookedUp.length - 1);
+});
+
+it('refuses a tenant whose clients leave too many answers unread, until they are read or gone', async () => {
+  const slow = await createWorkspace(api);
+  for (let i = 0; i < 100; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
+  await api.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = api.app.server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1').pause();
+  const request = `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${slow.key}\r\n\r\n`;
+  // More than the buffers of two sockets hold.
+  client.write(request.repeat(6));
+
+  const status = async (workspace: Workspace) => (await workspace.call('GET', '/tickets?perPage=1')).status;
+  await expect.poll(() => status(slow), { timeout: 15_000 }).toBe(429);
+  expect(await status(other)).toBe(200);
+  client.destroy();
+  await expect.poll(() => status(slow), { timeout: 15_000 }).toBe(200);
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/*
+ * PostgreSQL keeps a named statement and its plans until the connection ends. What callers send may decide the values of
+ * a statement, never how many statements there are.
+ */
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  // One connection, so that all that is kept is kept there.
+  api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+const choices = {
+  status: ['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'],
+  priority: ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'],
+  type: ['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST'],
+  category: ['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'],
+};
+
+const some = (count: number, make: (i: number) => unknown) =>
+  Array.from({ length: count }, (_, i) => make(i)).join(',');
+
+/** Requests that differ in which filters they give, and in how many values of each. */
+function request(i: number): [method: string, path: string, body?: unknown] {
+  const filters = Object.entries(choices)
+    .filter((_, which) => ((i >> which) & 1) === 1)
+    .map(([name, values]) => `${name}=${values.slice(0, 1 + (i % values.length)).join(',')}`);
+  const count = 1 + (i % 50);
+  switch (i % 5) {
+    case 0:
+      return ['GET', `/tickets?page=${1 + (i % 3)}&${filters.join('&')}`];
+    case 1:
+      return ['GET', `/tickets?assigneeId=${some(count, (n) => i + n + 1)}&${filters.join('&')}`];
+    case 2:
+      return ['GET', `/users?email=${some(count, (n) => `user${i}-${n}@example.com`)}`];
+    case 3:
+      return ['GET', `/assets?assignedToId=${some(count, (n) => i + n + 1)}`];
+    default:
+      return [
+        'POST',
+        '/tickets',
+        { title: 'x', description: 'x', type: 'INCIDENT', category: 'OTHER', watcherUserIds: ids(count, i) },
+      ];
+  }
+}
+
+/** Nobody: the request is refused after they were looked for. */
+const ids = (count: number, from: number) => Array.from({ length: count }, (_, n) => 900_000_000 + from + n);
+
+async function send(from: number, to: number): Promise<void> {
+  for (let i = from; i < to; i++) {
+    const { status, text } = await workspace.call(...request(i));
+    expect([200, 201, 400], text).toContain(status);
+  }
+}
+
+/** What the backend of the connection keeps. */
+async function kept(): Promise<{ statements: number; bytes: number }> {
+  const connection = await api.databases.requests.pool.connect();
+  try {
+    // Memory is shown to those who may see all of the server.
+    await connection.query('RESET ROLE');
+    const { rows } = await connection.query<{ statements: number; bytes: number }>(
+      `SELECT (SELECT count(*)::int FROM pg_prepared_statements) AS statements,
+        (SELECT sum(total_bytes)::float8 FROM pg_backend_memory_contexts) AS bytes`,
+    );
+    return rows[0] as { statements: number; bytes: number };
+  } finally {
+    await connection.query('SET ROLE itsm_request');
+    connection.release();
+  }
+}
+
+it('keeps as many statements, and as much memory, after 5,000 varied requests as after 1,000', async () => {
+  await send(0, 1000);
+  const before = await kept();
+  await send(1000, 6000);
+  const after = await kept();
+  expect(after.statements).toBe(before.statements);
+  expect(after.bytes).toBeLessThan(before.bytes * 1.1);
+}, 120_000);

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** A TCP proxy before PostgreSQL, as poolers and firewalls stand there. */
+export interface Proxy {
+  /** The URL that leads through it. */
+  url: string;
+  /** Stops forwarding on the connections that are open, in silence; new ones work. Resolves to how many there were. */
+  silence(): number;
+  close(): Promise<void>;
+}
+
+interface ProxyOptions {
+  /** Leaves out notifications, as a pooler does that lends a connection for one transaction. */
+  swallowsNotifications?: boolean;
+}
+
+export async function startProxy(databaseUrl: string, { swallowsNotifications }: ProxyOptions = {}): Promise<Proxy> {
+  const target = new URL(databaseUrl);
+  const pairs = new Set<[Socket, Socket]>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    const pair: [Socket, Socket] = [client, upstream];
+    pairs.add(pair);
+    for (const [socket, other] of [pair, pair.toReversed() as [Socket, Socket]]) {
+      socket.on('error', () => undefined).on('close', () => other.destroy());
+      socket.on('close', () => pairs.delete(pair));
+    }
+    client.on('data', (data) => upstream.write(data));
+    const forward = (data: Buffer) => client.write(data);
+    upstream.on('data', swallowsNotifications ? withoutNotifications(forward) : forward);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const url = new URL(databaseUrl);
+  url.port = String(port);
+
+  return {
+    url: url.href,
+    silence() {
+      for (const socket of [...pairs].flat()) socket.removeAllListeners('data').on('data', () => undefined);
+      return pairs.size;
+    },
+    async close() {
+      for (const socket of [...pairs].flat()) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Passes on PostgreSQL's messages (a type, a length with itself, a body) but for those of the type `A`. */
+function withoutNotifications(forward: (data: Buffer) => void): (data: Buffer) => void {
+  let rest = Buffer.alloc(0);
+  return (data) => {
+    rest = Buffer.concat([rest, data]);
+    while (rest.length >= 5) {
+      const length = 1 + rest.readInt32BE(1);
+      if (rest.length < length) return;
+      if (rest[0] !== 'A'.charCodeAt(0)) forward(rest.subarray(0, length));
+      rest = rest.subarray(length);
+    }
+  };
+}
