@@ -25,6 +25,9 @@ const filterNames = Object.keys(filterColumns) as FilterName[];
 /** PostgreSQL counts a tenant's tickets in 32 bits; pages may be asked for that lie beyond. */
 const largestSkip = 2 ** 31 - 1000;
 
+/** Where it is not told that no page is larger, the planner expects a tenth of all that matches. */
+const largestPage = 100;
+
 /** Some of the tickets that the filters match, newest first, and how many there are in all. */
 export async function selectTickets(
   db: TenantClient,
@@ -103,8 +106,7 @@ function kinds(names: FilterName[]): string {
 /** The first page by one filter: the newest of each of its values, row by row from its index. */
 function newestOfEachKind(kind: string[]): string {
   const newest = ofEachKind(kind, (tickets) => {
-    // No page is larger than 100. Without that number the planner would expect a tenth of all.
-    const few = `SELECT * FROM (${tickets}) AS tickets ORDER BY id DESC LIMIT 100`;
+    const few = `SELECT * FROM (${tickets}) AS tickets ORDER BY id DESC LIMIT ${largestPage}`;
     return `SELECT * FROM (${few}) AS few ORDER BY id DESC LIMIT $3::int`;
   });
   return `SELECT ${columns} FROM (${newest} ORDER BY id DESC LIMIT $3::int) AS t ORDER BY t.id DESC`;
@@ -112,7 +114,8 @@ function newestOfEachKind(kind: string[]): string {
 
 /** @param ids selects ids, among them those of the page and of all pages before it */
 function pageOf(ids: string): string {
-  return `SELECT ${columns} FROM (SELECT id FROM (${ids}) AS ids ORDER BY id DESC LIMIT $3::int OFFSET $2::int) AS page
+  const page = `SELECT id FROM (${ids}) AS ids ORDER BY id DESC LIMIT $3::int OFFSET $2::int`;
+  return `SELECT ${columns} FROM (SELECT id FROM (${page}) AS page LIMIT ${largestPage}) AS page
     JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`;
 }
 
