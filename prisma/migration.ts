@@ -1,5 +1,8 @@
-import { diffMigrations, writeMigration } from '../server/src/database/migrate.ts';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { migrationsFolder } from '../server/src/database/migrations.ts';
 import { openTemporary } from '../server/src/embedded-postgres/temporary.ts';
+import { diffMigrations } from './diff.ts';
 
 /*
  * node prisma/migration.ts NAME      makes the migration that leads from prisma/migrations to prisma/schema.prisma
@@ -38,4 +41,13 @@ async function diff(): Promise<string> {
   } finally {
     await stop();
   }
+}
+
+/** Makes `prisma/migrations/<UTC time>_<name>/migration.sql` and returns its path. */
+async function writeMigration(name: string, sql: string): Promise<string> {
+  const time = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
+  const folder = join(migrationsFolder, `${time}_${name}`);
+  await mkdir(folder);
+  await writeFile(join(folder, 'migration.sql'), sql);
+  return join(folder, 'migration.sql');
 }

@@ -15,6 +15,7 @@ import type { Prisma } from '../server/src/database/generated/client.ts';
 import type { PrismaClient } from '../server/src/database/prisma.ts';
 import { newKey } from '../server/src/identity/key-format.ts';
 import { keyColumns } from '../server/src/identity/keys.ts';
+import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 
 /** The workspace that a first start makes: its key is known only now. */
 export interface DemoWorkspace {
@@ -30,7 +31,7 @@ export function seed(prisma: PrismaClient): Promise<DemoWorkspace | undefined> {
     if (await tx.tenant.findFirst({ select: { id: true } })) return undefined;
 
     const tenant = await tx.tenant.create({
-      data: { name: tenantName, nameKey: tenantName.toLowerCase(), ...unchangedSince(daysSinceStart) },
+      data: { name: tenantName, nameKey: tenantNameKey(tenantName), ...unchangedSince(daysSinceStart) },
     });
     const users = await addUsers(tx, tenant.id);
     await addTickets(tx, users);

@@ -2,41 +2,73 @@ import { glob, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/**
+/*
  * Holds the direction of imports that ARCHITECTURE.md draws, and a few walls beside it: `node tools/check-imports.ts`.
- * A file may import from its own layer and from those before it.
+ * Imports of types count. That files don't import in a circle is Biome's to check (noImportCycles).
  */
-const layers: [name: string, files: RegExp][] = [
-  ['contract', /^contract\//],
-  ['client', /^client\//],
-  ['basics', /^server\/src\/(env|errors|fair-use|present|reply|validation)\.ts$/],
-  ['embedded PostgreSQL', /^server\/src\/embedded-postgres\//],
-  ['database', /^server\/src\/database\//],
-  ['identity, webhooks and context', /^server\/src\/(identity\/|webhooks\/|context\.ts)/],
-  ['queries', /^server\/src\/resources\/(.*\/(?!handlers)[\w-]+|changes|lists|references)\.ts$/],
-  ['handlers', /^server\/src\/resources\//],
-  ['http', /^server\/src\/http\//],
-  ['app', /^server\/src\/(app|runtime)\.ts$/],
-  ['prisma', /^prisma(\/|\.config)/],
-  ['entry points', /^(server\/src\/(main|banner|cli\/.*)|tools\/.*)\.ts$/],
-  ['examples', /^examples\//],
-  ['tests', /^test\//],
-];
 
-/** Layers that must not know one that stands before them. */
-const strangers: Record<string, string[]> = {
-  basics: ['client'],
-  database: ['client'],
-  http: ['handlers', 'queries', 'client'],
-  handlers: ['database', 'client'],
+interface Room {
+  files: RegExp;
+  /** The rooms that it may import from, beside itself. */
+  imports: string[];
+}
+
+const server = ['contract', 'basics', 'embedded PostgreSQL', 'database', 'all tenants', 'webhooks', 'context'];
+
+/** Every file is in the first room whose pattern it matches. */
+const rooms: Record<string, Room> = {
+  contract: { files: /^contract\//, imports: [] },
+  client: { files: /^client\/src\//, imports: [] },
+  'client tools': { files: /^client\//, imports: ['contract'] },
+  basics: {
+    files: /^server\/src\/(env|errors|error-code|fair-use|loopback|present|reply|validation)\.ts$/,
+    imports: ['contract'],
+  },
+  'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },
+  // The ways into the database that see all tenants: no request may get hold of one.
+  'all tenants': { files: /^server\/src\/database\/(prisma|databases)\.ts$/, imports: ['database'] },
+  database: { files: /^server\/src\/database\//, imports: ['contract', 'basics', 'all tenants'] },
+  webhooks: { files: /^server\/src\/webhooks\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
+  context: { files: /^server\/src\/context\.ts$/, imports: ['database', 'webhooks'] },
+  identity: {
+    files: /^server\/src\/identity\//,
+    imports: ['contract', 'basics', 'database', 'all tenants', 'context'],
+  },
+  handlers: {
+    files: /^server\/src\/resources\/(index|handlers|[\w-]+\/handlers)\.ts$/,
+    imports: ['contract', 'basics', 'queries'],
+  },
+  // What no request asks for: the rows of tenants themselves, and the nightly check of totals.
+  'queries over all tenants': {
+    files: /^server\/src\/resources\/(tenants\/queries|tickets\/totals)\.ts$/,
+    imports: ['contract', 'basics', 'database', 'all tenants', 'context', 'queries'],
+  },
+  queries: {
+    files: /^server\/src\/resources\//,
+    imports: ['contract', 'basics', 'database', 'webhooks', 'context'],
+  },
+  http: { files: /^server\/src\/http\//, imports: ['contract', 'basics', 'context', 'identity'] },
+  schema: { files: /^server\/src\/schema\.ts$/, imports: [...server, 'queries over all tenants'] },
+  app: { files: /^server\/src\/(app|runtime)\.ts$/, imports: [...server, 'identity', 'handlers', 'http'] },
+  prisma: {
+    files: /^prisma(\/|\.config)/,
+    imports: ['contract', 'embedded PostgreSQL', 'database', 'all tenants', 'identity', 'queries over all tenants'],
+  },
+  'entry points': {
+    files: /^server\/src\/(main|banner|shutdown|cli\/.*)\.ts$/,
+    imports: [...server, 'identity', 'queries', 'queries over all tenants', 'http', 'schema', 'app', 'prisma'],
+  },
+  tools: { files: /^tools\//, imports: ['contract', 'client tools', 'basics'] },
+  examples: { files: /^examples\//, imports: ['client'] },
+  tests: { files: /^test\//, imports: ['everything'] },
 };
 
 /** Text that may stand in these files alone. */
 const confined: [text: RegExp, files: RegExp, why: string][] = [
-  [/from '@ts-rest\//, /^(contract\/|server\/src\/resources\/index\.ts)/, 'ts-rest must stay replaceable'],
+  [/from '@ts-rest\//, /^(contract\/|server\/src\/resources\/(index|handlers)\.ts)/, 'ts-rest must stay replaceable'],
   [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ makes a Prisma client'],
   [
-    /\$(query|execute)Raw|selectRows[<(]/,
+    /\$(query|execute)Raw|(select|change)Rows[<(]/,
     /^(server\/src\/(database|identity|webhooks|resources)|test)\//,
     'raw SQL filters by tenant by hand',
   ],
@@ -47,33 +79,25 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   ],
 ];
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const faults: string[] = [];
-
-for await (const file of glob('{contract,server,client,examples,prisma,test,tools}/**/*.ts', {
-  cwd: root,
-  exclude: (name) => /node_modules|generated|^dist$/.test(name),
-})) {
-  const source = await readFile(join(root, file), 'utf8');
-  for (const [, target = ''] of source.matchAll(/(?:from|import|import\() ?'([^']+)'/g)) checkImport(file, target);
-  for (const [text, files, why] of confined) {
-    if (text.test(source) && !files.test(file)) faults.push(`${file}: ${text.source} doesn't belong here: ${why}.`);
-  }
+/** What is wrong with the imports and the text of a file, a line each; none where all is well. */
+export function faultsOf(file: string, source: string): string[] {
+  const imports = [...source.matchAll(/(?:from|import|import\() ?'([^']+)'/g)].map(([, target = '']) => target);
+  const misplaced = confined.filter(([text, files]) => text.test(source) && !files.test(file));
+  return [
+    ...imports.flatMap((target) => faultOf(file, target) ?? []),
+    ...misplaced.map(([text, , why]) => `${file}: ${text.source} doesn't belong here: ${why}.`),
+  ];
 }
 
-for (const fault of faults) process.stderr.write(`${fault}\n`);
-process.exitCode = faults.length > 0 ? 1 : 0;
-
-function checkImport(file: string, target: string): void {
+function faultOf(file: string, target: string): string | undefined {
   const imported = pathOf(file, target);
-  // Types of the generated client belong to everybody.
-  if (imported === undefined || imported.includes('/generated/')) return;
-  const [from, to] = [layerOf(file), layerOf(imported)];
-  const [fromName, toName] = [layers[from]?.[0] ?? '', layers[to]?.[0] ?? ''];
-  if (from === -1) faults.push(`${file}: belongs to no layer; name it in tools/check-imports.ts.`);
-  else if (to > from) faults.push(`${file}: ${fromName} must not import ${toName} (${target}).`);
-  else if (strangers[fromName]?.includes(toName))
-    faults.push(`${file}: ${fromName} must not know ${toName} (${target}).`);
+  // What Prisma generates belongs to everybody: its types are those of rows.
+  if (imported === undefined || imported.startsWith('server/src/database/generated/')) return undefined;
+  const [from, to] = [roomOf(file), roomOf(imported)];
+  if (from === undefined) return `${file}: is in no room; name it in tools/check-imports.ts.`;
+  const allowed = rooms[from]?.imports ?? [];
+  if (from === to || allowed.includes('everything') || (to !== undefined && allowed.includes(to))) return undefined;
+  return `${file}: ${from} must not import ${to ?? 'what is in no room'} (${target}).`;
 }
 
 function pathOf(file: string, target: string): string | undefined {
@@ -82,6 +106,19 @@ function pathOf(file: string, target: string): string | undefined {
   return name && `${name}/src/index.ts`;
 }
 
-function layerOf(file: string): number {
-  return layers.findIndex(([, files]) => files.test(file));
+function roomOf(file: string): string | undefined {
+  return Object.keys(rooms).find((name) => rooms[name]?.files.test(file));
+}
+
+if (import.meta.main) {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  for await (const file of glob('{contract,server,client,examples,prisma,test,tools}/**/*.ts', {
+    cwd: root,
+    exclude: (name) => /node_modules|^dist$|database\/generated/.test(name),
+  })) {
+    for (const fault of faultsOf(file, await readFile(join(root, file), 'utf8'))) {
+      process.stderr.write(`${fault}\n`);
+      process.exitCode = 1;
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { clientSource } from '../client/generate.ts';
+import { clientSources } from '../client/generate.ts';
 import { openApiDocument } from '../contract/src/openapi.ts';
 import { envExample } from '../server/src/env.ts';
 
@@ -9,7 +9,7 @@ import { envExample } from '../server/src/env.ts';
  */
 const files: Record<string, string> = {
   'contract/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
-  'client/src/generated.ts': clientSource(),
+  ...clientSources(),
   '.env.example': envExample(),
 };
 

@@ -1,5 +1,6 @@
 import { ApiPromise } from './api-promise.ts';
-import * as generated from './generated.ts';
+import { routes } from './generated.ts';
+import type * as generated from './generated-resources.ts';
 import { type ClientOptions, createSend, type RequestOptions, type Send } from './http.ts';
 import { ApiList } from './list.ts';
 
@@ -31,7 +32,6 @@ export class ItsmClient implements generated.Resources {
   /** Throws a `TypeError` for a `baseUrl` or an `apiKey` that can't be one. */
   constructor(options: ClientOptions) {
     const send = createSend(options);
-    const { routes } = generated;
     this.ping = resource(send, routes.ping);
     this.tickets = resource(send, routes.tickets);
     this.assets = resource(send, routes.assets);

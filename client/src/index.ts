@@ -21,6 +21,7 @@ export {
   ValidationError,
 } from './errors.ts';
 export type * from './generated.ts';
+export type * from './generated-resources.ts';
 export type { ClientOptions, Logger, RequestOptions } from './http.ts';
 export { ApiList, type Page } from './list.ts';
 export type { RateLimit } from './rate-limits.ts';

@@ -4,7 +4,8 @@ import { ErrorEnvelope } from './errors.ts';
 import { contract, pathPrefix } from './index.ts';
 import { errorExamples } from './openapi/errors.ts';
 import { headers } from './openapi/headers.ts';
-import { operationOf, sharedResponses } from './openapi/operations.ts';
+import { completed, type DraftedOperation, sharedResponses } from './openapi/operations.ts';
+import { describeSchema } from './openapi/places.ts';
 import { introduction, tags } from './openapi/prose.ts';
 import { type Schemas, toSchema } from './openapi/schemas.ts';
 import type { OpenApi, Parameter } from './openapi/types.ts';
@@ -12,7 +13,6 @@ import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './open
 
 export { downgrade } from './openapi/downgrade.ts';
 export type { OpenApi, Operation, Schema } from './openapi/types.ts';
-export { toYaml } from './openapi/yaml.ts';
 
 /** The OpenAPI 3.1 document of the API, made from the contract and nothing else. */
 export function openApiDocument(): OpenApi {
@@ -52,19 +52,19 @@ export function openApiDocument(): OpenApi {
   };
 }
 
-/** ts-rest walks the contract; what is said of each endpoint is ours. */
+/**
+ * ts-rest turns the contract into paths, parameters, bodies and answers; what JSON Schema it puts there, and what its
+ * operations lack, is ours.
+ */
 function describePaths(components: { schemas: Schemas; parameters: Record<string, Parameter> }): OpenApi['paths'] {
   const { paths } = generateOpenApi(
     contract,
     { info: { title: '', version: '' } },
     {
       setOperationId: 'concatenated-path',
-      // Our own schemas replace what it would make of them.
-      schemaTransformer: () => null,
-      operationMapper: ({ operationId = '' }, route) => {
-        const [resource = '', name = ''] = operationId.split('.');
-        return operationOf(resource, name, route as Endpoint, components) as never;
-      },
+      schemaTransformer: (place) => describeSchema(place, components.schemas) as never,
+      operationMapper: (drafted, route) =>
+        completed(drafted as DraftedOperation, route as Endpoint, components) as never,
     },
   );
   const below = Object.entries(paths).map(([path, operations]) => [path.slice(pathPrefix.length), operations]);

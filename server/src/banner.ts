@@ -1,6 +1,7 @@
 import { pathPrefix } from '@itsm-api/contract';
 import type { DemoWorkspace } from '../../prisma/seed.ts';
 import type { Settings } from './env.ts';
+import { isForThisMachine } from './loopback.ts';
 
 interface Greeting {
   /** Where the API is; undefined in a process that only delivers webhooks. */
@@ -21,21 +22,32 @@ export function greeting({ origin, settings, demo }: Greeting): string {
     '  Keys   npx -y pnpm@12 --silent itsm keys create --help',
     '',
   ];
-  if (demo !== undefined) {
-    lines.push(
-      `  A demo workspace, "${demo.tenant}", is ready. Its key has all scopes and is shown this once:`,
-      '',
-      `    ${demo.key}`,
-      '',
-      '  Try it:',
-      '',
-      `    curl -H 'Authorization: Bearer ${demo.key}' '${origin}${pathPrefix}/tickets?perPage=3'`,
-      '',
-      '  Another key for it:',
-      '',
-      `    npx -y pnpm@12 --silent itsm keys create --tenant '${demo.tenant}' --user ${demo.adminEmail} --name mine --scopes all`,
-      '',
-    );
-  }
+  if (demo !== undefined) lines.push(...(isForThisMachine(settings) ? withKey(demo, origin) : withoutKey(demo)));
   return `${lines.join('\n')}\n`;
+}
+
+function withKey(demo: DemoWorkspace, origin: string | undefined): string[] {
+  return [
+    `  A demo workspace, "${demo.tenant}", is ready. Its key has all scopes and is shown this once:`,
+    '',
+    `    ${demo.key}`,
+    '',
+    '  Try it:',
+    '',
+    `    curl -H 'Authorization: Bearer ${demo.key}' '${origin}${pathPrefix}/tickets?perPage=3'`,
+    '',
+    '  Another key for it:',
+    '',
+    `    ${keyCommand(demo)}`,
+    '',
+  ];
+}
+
+/** Where others can reach the server, they may read what it prints, too: in a log, most likely. */
+function withoutKey(demo: DemoWorkspace): string[] {
+  return [`  A demo workspace, "${demo.tenant}", is ready. To make a key for it:`, '', `    ${keyCommand(demo)}`, ''];
+}
+
+function keyCommand({ tenant, adminEmail }: DemoWorkspace): string {
+  return `npx -y pnpm@12 --silent itsm keys create --tenant '${tenant}' --user ${adminEmail} --name mine --scopes all`;
 }

@@ -1,5 +1,5 @@
-import { withinTransaction } from './database/scope.ts';
 import type { TenantClient } from './database/tenant-client.ts';
+import { inTransaction } from './database/transaction.ts';
 import type { LaneJobs } from './webhooks/lanes.ts';
 import type { SecretSealer } from './webhooks/secret.ts';
 
@@ -30,22 +30,14 @@ export interface Transaction {
   afterCommit(action: () => void): void;
 }
 
-interface TransactionOptions {
-  /** After so many milliseconds it is rolled back; the default is that of database/prisma.ts. */
-  timeout?: number;
-}
-
 /** Runs `work` in one transaction: what it writes is committed whole or not at all. */
 export async function transaction<Given extends Context, Result>(
   context: Given,
   work: (context: Given & Transaction) => Promise<Result>,
-  options: TransactionOptions = {},
 ): Promise<Result> {
   const actions: (() => void)[] = [];
   const afterCommit = (action: () => void) => actions.push(action);
-  const result = await withinTransaction(context.db.$tenantId, () =>
-    context.db.$transaction((tx) => work({ ...context, afterCommit, db: tx as TenantClient }), options),
-  );
+  const result = await inTransaction(context.db, () => work({ ...context, afterCommit }));
   for (const action of actions) action();
   return result;
 }

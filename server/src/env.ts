@@ -73,7 +73,7 @@ export const Settings = z.object({
     .transform((value) => value === 'true')
     .optional()
     .describe(
-      'Allows http and private addresses as webhook targets. On by itself only on a loopback HOST without DATABASE_URL.',
+      'Allows http and private addresses as webhook targets. On by itself only on a loopback HOST without DATABASE_URL and TRUST_PROXY.',
     ),
 });
 
@@ -123,5 +123,5 @@ export function envExample(): string {
     const fallback = schema.safeParse(undefined).data ?? '';
     return `# ${schema.description}\n#${name}=${String(fallback)}\n`;
   });
-  return `# Made from server/src/env.ts by \`pnpm generate\`. Copy it to .env and take off the # where you want another value.\n\n${settings.join('\n')}`;
+  return `# Made from server/src/env.ts by \`pnpm generate\`. Copy it to .env, which the scripts load and git\n# ignores, and take off the # where you want another value. What the environment says goes first.\n\n${settings.join('\n')}`;
 }

@@ -2,10 +2,13 @@ import { setFlagsFromString } from 'node:v8';
 import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
 import { greeting } from './banner.ts';
+import { assertWalls } from './database/roles.ts';
 import { readSettings, type Settings } from './env.ts';
 import { createLogger } from './http/logger.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime } from './runtime.ts';
+import { migrateDatabase } from './schema.ts';
+import { shutDownWith } from './shutdown.ts';
 import { startDelivery } from './webhooks/delivery.ts';
 
 /** Starts the roles that the settings ask for and says where they are; resolves to what stops them again. */
@@ -13,8 +16,9 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   const { HOST, PORT, ROLES } = settings;
   const logger = createLogger(settings.LOG_LEVEL);
   const runtime = await openRuntime(settings, {
-    holder: { kind: 'server', address: `http://${HOST}:${PORT}` },
+    holder: { type: 'server', address: `http://${HOST}:${PORT}` },
     worker: ROLES.includes('worker'),
+    prepare: (url) => migrateDatabase(url, { onProgress: (message) => logger.info(message) }),
     onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
   });
   const stops: (() => Promise<void>)[] = [runtime.close];
@@ -23,6 +27,7 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   };
 
   try {
+    await runtime.databases.requests.pool.lend(assertWalls);
     const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
     if (ROLES.includes('worker')) {
       stops.push(await startDelivery({ ...runtime, logger }));
@@ -45,16 +50,6 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   }
 }
 
-/** Ends the process well on the first signal, and at once on a second one; also while it is still starting. */
-function stopOnSignal(stop: () => Promise<void>): void {
-  const onSignal = () => {
-    process.once('SIGINT', () => process.exit(130));
-    process.stderr.write('\nStopping …\n');
-    stop().then(() => process.exit(0), fail);
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, onSignal);
-}
-
 function fail(error: unknown): never {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exit(1);
@@ -65,7 +60,7 @@ setFlagsFromString('--heap-growing-percent=30');
 
 try {
   const starting = start(readSettings(process.env));
-  stopOnSignal(async () => (await starting)());
+  shutDownWith(async () => (await starting)());
   await starting;
 } catch (error) {
   fail(error);

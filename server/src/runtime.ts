@@ -1,18 +1,18 @@
-import ipaddr from 'ipaddr.js';
 import type { PgBoss } from 'pg-boss';
 import type { Services } from './context.ts';
 import { checkConnection } from './database/check.ts';
+import type { Timeouts } from './database/connection.ts';
 import { type Databases, openDatabases } from './database/databases.ts';
 import { openJobs } from './database/jobs.ts';
-import { applyMigrations } from './database/migrate.ts';
 import type { PrismaClient } from './database/prisma.ts';
-import { type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
+import { type Embedded, type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
 import type { Settings } from './env.ts';
+import { isForThisMachine } from './loopback.ts';
 import { createWaker, openLaneJobs } from './webhooks/lanes.ts';
 import { createSecretSealer } from './webhooks/secret.ts';
 import { checkSecretKeys, readSecretKeys } from './webhooks/secret-keys.ts';
 
-/** An open, migrated database and the services over it: what the server and the command line both stand on. */
+/** An open database that is up to date, and the services over it: what the server and the command line both stand on. */
 export interface Runtime {
   databases: Databases;
   /** Over all tenants. */
@@ -29,19 +29,17 @@ interface RuntimeOptions {
   holder: Holder;
   /** Whether this process also keeps the job queues in order. */
   worker: boolean;
+  /** Migrates the database, or looks whether somebody has. */
+  prepare(databaseUrl: string): Promise<unknown>;
   onConnectionError: (error: Error) => void;
 }
 
-/** Opens the database that the settings name, or the embedded one, and brings its schema up to date. */
+/** Opens the database that the settings name, or the embedded one, and the services over it. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
-  const { holder, worker, onConnectionError } = options;
-  const { DATABASE_URL, DATA_DIR } = settings;
-  const embedded = DATABASE_URL === undefined;
-  const timeouts = { statementMs: settings.STATEMENT_TIMEOUT_MS, lockMs: settings.LOCK_TIMEOUT_MS };
-  if (!embedded) await checkConnection(DATABASE_URL, timeouts);
-  const database = embedded
-    ? await openEmbedded({ dataDir: DATA_DIR, holder })
-    : { url: DATABASE_URL, stop: async () => undefined };
+  const { holder, worker, prepare, onConnectionError } = options;
+  const embedded = settings.DATABASE_URL === undefined;
+  const timeouts = timeoutsOf(settings);
+  const database = await openDatabase(settings, holder);
 
   const databases = openDatabases({
     url: database.url,
@@ -59,15 +57,15 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   };
 
   try {
-    await applyMigrations(database.url);
+    await prepare(database.url);
     const sealer = createSecretSealer(await readSecretKeys(settings));
     await checkSecretKeys(prisma, sealer);
-    const allowPrivateTargets = settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (embedded && isLoopback(settings.HOST));
-    boss = await openJobs({ databaseUrl: database.url, worker, onError: onConnectionError });
+    const allowPrivateTargets = settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (embedded && isForThisMachine(settings));
+    boss = await openJobs({ pool: databases.system.pool, worker, onError: onConnectionError });
     const services = {
       now: () => new Date(),
       sealer,
-      lanes: await openLaneJobs(boss),
+      lanes: openLaneJobs(boss),
       wakeWorkers: createWaker(prisma),
       allowPrivateTargets,
     };
@@ -78,6 +76,14 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   }
 }
 
-function isLoopback(host: string): boolean {
-  return ipaddr.isValid(host) ? ipaddr.process(host).range() === 'loopback' : host === 'localhost';
+/** The database that the settings name, reachable, or the embedded one, started. */
+export async function openDatabase(settings: Settings, holder: Holder): Promise<Embedded> {
+  const { DATABASE_URL, DATA_DIR } = settings;
+  if (DATABASE_URL === undefined) return await openEmbedded({ dataDir: DATA_DIR, holder });
+  await checkConnection(DATABASE_URL, timeoutsOf(settings));
+  return { url: DATABASE_URL, stop: async () => undefined };
+}
+
+function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
+  return { statementMs: STATEMENT_TIMEOUT_MS, lockMs: LOCK_TIMEOUT_MS };
 }

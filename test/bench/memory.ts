@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { applyMigrations } from '@itsm-api/server/database/migrate.ts';
 import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
+import { migrateDatabase } from '@itsm-api/server/schema.ts';
 import { loadData } from './api/data.ts';
 import { measuredPaths } from './api/paths.ts';
 import { freePort, startServer, untilReady } from './api/servers.ts';
@@ -33,9 +33,9 @@ From start to the first answer                ${startMs} ms
 }
 
 async function measureGrowth({ dataDir, onProgress }: MemoryOptions): Promise<Omit<MemoryResult, 'startMs'>> {
-  const database = await openEmbedded({ dataDir, holder: { kind: 'command' } });
+  const database = await openEmbedded({ dataDir, holder: { type: 'command' } });
   try {
-    await applyMigrations(database.url);
+    await migrateDatabase(database.url);
     const data = await loadData(database.url, 10_000, onProgress);
     const requests = measuredPaths.flatMap((path) => requestsOf(path, data).slice(0, 64));
     const server = await startServer('api', database.url);

@@ -91,6 +91,25 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
   });
 });
 
+describe('the name of a tenant', { timeout: 60_000 }, () => {
+  const adminEmail = 'a@names.example';
+
+  it('is one name however it is written', async () => {
+    const { tenant } = await createTenant(api.prisma, { name: 'Straße Ⅻ', adminEmail });
+    for (const name of ['STRASSE XII', 'ｓtraße xii', 'Straße Ⅻ']) {
+      expect((await findTenant(api.prisma, name)).id).toBe(tenant.id);
+      await expect(createTenant(api.prisma, { name, adminEmail })).rejects.toThrow('is taken by another tenant');
+    }
+  });
+
+  it('that an older version kept in lower case is found and stays taken', async () => {
+    const name = 'Ｏlder';
+    const { id } = await api.prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
+    expect(await findTenant(api.prisma, name)).toMatchObject({ id: Number(id) });
+    await expect(createTenant(api.prisma, { name: 'OLDER', adminEmail })).rejects.toThrow('is taken by another tenant');
+  });
+});
+
 describe('projects create', { timeout: 60_000 }, () => {
   it('takes the manager by e-mail address and names what is taken', async () => {
     const { admin } = await createTenant(api.prisma, { name: 'Initech', adminEmail: 'bill@initech.example' });

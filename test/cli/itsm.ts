@@ -15,11 +15,14 @@ export interface Outcome {
   stderr: string;
 }
 
-/** Runs commands as a user does, each as a process, on one database. Arguments with spaces in them come after. */
-export function commandLine(databaseUrl: string) {
+/**
+ * Runs commands as a user does, each as a process, on one database. Arguments with spaces in them come after.
+ * @param databaseUrl empty for the embedded one of `env.DATA_DIR`
+ */
+export function commandLine(databaseUrl: string, env: Record<string, string> = {}) {
   return async (command: string, ...more: string[]): Promise<Outcome> => {
     const child = spawn(process.execPath, [program, ...command.split(' '), ...more], {
-      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey },
+      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);

@@ -4,6 +4,7 @@ import { type DemoWorkspace, seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { ticket } from '../support/workspace.ts';
+import { commandLine } from './itsm.ts';
 
 let database: Awaited<ReturnType<typeof cloneDatabase>>;
 let api: Api;
@@ -68,5 +69,22 @@ describe('seed', () => {
     expect(await seed(api.prisma)).toBeUndefined();
     expect(await api.prisma.tenant.count()).toBe(1);
     expect(await api.prisma.apiKey.count()).toBe(1);
+  });
+});
+
+describe('itsm seed', { timeout: 60_000 }, () => {
+  it('fills an empty database once, and prints a key that works', async () => {
+    const empty = await cloneDatabase();
+    const itsm = commandLine(empty.url);
+    const { code, stdout, stderr } = await itsm('seed');
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain(stdout.trim());
+    const other = await startApi({ databaseUrl: empty.url });
+    const { status, body } = await other.call({ method: 'GET', path: `${pathPrefix}/users`, key: stdout.trim() });
+    expect([status, body.meta.totalCount]).toEqual([200, 3]);
+    const again = await itsm('seed');
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('only an empty database') });
+    await other.close();
+    await empty.drop();
   });
 });

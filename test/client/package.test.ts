@@ -208,7 +208,7 @@ describe('the types', () => {
     const readme = await readFile(join(installed, 'README.md'), 'utf8');
     const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block = '']) => block);
     const declarations = await Promise.all(
-      ['generated', 'client', 'errors', 'list', 'api-promise', 'webhooks'].map((name) =>
+      ['generated', 'generated-resources', 'client', 'errors', 'list', 'api-promise', 'webhooks'].map((name) =>
         readFile(join(installed, `dist/${name}.d.ts`), 'utf8'),
       ),
     );

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import { createTicket } from '@itsm-api/server/resources/tickets/queries.ts';
+import type { LaneJobs } from '@itsm-api/server/webhooks/lanes.ts';
 import type { Workspace } from './workspaces.ts';
 
 /** What the one who makes changes knows of them, each by its name, which is the title of the ticket. */
@@ -97,18 +98,13 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
 
 /** All that creating a ticket does, its event, deliveries and jobs included, and then the transaction fails. */
 async function createAndRollBack({ context }: Workspace, title: string): Promise<void> {
-  const db = new Proxy(context.db, {
-    get(target, property) {
-      if (property !== '$transaction') return Reflect.get(target, property);
-      const inTransaction = async (work: (tx: unknown) => Promise<unknown>) =>
-        target.$transaction(async (tx) => {
-          await work(tx);
-          throw new Error('rolled back');
-        });
-      return inTransaction;
-    },
-  });
+  const addWithin: LaneJobs['addWithin'] = async (...added) => {
+    await context.lanes.addWithin(...added);
+    throw new Error('rolled back');
+  };
   const ticket = { title, description: 'Never was.', type: 'INCIDENT', category: 'OTHER' } as const;
-  const result = await createTicket({ ...context, db }, ticket).catch(() => undefined);
+  const result = await createTicket({ ...context, lanes: { ...context.lanes, addWithin } }, ticket).catch(
+    () => undefined,
+  );
   if (result !== undefined) throw new Error('a transaction that was to fail was committed');
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readSettings } from '@itsm-api/server/env.ts';
 import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
+import { migrateDatabase } from '@itsm-api/server/schema.ts';
 import { openPostgres, type Postgres, steadyPort } from './postgres.ts';
 
 /** What server processes under test stand on. */
@@ -31,8 +32,9 @@ export async function openGround(
     RATE_LIMIT_GROUP: '1000000000',
   };
   const runtime = await openRuntime(readSettings(env), {
-    holder: { kind: 'command' },
+    holder: { type: 'command' },
     worker: false,
+    prepare: migrateDatabase,
     onConnectionError: () => undefined,
   });
   stops.push(runtime.close);

@@ -66,7 +66,7 @@ async function kept(): Promise<{ statements: number; bytes: number }> {
   try {
     // Memory is shown to those who may see all of the server.
     await connection.query('RESET ROLE');
-    const { rows } = await connection.query<{ statements: number; bytes: number }>(
+    const { rows } = await connection.query(
       `SELECT (SELECT count(*)::int FROM pg_prepared_statements) AS statements,
         (SELECT sum(total_bytes)::float8 FROM pg_backend_memory_contexts) AS bytes`,
     );

@@ -1,6 +1,7 @@
-import { withinTenant, withinTransaction } from '@itsm-api/server/database/scope.ts';
+import { withinTenant } from '@itsm-api/server/database/scope.ts';
 import { selectRows } from '@itsm-api/server/database/statements.ts';
 import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { inTransaction } from '@itsm-api/server/database/transaction.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -86,7 +87,7 @@ describe('without the condition of a raw statement', () => {
 
   it("has nobody else's rows in a transaction", async () => {
     const db = tenantClient(api.databases.requests, mine.tenantId);
-    const rows = await withinTransaction(mine.tenantId, () => db.$transaction(() => selectRows(db, everything)));
+    const rows = await inTransaction(db, () => selectRows(db, everything));
     expect(rows).toEqual([{ tenant: String(mine.tenantId) }]);
   });
 

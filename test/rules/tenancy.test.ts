@@ -1,6 +1,7 @@
 import { openDatabases } from '@itsm-api/server/database/databases.ts';
 import type { PrismaClient } from '@itsm-api/server/database/prisma.ts';
 import { type TenantClient, tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { inTransaction } from '@itsm-api/server/database/transaction.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -114,7 +115,7 @@ describe('the tenant client', () => {
   ])('refuses %s', async (_, run) => {
     await expect(run(db)).rejects.toThrow('is refused by the tenant client');
     // And within a transaction too.
-    await expect(db.$transaction((tx) => run(tx))).rejects.toThrow('is refused by the tenant client');
+    await expect(inTransaction(db, () => run(db))).rejects.toThrow('is refused by the tenant client');
   });
 
   it.each<[string, (client: Anything) => Promise<unknown>]>([

@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Embedded, type Holder, openEmbedded } from '../../server/src/embedded-postgres/embedded.ts';
 import { temporaryDataDir } from '../../server/src/embedded-postgres/temporary.ts';
 
-const server: Holder = { kind: 'server', address: 'http://127.0.0.1:3000' };
-const command: Holder = { kind: 'command' };
+const server: Holder = { type: 'server', address: 'http://127.0.0.1:3000' };
+const command: Holder = { type: 'command' };
 
 /** Used by one test after the other, since making a cluster takes longer than all the rest. */
 const dataDir = temporaryDataDir();
@@ -50,7 +50,7 @@ describe('openEmbedded', () => {
 
   it('refuses a second server and names the first', async () => {
     const { url } = await open(server);
-    await expect(open({ kind: 'server', address: 'http://127.0.0.1:3001' })).rejects.toThrow(
+    await expect(open({ type: 'server', address: 'http://127.0.0.1:3001' })).rejects.toThrow(
       `DATA_DIR ${dataDir} is in use by process ${process.pid} (http://127.0.0.1:3000). Stop it, or set DATA_DIR to another folder.`,
     );
     expect(await isUp(url)).toBe(true);

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,12 +9,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { applyMigrations, diffMigrations } from '../../server/src/database/migrate.ts';
+import { diffMigrations } from '../../prisma/diff.ts';
+import { migrateDatabase } from '../../server/src/schema.ts';
 import { cloneDatabase, execute } from '../support/database.ts';
 
 const INIT = '20261120000000_init';
 const LATER = '20991231000000_later';
-const migrate = fileURLToPath(new URL('../../server/src/database/migrate.ts', import.meta.url));
+const schema = JSON.stringify(new URL('../../server/src/schema.ts', import.meta.url).href);
+const row = `SELECT * FROM _prisma_migrations WHERE migration_name = '${LATER}'`;
 const source = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
 let database: Awaited<ReturnType<typeof cloneDatabase>>;
@@ -27,19 +29,18 @@ beforeEach(async () => {
 
 afterEach(() => database.drop());
 
-describe('applyMigrations', () => {
+describe('migrateDatabase', () => {
   it('applies all of them to an empty database, and nothing the second time', async () => {
     await empty();
-    expect(await applyMigrations(url)).toContain(INIT);
-    expect(await applyMigrations(url)).toEqual([]);
+    expect(await migrateDatabase(url)).toContain(INIT);
+    expect(await migrateDatabase(url)).toEqual([]);
   });
 
   it('applies each once when several processes start at once', async () => {
     await empty();
-    const module = JSON.stringify(new URL('../../server/src/database/migrate.ts', import.meta.url).href);
     const script = `
-      import { applyMigrations } from ${module};
-      console.log(JSON.stringify(await applyMigrations(process.argv[1])));`;
+      import { migrateDatabase } from ${schema};
+      console.log(JSON.stringify(await migrateDatabase(process.argv[1])));`;
     const args = ['--input-type=module', '--eval', script, url];
     const runs = await Promise.all([1, 2, 3].map(() => promisify(execFile)(process.execPath, args)));
     expect(runs.flatMap(({ stdout }) => JSON.parse(stdout)).filter((name) => name === INIT)).toHaveLength(1);
@@ -47,58 +48,150 @@ describe('applyMigrations', () => {
 
   it('applies what a newer folder has, and lets an older program run on the newer database', async () => {
     await withLaterMigration('CREATE TABLE later (); SELECT 1;', async (folder) => {
-      expect(await applyMigrations(url, folder)).toEqual([LATER]);
-      expect(await applyMigrations(url, folder)).toEqual([]);
-      expect(await applyMigrations(url)).toEqual([]);
+      expect(await migrateDatabase(url, { folder })).toEqual([LATER]);
+      expect(await migrateDatabase(url, { folder })).toEqual([]);
+      expect(await migrateDatabase(url)).toEqual([]);
     });
   });
 
   it('reports a migration that was edited after it was applied', async () => {
     await withLaterMigration('CREATE TABLE later ();', async (folder) => {
-      await applyMigrations(url, folder);
+      await migrateDatabase(url, { folder });
       await writeFile(join(folder, LATER, 'migration.sql'), 'CREATE TABLE later (id int);');
-      await expect(applyMigrations(url, folder)).rejects.toThrow(
+      await expect(migrateDatabase(url, { folder })).rejects.toThrow(
         `Migration ${LATER} was changed after it was applied to this database. Put its migration.sql back`,
       );
     });
   });
 
-  it('reports a migration that fails, undoes it, and reports it again', async () => {
-    await withLaterMigration('CREATE TABLE later (); SELECT nonsense();', async (folder) => {
-      const failing = applyMigrations(url, folder);
-      await expect(failing).rejects.toThrow(`Migration ${LATER} failed: function nonsense() does not exist`);
-      await expect(execute(url, 'SELECT FROM later')).rejects.toThrow('does not exist');
-      await expect(applyMigrations(url, folder)).rejects.toThrow(
-        `put right what it left behind, and run: prisma migrate resolve --rolled-back ${LATER}`,
+  it('writes a row for each, as `prisma migrate deploy` does', async () => {
+    const sql = 'CREATE TABLE later ();\n';
+    await withLaterMigration(sql, async (folder) => {
+      await migrateDatabase(url, { folder });
+      expect(await query(row)).toEqual([
+        {
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          checksum: createHash('sha256').update(sql).digest('hex'),
+          migration_name: LATER,
+          started_at: expect.any(Date),
+          finished_at: expect.any(Date),
+          rolled_back_at: null,
+          logs: null,
+          applied_steps_count: 1,
+        },
+      ]);
+    });
+  });
+
+  it('reports a migration that fails and where, undoes it, and applies it when it is mended', async () => {
+    await withLaterMigration('CREATE TABLE later ();\nSELECT nonsense();', async (folder) => {
+      const failure = `Migration ${LATER} failed: function nonsense() does not exist (line 2 of its migration.sql)`;
+      await expect(migrateDatabase(url, { folder })).rejects.toThrow(failure);
+      await expect(query('SELECT FROM later')).rejects.toThrow('does not exist');
+      await expect(migrateDatabase(url, { folder })).rejects.toThrow(failure);
+      await writeFile(join(folder, LATER, 'migration.sql'), 'CREATE TABLE later ();');
+      expect(await migrateDatabase(url, { folder })).toEqual([LATER]);
+    });
+  });
+
+  it('refuses a migration that failed under the first release', async () => {
+    await withLaterMigration('CREATE TABLE later ();', async (folder) => {
+      await leave({ logs: "'ERROR: nonsense'" });
+      await expect(migrateDatabase(url, { folder })).rejects.toThrow(
+        `Migration ${LATER} failed on this database before. See its row in the table _prisma_migrations, put right what ` +
+          `it left behind, and run: prisma migrate resolve --rolled-back ${LATER}`,
       );
     });
   });
 
   it.each([
-    ['before its end', 'CREATE TABLE later (); SELECT pg_sleep(1.5);', 300],
-    ['after its end', 'CREATE TABLE later ();', 0],
-  ])('goes on after its process was killed while a migration was applied, %s', async (_, sql, killAfterMs) => {
+    ['before its end', 0, [LATER]],
+    ['after its end', 1, []],
+  ])('goes on where the first release was killed while it migrated, %s', async (_, steps, applied) => {
+    await withLaterMigration('SELECT 1;', async (folder) => {
+      await leave({ steps });
+      expect(await migrateDatabase(url, { folder })).toEqual(applied);
+      expect(await migrateDatabase(url, { folder })).toEqual([]);
+      expect(await query(`${row} AND finished_at IS NOT NULL`)).toHaveLength(1);
+    });
+  });
+
+  it('refuses a database that was migrated along another line', async () => {
+    await query('UPDATE _prisma_migrations SET migration_name = $1 WHERE migration_name = $2', [
+      '20261120_other',
+      INIT,
+    ]);
+    await expect(migrateDatabase(url)).rejects.toThrow(
+      `This database was migrated along another line: it has 20261120_other, which prisma/migrations has not, ` +
+        `and lacks ${INIT}. Use another database.`,
+    );
+  });
+
+  it.each([
+    ['before its end', 'CREATE TABLE later (); SELECT pg_sleep(1.5);'],
+    ['after its end', 'CREATE TABLE later ();'],
+  ])('goes on after its process was killed while a migration was applied, %s', async (_, sql) => {
     await withLaterMigration(sql, async (folder) => {
-      const program = `import { applyMigrations } from ${JSON.stringify(migrate)};
-        const applying = applyMigrations(${JSON.stringify(url)}, ${JSON.stringify(folder)});
-        console.log('begun');
-        await applying;`;
-      const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
-      await once(child.stdout, 'data');
-      const begun = `DO $$ BEGIN ASSERT (SELECT count(*) FROM _prisma_migrations WHERE migration_name = '${LATER}') = 1; END $$`;
-      await vi.waitFor(() => execute(url, begun), { interval: 5, timeout: 10_000 });
-      await sleep(killAfterMs);
-      child.kill('SIGKILL');
-      await applyMigrations(url, folder);
-      await expect(execute(url, 'SELECT FROM later')).resolves.toBeUndefined();
-      expect(await applyMigrations(url, folder)).toEqual([]);
+      const kill = await migrateInProcess(folder);
+      const begun = async () =>
+        (await runningStatements('CREATE TABLE later%')).length > 0 || (await query(row)).length > 0;
+      await vi.waitUntil(begun, { interval: 5, timeout: 10_000 });
+      kill();
+      const applied = await migrateDatabase(url, { folder });
+      await expect(query('SELECT FROM later')).resolves.toEqual([]);
+      // Killed while it slept, it left nothing behind.
+      if (sql.includes('pg_sleep')) expect(applied).toEqual([LATER]);
+      expect(await migrateDatabase(url, { folder })).toEqual([]);
+    });
+  });
+
+  it('builds an index outside of a transaction, and builds it again when that was interrupted', async () => {
+    const sql = `-- outside of a transaction
+      CREATE INDEX CONCURRENTLY "later_idx" ON "users" ("tenant_id", "name");
+      -- A comment; with a semicolon.
+      CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS "later_key" ON "users" ("tenant_id", "id", "name");`;
+    await withLaterMigration(sql, async (folder) => {
+      // Whoever builds an index concurrently waits for transactions that are older.
+      const older = new pg.Client({ connectionString: url });
+      await older.connect();
+      await older.query('BEGIN; LOCK TABLE users IN ROW EXCLUSIVE MODE');
+      const kill = await migrateInProcess(folder);
+      const building = async () => (await runningStatements('CREATE INDEX CONCURRENTLY%'))[0]?.pid;
+      const pid = await vi.waitUntil(building, { interval: 20, timeout: 10_000 });
+      kill();
+      await query('SELECT pg_terminate_backend($1)', [pid]);
+      await older.end();
+      expect(await invalidIndexes()).toEqual([{ name: 'later_idx' }]);
+      expect(await migrateDatabase(url, { folder })).toEqual([LATER]);
+      expect(await invalidIndexes()).toEqual([]);
+      expect(await query("SELECT FROM pg_indexes WHERE indexname IN ('later_idx', 'later_key')")).toHaveLength(2);
+    });
+  });
+
+  it('lets others read while it waits for a table', async () => {
+    await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
+      const older = new pg.Client({ connectionString: url });
+      await older.connect();
+      await older.query('BEGIN; SELECT FROM users');
+      const migrating = migrateDatabase(url, { folder });
+      for (let read = 0; read < 2; read++) {
+        await vi.waitUntil(async () => (await runningStatements('ALTER TABLE "users"%')).length > 0, {
+          interval: 5,
+          timeout: 10_000,
+        });
+        // Behind a migration that waited for as long as the older transaction lasts, it would wait for ever.
+        await query('SELECT FROM users');
+      }
+      await older.query('COMMIT');
+      await older.end();
+      expect(await migrating).toEqual([LATER]);
     });
   });
 
   it('reports a database that has other tables', async () => {
     await empty();
     await execute(url, 'CREATE TABLE of_another_program ()');
-    await expect(applyMigrations(url)).rejects.toThrow('Set DATABASE_URL to an empty database.');
+    await expect(migrateDatabase(url)).rejects.toThrow('Set DATABASE_URL to an empty database.');
   });
 });
 
@@ -142,6 +235,49 @@ describe('prisma/migrations', () => {
 async function empty(): Promise<void> {
   await execute(url, 'DROP SCHEMA public CASCADE');
   await execute(url, 'CREATE SCHEMA public');
+}
+
+async function query(sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A row as the first release's engine leaves it when the migration fails or its process is killed. */
+async function leave({ logs = 'NULL', steps = 0 }: { logs?: string; steps?: number }): Promise<void> {
+  await query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, logs, applied_steps_count)
+     VALUES (gen_random_uuid(), $1, $2, ${logs}, $3)`,
+    [createHash('sha256').update('SELECT 1;').digest('hex'), LATER, steps],
+  );
+}
+
+/** Migrates in a process of its own; resolves, when that has begun, to what kills it. */
+async function migrateInProcess(folder: string): Promise<() => void> {
+  const program = `import { migrateDatabase } from ${schema};
+    const migrating = migrateDatabase(${JSON.stringify(url)}, { folder: ${JSON.stringify(folder)} });
+    console.log('begun');
+    await migrating;`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
+  await once(child.stdout, 'data');
+  return () => child.kill('SIGKILL');
+}
+
+/** What the migrating process does, or did last: its statement is shown until the next one. */
+async function runningStatements(like: string): Promise<Record<string, unknown>[]> {
+  return query(
+    `SELECT pid FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'itsm-api migrate' AND query LIKE $1`,
+    [like],
+  );
+}
+
+async function invalidIndexes(): Promise<Record<string, unknown>[]> {
+  return query('SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid');
 }
 
 /** A copy of the folder of migrations with one more. */

@@ -3,13 +3,18 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
+import { startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 /*
  * `start` as a process, as a user runs it: what it prints, and what is left when it is gone.
  */
 const main = join(import.meta.dirname, '../../server/src/main.ts');
+const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 const running: Started[] = [];
 const folders: string[] = [];
 
@@ -125,9 +130,53 @@ describe('start', () => {
     await start({ DATA_DIR }).ready;
   });
 
+  it('prints no key where others can reach it', { timeout: 30_000 }, async () => {
+    const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0' });
+    await server.ready;
+    expect(server.output()).not.toMatch(/itsm_/);
+    expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
+  });
+
+  it('takes a signal that comes twice at once for one', { timeout: 30_000 }, async () => {
+    const DATA_DIR = await dataDir();
+    const server = start({ DATA_DIR });
+    await server.ready;
+    server.process.kill('SIGINT');
+    server.process.kill('SIGTERM');
+    expect(await server.exited, server.output()).toBe(0);
+    expect(server.output().match(/Stopping/g)).toHaveLength(1);
+    expect(await postgresPid(DATA_DIR)).toBeUndefined();
+  });
+
+  it('ends at once on a second signal, whatever is in flight', { timeout: 30_000 }, async () => {
+    const database = await cloneDatabase();
+    const api = await startApi({ databaseUrl: database.url });
+    const { key } = await createWorkspace(api);
+    await api.close();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('BEGIN; LOCK TABLE assets IN ACCESS EXCLUSIVE MODE');
+
+    const env = { LOCK_TIMEOUT_MS: '20000', STATEMENT_TIMEOUT_MS: '20000' };
+    const server = start({ ...env, DATABASE_URL: database.url, WEBHOOK_SECRET_KEY });
+    const address = await server.ready;
+    const request = fetch(`${address}/api/public/v1/assets`, { headers: { 'x-api-key': key } }).catch(() => undefined);
+    const waiting = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE NOT granted AND datname = current_database()`;
+    await expect.poll(async () => (await client.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+    server.process.kill('SIGTERM');
+    await expect.poll(() => server.output(), { timeout: 10_000 }).toContain('Stopping');
+    await sleep(1500);
+    expect(server.process.exitCode).toBeNull();
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(130);
+    await request;
+    await client.end();
+    await database.drop();
+  });
+
   it('uses DATABASE_URL and seeds nothing there', { timeout: 30_000 }, async () => {
     const database = await cloneDatabase();
-    const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
     const server = start({ DATABASE_URL: database.url, WEBHOOK_SECRET_KEY, DATA_DIR: '/nowhere' });
     const answer = await fetch(`${await server.ready}/api/public/v1/ping`);
     expect(answer.status).toBe(200);
@@ -140,10 +189,7 @@ describe('start', () => {
   it.each([
     [{ PORT: 'http' }, 'PORT: must be a whole number from 0 to 65535'],
     [{ DATABASE_URL: 'postgresql://127.0.0.1:1/x' }, 'WEBHOOK_SECRET_KEY: is required with DATABASE_URL'],
-    [
-      { DATABASE_URL: 'postgresql://127.0.0.1:1/x', WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') },
-      'DATABASE_URL: ',
-    ],
+    [{ DATABASE_URL: 'postgresql://127.0.0.1:1/x', WEBHOOK_SECRET_KEY }, 'DATABASE_URL: '],
   ])('says what is wrong with %o in one line', async (env, message) => {
     const server = start(env);
     expect(await server.exited).toBe(1);

@@ -94,10 +94,10 @@ export async function startApi({
     onConnectionError,
   });
   const { prisma } = owner;
-  const boss = await openJobs({ databaseUrl: url, worker: false, onError: () => undefined });
+  const boss = await openJobs({ pool: databases.system.pool, worker: false, onError: () => undefined });
   const services: Services = {
     now,
-    lanes: await openLaneJobs(boss),
+    lanes: openLaneJobs(boss),
     wakeWorkers: createWaker(databases.system.prisma),
     sealer: createSecretSealer([randomBytes(32).toString('base64')]),
     allowPrivateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? false,

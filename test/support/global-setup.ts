@@ -3,10 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
-import { openJobs } from '../../server/src/database/jobs.ts';
-import { applyMigrations } from '../../server/src/database/migrate.ts';
-import { careless, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
-import { openLaneJobs } from '../../server/src/webhooks/lanes.ts';
+import { nonDurable, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
+import { migrateDatabase } from '../../server/src/schema.ts';
 import { execute, withDatabase } from './database.ts';
 
 interface Server {
@@ -29,8 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     console.log(`Testing on PostgreSQL ${await readVersion(server.url)}: ${server.description}.`);
     await execute(server.url, `CREATE DATABASE ${template}`);
-    await applyMigrations(withDatabase(server.url, template));
-    await installJobs(withDatabase(server.url, template));
+    await migrateDatabase(withDatabase(server.url, template));
     // A database that somebody is connected to can't be cloned.
     await execute(server.url, `ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
   } catch (error) {
@@ -43,13 +40,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await dropDatabases(server.url, template);
     await server.stop();
   };
-}
-
-/** pg-boss makes its schema when it is first opened. */
-async function installJobs(databaseUrl: string): Promise<void> {
-  const boss = await openJobs({ databaseUrl, worker: false, onError: console.error });
-  await openLaneJobs(boss);
-  await boss.stop();
 }
 
 async function openServer(): Promise<Server> {
@@ -74,7 +64,7 @@ async function openEmbedded(reason: string): Promise<Server> {
 }
 
 async function openContainer(): Promise<Server> {
-  const settings = Object.entries(careless).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const settings = Object.entries(nonDurable).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const starting = new GenericContainer(IMAGE)
     .withEnvironment({ POSTGRES_PASSWORD: 'test' })
     .withCommand(['postgres', ...settings])

@@ -3,10 +3,9 @@ import type { Endpoint } from '../endpoint.ts';
 import { type ErrorCode, errors } from '../errors.ts';
 import { describeErrors, errorCodes, errorContent } from './errors.ts';
 import { headersOf } from './headers.ts';
-import { parametersOf } from './parameters.ts';
+import { toComponent } from './parameters.ts';
 import { describeOperation, hasForbiddenMoves } from './prose.ts';
-import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
-import type { Components, Content, Operation, Reference, Response } from './types.ts';
+import type { Components, Content, Operation, Parameter, Reference, Response } from './types.ts';
 
 /** The statuses of errors whose answer is the same on every endpoint. */
 const sharedStatuses: Record<number, string> = {
@@ -24,77 +23,47 @@ export const sharedResponses: Record<string, Response> = Object.fromEntries(
   }),
 );
 
-/** One endpoint of the contract; the schemas and parameters that it needs are added to the components. */
-export function operationOf(
-  resource: string,
-  name: string,
+/** An endpoint as ts-rest describes it, with the schemas of `describeSchema`. */
+export type DraftedOperation = Pick<Operation, 'operationId' | 'summary' | 'tags'> & {
+  parameters: Parameter[];
+  requestBody?: { content: Content };
+  responses: Record<string, { content: Content }>;
+};
+
+/** The operation with all that ts-rest doesn't know: errors, headers, scope, words. Its parameters become components. */
+export function completed(
+  drafted: DraftedOperation,
   route: Endpoint,
-  { schemas, parameters }: Pick<Components, 'schemas' | 'parameters'>,
+  { parameters }: Pick<Components, 'parameters'>,
 ): Operation {
   const { scope } = route.metadata;
+  const [resource = ''] = drafted.tags;
   const body = 'body' in route && route.body instanceof z.ZodObject ? route.body : undefined;
   const fields = Object.keys(body?.shape ?? {});
-  const references = parametersOf(resource, route, schemas, parameters);
+  const references = drafted.parameters.map((parameter) => toComponent(parameter, route.path, resource, parameters));
   return {
-    operationId: `${resource}_${name}`,
+    operationId: drafted.operationId.replace('.', '_'),
     summary: route.summary,
     description: describeOperation(resource, route, fields),
-    tags: [resource],
+    tags: drafted.tags,
     ...(scope === null ? { security: [] } : { 'x-required-scope': scope }),
     ...(references.length > 0 && { parameters: references }),
-    ...(body && { requestBody: { required: true, content: bodyContent(body, schemas) } }),
+    ...(drafted.requestBody && { requestBody: { required: true, content: drafted.requestBody.content } }),
     responses: {
-      ...successes(route, schemas, changeOf(route, body)),
+      ...successes(drafted, scope !== null),
       ...failures(route, codesOf(resource, route, fields)),
     },
   };
 }
 
-function bodyContent(body: z.ZodType, schemas: Schemas): Content {
-  return {
-    'application/json': {
-      schema: toSchema(body, 'input', schemas),
-      examples: { example: { value: metaOf(body).example } },
-    },
-  };
-}
-
-/** What the example of the request changes in the example of the resource. */
-function changeOf(route: Endpoint, body: z.ZodType | undefined): object {
-  if (route.method === 'DELETE') return { active: false };
-  return body === undefined ? {} : (metaOf(body).example as object);
-}
-
-/** The answers of a success: the resource as the request would leave it, in its envelope. */
-function successes(route: Endpoint, schemas: Schemas, change: object): Record<string, Response> {
-  const statuses = Object.keys(route.responses).map(Number);
+function successes({ responses }: DraftedOperation, keyed: boolean): Record<string, Response> {
+  const found = Object.entries(responses).filter(([status]) => Number(status) < 300);
   return Object.fromEntries(
-    statuses
-      .filter((status) => status < 300)
-      .map((status) => {
-        const description = status === 201 ? 'Created.' : 'Success.';
-        const headers = headersOf(status, route.metadata.scope !== null);
-        return [status, { description, headers, content: envelope(route.responses[status], schemas, change) }];
-      }),
+    found.map(([status, { content }]) => {
+      const description = status === '201' ? 'Created.' : 'Success.';
+      return [status, { description, headers: headersOf(Number(status), keyed), content }];
+    }),
   );
-}
-
-function envelope(schema: unknown, schemas: Schemas, change: object): Content {
-  if (!(schema instanceof z.ZodObject)) throw new Error('An answer of the contract is no envelope.');
-  const data = schema.shape.data as z.ZodType;
-  const isList = data instanceof z.ZodArray;
-  const resource = isList ? (data.element as z.ZodType) : data;
-  const { id, example } = metaOf(resource);
-  const value = isList
-    ? { success: true, data: [example], meta: { page: 1, perPage: 20, totalCount: 1 } }
-    : { success: true, data: { ...(example as object), ...visible(change, example as object) } };
-  const reference = addSchema(schemas, `${id}${isList ? 'List' : ''}Envelope`, toSchema(schema, 'output', schemas));
-  return { 'application/json': { schema: reference, examples: { success: { value } } } };
-}
-
-/** What was sent and is answered: not a secret. */
-function visible(change: object, answered: object): object {
-  return Object.fromEntries(Object.entries(change).filter(([field]) => field in answered));
 }
 
 function failures(route: Endpoint, codes: ErrorCode[]): Record<string, Response | Reference> {

@@ -1,59 +1,45 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { Asset } from '../assets.ts';
-import type { Endpoint } from '../endpoint.ts';
 import { Project } from '../projects.ts';
 import { Task } from '../tasks.ts';
 import { Ticket } from '../tickets.ts';
 import { Webhook } from '../webhooks.ts';
-import { metaOf, type Schemas, toSchema } from './schemas.ts';
-import type { Parameter, Reference, Schema } from './types.ts';
+import { metaOf } from './schemas.ts';
+import type { Parameter, Reference } from './types.ts';
 
-/** The parameters of one endpoint, as references into `parameters`, where they are collected. */
-export function parametersOf(
+/** Puts a parameter as ts-rest describes it among the components, named and in words, and refers to it. */
+export function toComponent(
+  drafted: Parameter,
+  path: string,
   resource: string,
-  route: Endpoint,
-  schemas: Schemas,
   parameters: Record<string, Parameter>,
-): Reference[] {
-  const add = (key: string, parameter: Parameter): Reference => {
-    if (key in parameters && JSON.stringify(parameters[key]) !== JSON.stringify(parameter)) {
-      throw new Error(`Two parameters are called ${key}.`);
-    }
-    parameters[key] = parameter;
-    return { $ref: `#/components/parameters/${key}` };
-  };
-  const inPath = shapeOf(route.pathParams).map(([name, schema]) => {
-    const owner = ownerOf(route.path, name);
-    return add(`${owner}Id`, {
-      name,
-      in: 'path',
-      required: true,
-      description: `The \`id\` of the ${owner.toLowerCase()}.`,
-      schema: { ...toSchema(schema, 'input', schemas), examples: [exampleIdOf(owner)] },
-    });
-  });
-  const inQuery = shapeOf(route.query).map(([name, schema]) => {
-    const described = toSchema(schema, 'input', schemas);
-    const isPage = name === 'page' || name === 'perPage';
-    return add(
-      isPage ? capitalised(name) : `${singular(resource)}${capitalised(name)}Filter`,
-      isPage ? pageParameter(name, described) : filterParameter(name, described),
-    );
-  });
-  return [...inPath, ...inQuery];
+): Reference {
+  const [key, parameter] = named(drafted, path, resource);
+  if (key in parameters && JSON.stringify(parameters[key]) !== JSON.stringify(parameter)) {
+    throw new Error(`Two parameters are called ${key}.`);
+  }
+  parameters[key] = parameter;
+  return { $ref: `#/components/parameters/${key}` };
 }
 
-function pageParameter(name: string, { description, ...schema }: Schema): Parameter {
-  return { name, in: 'query', required: false, description: String(description), schema };
-}
-
-function filterParameter(name: string, schema: Schema): Parameter {
-  const description = `Only those with one of these values of \`${name}\`. Repeat it, or separate the values by commas.`;
-  return { name, in: 'query', required: false, description, style: 'form', explode: true, schema };
-}
-
-function shapeOf(schema: unknown): [string, z.ZodType][] {
-  return schema instanceof z.ZodObject ? Object.entries(schema.shape as Record<string, z.ZodType>) : [];
+function named(
+  { name, in: where, description, schema }: Parameter,
+  path: string,
+  resource: string,
+): [string, Parameter] {
+  if (where === 'path') {
+    const owner = ownerOf(path, name);
+    const words = `The \`id\` of the ${owner.toLowerCase()}.`;
+    const { examples: _, ...type } = schema;
+    const described = { ...type, description, examples: [exampleIdOf(owner)] };
+    return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
+  }
+  if (name === 'page' || name === 'perPage') {
+    return [capitalised(name), { name, in: where, required: false, description, schema }];
+  }
+  const words = `Only those with one of these values of \`${name}\`. Repeat it, or separate the values by commas.`;
+  const filter = { name, in: where, required: false, description: words, style: 'form', explode: true, schema };
+  return [`${singular(resource)}${capitalised(name)}Filter`, filter];
 }
 
 /** The resources that a path may name. */

@@ -1,79 +1,59 @@
-/** JSON Schema 2020-12, as OpenAPI 3.1 takes it. */
+import type { OpenAPIV3_1 } from 'openapi-types';
+
+/*
+ * The objects of OpenAPI 3.1, with what this document always says made certain.
+ */
+
+type With<Base, Fields> = Omit<Base, keyof Fields> & Fields;
+
+/** JSON Schema 2020-12, of which openapi-types knows only the words that 3.0 had. */
 export type Schema = Record<string, unknown>;
 
-export interface Reference {
-  $ref: string;
-}
+export type Reference = OpenAPIV3_1.ReferenceObject;
+export type Example = OpenAPIV3_1.ExampleObject;
+export type Header = With<OpenAPIV3_1.HeaderObject, { schema: Schema }>;
+export type Parameter = With<OpenAPIV3_1.ParameterObject, { required?: boolean; schema: Schema }>;
 
-export interface Header {
-  description: string;
-  required?: boolean;
-  schema: Schema;
-  example: unknown;
-}
+export type Content = Record<'application/json', { schema: Schema; examples: Record<string, Example | Reference> }>;
 
-export interface Parameter {
-  name: string;
-  in: 'query' | 'path' | 'header';
-  required: boolean;
-  description: string;
-  schema: Schema;
-  style?: 'form';
-  explode?: true;
-  example?: unknown;
-}
+export type Response = With<
+  OpenAPIV3_1.ResponseObject,
+  { headers?: Record<string, Reference | Header>; content?: Content }
+>;
 
-export interface Example {
-  summary?: string;
-  value: unknown;
-}
+export type Operation = With<
+  OpenAPIV3_1.OperationObject,
+  {
+    operationId: string;
+    tags: string[];
+    parameters?: (Parameter | Reference)[];
+    requestBody?: { required: true; content: Content };
+    responses: Record<string, Response | Reference>;
+    /** The scope that the key must carry; absent where no key is needed. */
+    'x-required-scope'?: string;
+  }
+>;
 
-export interface Content {
-  'application/json': { schema: Schema; examples: Record<string, Example | Reference> };
-}
+export type Components = With<
+  Required<Pick<OpenAPIV3_1.ComponentsObject, 'securitySchemes'>>,
+  {
+    schemas: Record<string, Schema>;
+    parameters: Record<string, Parameter>;
+    headers: Record<string, Header>;
+    examples: Record<string, Example>;
+    responses: Record<string, Response>;
+  }
+>;
 
-export interface Response {
-  description: string;
-  headers?: Record<string, Reference>;
-  content?: Content;
-}
-
-export interface Operation {
-  operationId: string;
-  summary: string;
-  description: string;
-  tags: string[];
-  security?: Record<string, string[]>[];
-  parameters?: (Parameter | Reference)[];
-  requestBody?: { required: true; content: Content };
-  responses: Record<string, Response | Reference>;
-  /** The scope that the key must carry; absent where no key is needed. */
-  'x-required-scope'?: string;
-}
-
-export interface Components {
-  schemas: Record<string, Schema>;
-  parameters: Record<string, Parameter>;
-  headers: Record<string, Header>;
-  examples: Record<string, Example>;
-  responses: Record<string, Response>;
-  securitySchemes: Record<string, Record<string, string>>;
-}
-
-export interface OpenApi {
-  openapi: string;
-  info: {
-    title: string;
-    version: string;
-    summary?: string;
-    description: string;
-    contact: { name: string };
-    license: { name: string; identifier?: string; url?: string };
-  };
-  servers: { url: string; description: string }[];
-  tags: { name: string; description: string }[];
-  security: Record<string, string[]>[];
-  paths: Record<string, Record<string, Operation>>;
-  webhooks?: Record<string, { post: Operation }>;
-  components: Components;
-}
+export type OpenApi = With<
+  Pick<OpenAPIV3_1.Document, 'openapi'>,
+  {
+    info: With<OpenAPIV3_1.InfoObject, { license: OpenAPIV3_1.LicenseObject }>;
+    servers: OpenAPIV3_1.ServerObject[];
+    tags: OpenAPIV3_1.TagObject[];
+    security: OpenAPIV3_1.SecurityRequirementObject[];
+    paths: Record<string, Record<string, Operation>>;
+    webhooks?: Record<string, { post: Operation }>;
+    components: Components;
+  }
+>;

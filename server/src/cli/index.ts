@@ -6,7 +6,9 @@ import { Interrupted, reportError } from './errors.ts';
 import { examples, programName } from './help.ts';
 import { addKeys } from './keys.ts';
 import { addListen } from './listen.ts';
+import { addMigrate } from './migrate.ts';
 import { addProjects } from './projects.ts';
+import { addSeed } from './seed.ts';
 import { addTenants } from './tenants.ts';
 import { addUsers } from './users.ts';
 
@@ -35,6 +37,8 @@ for (const verb of program.commands.flatMap((noun) => noun.commands)) {
 
 addListen(program);
 addDoctor(program);
+addMigrate(program);
+addSeed(program);
 
 // A reader such as `head` may go before everything is said.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

@@ -80,10 +80,7 @@ export class Connection extends pg.Client implements WatchedConnection {
     this.#askedAt ??= performance.now();
     const [config] = args;
     const scope = config?.text === 'BEGIN' ? currentScope() : undefined;
-    if (scope !== undefined) {
-      scope.transaction = this;
-      args[0] = `BEGIN; SELECT set_config('itsm.tenant_id', '${scope.tenantId}', true)`;
-    }
+    if (scope !== undefined) args[0] = `BEGIN; SELECT set_config('itsm.tenant_id', '${scope.tenantId}', true)`;
     return Reflect.apply(super.query, this, args);
   }
 

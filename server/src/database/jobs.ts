@@ -1,21 +1,23 @@
-import { type Db, fromPrisma, PgBoss } from 'pg-boss';
-import { rawClient, type TenantClient } from './tenant-client.ts';
+import { type Db, PgBoss } from 'pg-boss';
+import type { Queue } from './job-schema.ts';
+import type { Pool } from './pool.ts';
+import { connectionsOf, type TenantClient } from './tenant-client.ts';
 
 export interface JobsOptions {
-  databaseUrl: string;
+  /** Over all tenants. */
+  pool: Pool;
   /** Whether this process also keeps the queues in order and runs what is scheduled. */
   worker: boolean;
   onError: (error: Error) => void;
 }
 
-/** Opens pg-boss, which keeps its jobs in the schema `pgboss` of the same database and migrates it by itself. */
-export async function openJobs({ databaseUrl, worker, onError }: JobsOptions): Promise<PgBoss> {
+/** Opens pg-boss, which keeps its jobs in the schema `pgboss` of the same database. It is migrated already (schema.ts). */
+export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<PgBoss> {
   const boss = new PgBoss({
-    connectionString: databaseUrl,
-    application_name: 'itsm-api jobs',
-    max: worker ? 4 : 2,
+    db: on(pool),
     supervise: worker,
     schedule: worker,
+    migrate: false,
   });
   boss.on('error', onError);
   await boss.start();
@@ -24,12 +26,15 @@ export async function openJobs({ databaseUrl, worker, onError }: JobsOptions): P
 
 /** Lets pg-boss write within a transaction of ours: what it puts in is committed with the change, or not at all. */
 export function jobsWithin(db: TenantClient): Db {
-  return fromPrisma(rawClient(db));
+  return on(connectionsOf(db));
 }
 
-/** Has something done every night, by one worker of all. */
-export async function scheduleNightly(boss: PgBoss, name: string, work: () => Promise<unknown>): Promise<void> {
-  await boss.createQueue(name, { policy: 'exclusive' });
+function on(pool: Pool): Db {
+  return { executeSql: (text, values) => pool.query(text, values) };
+}
+
+/** Has the one job of a queue done every night, by one worker of all. */
+export async function scheduleNightly(boss: PgBoss, { name }: Queue, work: () => Promise<unknown>): Promise<void> {
   await boss.work(name, work);
   await boss.schedule(name, '17 3 * * *');
 }

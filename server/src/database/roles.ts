@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { codeOf } from '../embedded-postgres/cluster.ts';
+import { codeOf } from '../error-code.ts';
 
 /**
  * The roles that connections take by SET ROLE, so that row-level security holds whatever role the URL names
@@ -49,10 +49,10 @@ export async function ensureRoles(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * The statements that are still needed. SET ROLE asks what the role may that logged in, a superuser anything. Since
+ * The statements that the roles still need. SET ROLE asks what the role may that logged in, a superuser anything. Since
  * PostgreSQL 16 a member may be kept from it, and one that need not inherit the role's rights is enough.
  */
-async function missingRoles(client: pg.ClientBase): Promise<string[]> {
+export async function missingRoles(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{
     role: string;
     exists: boolean;

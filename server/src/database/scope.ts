@@ -3,9 +3,15 @@ import type pg from 'pg';
 
 /** On whose behalf the code that runs asks the database (docs/decisions/tenancy.md). */
 interface TenantScope {
-  tenantId: bigint;
-  /** The connection of the transaction that is under way; absent outside of one. */
-  transaction?: pg.ClientBase;
+  readonly tenantId: bigint;
+  /** The transaction that is under way; absent outside of one. */
+  readonly transaction?: ScopedTransaction;
+}
+
+interface ScopedTransaction {
+  /** Where its connection comes from: what asks for one there is part of the transaction. */
+  readonly pool: pg.Pool;
+  readonly connection: pg.ClientBase;
 }
 
 const storage = new AsyncLocalStorage<TenantScope>();
@@ -15,15 +21,12 @@ export function currentScope(): TenantScope | undefined {
   return storage.getStore();
 }
 
-/**
- * Runs `work` for a tenant; what runs for that tenant already stays in its transaction. What `work` returns is awaited
- * within: Prisma's promises begin only then.
- */
-export function withinTenant<Result>(tenantId: bigint, work: () => Promise<Result>): Promise<Result> {
-  return storage.getStore()?.tenantId === tenantId ? work() : storage.run({ tenantId }, async () => work());
+/** Runs `work` in a scope. What it returns is awaited within: Prisma's promises begin only then. */
+export function withinScope<Result>(scope: TenantScope, work: () => Promise<Result>): Promise<Result> {
+  return storage.run(scope, async () => work());
 }
 
-/** Runs `work`, which begins a transaction for a tenant: nothing of another transaction around it counts. */
-export function withinTransaction<Result>(tenantId: bigint, work: () => Promise<Result>): Promise<Result> {
-  return storage.run({ tenantId }, async () => work());
+/** Runs `work` for a tenant; what runs for that tenant already stays in its transaction. */
+export function withinTenant<Result>(tenantId: bigint, work: () => Promise<Result>): Promise<Result> {
+  return currentScope()?.tenantId === tenantId ? work() : withinScope({ tenantId }, work);
 }

@@ -1,4 +1,4 @@
-import { currentScope, withinTenant } from './scope.ts';
+import { withinTenant } from './scope.ts';
 import { statementName } from './statement-name.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 
@@ -14,8 +14,7 @@ export interface Statement {
  */
 export function selectRows<Row extends object>(db: TenantClient, { text, values }: Statement): Promise<Row[]> {
   return withinTenant(db.$tenantId, async () => {
-    const connections = currentScope()?.transaction ?? connectionsOf(db);
-    const { rows } = await connections.query<Row>({ name: statementName(text), text, values });
-    return rows;
+    const { rows } = await connectionsOf(db).query({ name: statementName(text), text, values });
+    return rows as Row[];
   });
 }

@@ -48,7 +48,7 @@ function extendedClient({ prisma, pool }: Database, tenantId: bigint) {
  */
 export type TenantClient = Omit<
   ReturnType<typeof extendedClient>,
-  RawOperation | '$connections' | '$extends' | '$connect' | '$disconnect'
+  RawOperation | '$connections' | '$transaction' | '$extends' | '$connect' | '$disconnect'
 >;
 
 type RawOperation = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';

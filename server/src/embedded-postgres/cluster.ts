@@ -3,6 +3,7 @@ import { chmod, chown, link, mkdir, mkdtemp, open, readdir, readFile, rename, rm
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../error-code.ts';
 import {
   type Binaries,
   ClusterError,
@@ -104,6 +105,11 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
     if (!isAlive(running.pid) || (await readPostmaster(cluster.dataDir))?.pid !== running.pid) return;
   }
   throw new ClusterError(`${failure} within a minute. Its log is ${join(cluster.name, 'postgres.log')}.`);
+}
+
+/** Whether a data folder holds the files of a PostgreSQL. */
+export async function hasCluster(dataDir: string): Promise<boolean> {
+  return (await clusterVersion(resolve(dataDir))) !== undefined;
 }
 
 /** The major version that made the cluster; undefined when there is none. */
@@ -250,9 +256,4 @@ async function readIfThere(path: string): Promise<string | undefined> {
 
 function ignoreExisting(error: unknown): void {
   if (!['EEXIST', 'ENOTEMPTY', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
-}
-
-/** The code of an error of Node.js (`ENOENT`) or of PostgreSQL (`42P04`). */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }

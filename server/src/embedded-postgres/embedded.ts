@@ -1,11 +1,12 @@
 import * as path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { codeOf } from '../error-code.ts';
 import { ClusterError } from './binaries.ts';
-import { type Cluster, codeOf, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
+import { type Cluster, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
 
 /** Who holds the embedded PostgreSQL: the server (one at a time), or a command beside it (any number). */
-export type Holder = { kind: 'server'; address: string } | { kind: 'command' };
+export type Holder = { type: 'server'; address: string } | { type: 'command' };
 
 export interface EmbeddedOptions {
   /** Made when missing. */
@@ -131,7 +132,7 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
     throw new ClusterError(`The password in ${file} is not the one that its PostgreSQL was made with.`);
   }
   try {
-    if (holder.kind === 'server' && !(await take(client, 'pg_try_advisory_lock', SERVER))) {
+    if (holder.type === 'server' && !(await take(client, 'pg_try_advisory_lock', SERVER))) {
       throw await serverInUse(client, cluster);
     }
     if (!(await take(client, 'pg_try_advisory_lock_shared', EVERYONE))) throw new Error('it is being stopped');
@@ -175,7 +176,7 @@ async function serverInUse(client: pg.Client, { name }: Cluster): Promise<Error>
 
 /** At most 63 bytes, which is what PostgreSQL keeps of an application name. */
 function describe(holder: Holder): string {
-  return `itsm ${process.pid} ${holder.kind === 'server' ? holder.address : 'command'}`.slice(0, 63);
+  return `itsm ${process.pid} ${holder.type === 'server' ? holder.address : 'command'}`.slice(0, 63);
 }
 
 async function createDatabase(client: pg.Client): Promise<void> {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { isAlive, runningPort } from './cluster.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 
-/** What makes PostgreSQL fast where nothing needs to survive a crash. */
-export const careless = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '200' };
+/** PostgreSQL's non-durable settings, and room for many connections: fast where nothing needs to survive a crash. */
+export const nonDurable = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '200' };
 
 /**
  * An embedded PostgreSQL in a folder of its own below the machine's temporary one, which `stop()` removes. If the
@@ -19,7 +19,7 @@ export async function openTemporary(): Promise<Embedded> {
   const onExit = () => destroy(dataDir);
   process.once('exit', onExit);
   try {
-    const { url, stop } = await openEmbedded({ dataDir, holder: { kind: 'command' }, settings: careless });
+    const { url, stop } = await openEmbedded({ dataDir, holder: { type: 'command' }, settings: nonDurable });
     const stopAndRemove = async () => {
       await stop();
       process.off('exit', onExit);

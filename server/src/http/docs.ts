@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { downgrade, openApiDocument, toYaml } from '@itsm-api/contract/openapi';
+import { downgrade, openApiDocument } from '@itsm-api/contract/openapi';
 import reference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
+import { stringify } from 'yaml';
 
 /** The OpenAPI document in its three forms, and the reference pages made from it; `/` leads there. */
 export async function addDocs(app: FastifyInstance): Promise<void> {
   const document = openApiDocument();
   serveText(app, '/openapi.json', 'application/json; charset=utf-8', JSON.stringify(document));
-  serveText(app, '/openapi.yaml', 'application/yaml; charset=utf-8', toYaml(document));
+  serveText(
+    app,
+    '/openapi.yaml',
+    'application/yaml; charset=utf-8',
+    stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
+  );
   serveText(app, '/openapi-3.0.json', 'application/json; charset=utf-8', JSON.stringify(downgrade(document)));
   serveText(app, '/favicon.ico', 'image/svg+xml', icon);
   app.get('/', (_request, reply) => reply.redirect('/docs'));

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { FairUseRefused } from '../fair-use.ts';
 
@@ -28,12 +29,32 @@ export function boundUnreadAnswers(app: FastifyInstance, { limit, onRefused }: U
     done(new FairUseRefused(reason));
   });
 
+  /** What is to be done for the answers of a connection when it closes; those behind others don't notice it themselves. */
+  const answersOf = new WeakMap<Socket, Set<() => void>>();
+
+  function track(socket: Socket): Set<() => void> {
+    const known = answersOf.get(socket);
+    if (known !== undefined) return known;
+    const answers = new Set<() => void>();
+    answersOf.set(socket, answers);
+    socket.once('close', () => {
+      for (const end of answers) end();
+    });
+    return answers;
+  }
+
   app.addHook('onSend', (request, reply, payload, done) => {
     const { tenantId } = request.identity ?? {};
-    if (tenantId !== undefined && typeof payload === 'string') {
+    const { socket } = request.raw;
+    if (tenantId !== undefined && typeof payload === 'string' && !socket.destroyed) {
       const bytes = Buffer.byteLength(payload);
+      const answers = track(socket);
+      const end = () => {
+        if (answers.delete(end)) add(tenantId, -bytes);
+      };
       add(tenantId, bytes);
-      reply.raw.once('close', () => add(tenantId, -bytes));
+      answers.add(end);
+      reply.raw.once('close', end);
     }
     done(null, payload);
   });

@@ -52,7 +52,7 @@ export function createKeyLookup({ databases, now }: LookupOptions): KeyLookup {
   const listener = listen({ ...options, channel: 'api_keys', onNotify });
 
   async function load(key: string): Promise<KeyIdentity | undefined> {
-    const { rows } = await keyLookups.query<KeyRow>({
+    const { rows }: { rows: KeyRow[] } = await keyLookups.query({
       name: statementName(byHash),
       text: byHash,
       values: [hashKey(key)],

@@ -69,7 +69,7 @@ export async function listKeys({ db }: Context): Promise<Key[]> {
 }
 
 /**
- * Revokes a key of whatever tenant: within a second it works nowhere. Repeated, it stays revoked since the first time.
+ * Revokes a key of any tenant: within a second no process takes it any more. Revoked again, it keeps its `revokedAt`.
  * @throws ApiError NOT_FOUND
  */
 export async function revokeKey(prisma: PrismaClient, id: number): Promise<Key> {

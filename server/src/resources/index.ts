@@ -1,5 +1,5 @@
-import { type Contract, contract } from '@itsm-api/contract';
-import { initServer, type RequestValidationError, type RouterImplementation } from '@ts-rest/fastify';
+import { contract } from '@itsm-api/contract';
+import { initServer, type RequestValidationError } from '@ts-rest/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors.ts';
 import type { FairUse } from '../fair-use.ts';
@@ -11,9 +11,6 @@ import { tasks } from './tasks/handlers.ts';
 import { tickets } from './tickets/handlers.ts';
 import { users } from './users/handlers.ts';
 import { webhooks } from './webhooks/handlers.ts';
-
-/** The handlers of one resource: a function per endpoint of the contract, no more and no fewer. */
-export type Handlers<Resource extends keyof Contract> = RouterImplementation<Contract[Resource]>;
 
 /** Registers every endpoint of the contract with its handler; what the contract finds wrong is thrown as ApiError. */
 export async function addResources(app: FastifyInstance, fairUse: FairUse): Promise<void> {

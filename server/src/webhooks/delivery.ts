@@ -1,19 +1,18 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { PgBoss } from 'pg-boss';
-import type { Services } from '../context.ts';
 import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import { type ConnectionOptions, createConnections } from './connection.ts';
 import { wakeChannel } from './lanes.ts';
 import { scheduleRetention } from './retention.ts';
-import { startWorker } from './worker.ts';
+import { startWorker, type WorkerOptions } from './worker.ts';
 
 export interface DeliveryOptions {
   prisma: PrismaClient;
   databases: Pick<Databases, 'options'>;
   boss: PgBoss;
-  services: Services;
+  services: Omit<WorkerOptions, 'prisma' | 'connections' | 'logger' | 'limits'>;
   logger: FastifyBaseLogger;
   /** How targets are reached, where a test has its own resolver or certificates. */
   connection?: Omit<ConnectionOptions, 'allowPrivateTargets'>;

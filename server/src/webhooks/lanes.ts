@@ -1,4 +1,5 @@
 import type { Job, PgBoss } from 'pg-boss';
+import type { Queue } from '../database/job-schema.ts';
 import { jobsWithin } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
@@ -25,21 +26,22 @@ export interface LaneJobs {
   remove(jobs: Job<LaneData>[]): Promise<void>;
 }
 
-const queue = 'webhook-lanes';
-
-/** A job that was taken and not removed, because its worker is gone, counts as failed after this. Seconds. */
-const expireInSeconds = 60;
+/**
+ * `short`: one job may wait per key, while others of the same key are being worked on. A job that was taken and not
+ * removed, because its worker is gone, counts as failed after a minute.
+ */
+export const laneQueue: Queue = {
+  name: 'webhook-lanes',
+  policy: 'short',
+  options: { expireInSeconds: 60, retryLimit: 0, deleteAfterSeconds: 60 },
+};
+const queue = laneQueue.name;
 
 /**
  * One job per lane with something due, never one per delivery: 100,000 deliveries that wait for a dead endpoint are
  * one job. What is to be sent is in our own tables, so a job that is lost costs a sweep, not a delivery.
  */
-export async function openLaneJobs(boss: PgBoss): Promise<LaneJobs> {
-  const options = { expireInSeconds, retryLimit: 0, deleteAfterSeconds: 60 };
-  // `short`: one job may wait per key, while others of the same key are being worked on.
-  await boss.createQueue(queue, { policy: 'short', ...options });
-  await boss.updateQueue(queue, options);
-
+export function openLaneJobs(boss: PgBoss): LaneJobs {
   return {
     addWithin: async (db, lanes) => {
       await boss.insert(queue, lanes.map(jobOf), { db: jobsWithin(db) });

@@ -1,5 +1,6 @@
 import type { PgBoss } from 'pg-boss';
 import { Prisma } from '../database/generated/client.ts';
+import type { Queue } from '../database/job-schema.ts';
 import { scheduleNightly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 
@@ -11,9 +12,11 @@ interface Pruning {
   now(): Date;
 }
 
+export const retentionQueue: Queue = { name: 'webhook-retention', policy: 'exclusive', options: {} };
+
 /** Has what is settled pruned every night. */
 export function scheduleRetention(boss: PgBoss, pruning: Pruning): Promise<void> {
-  return scheduleNightly(boss, 'webhook-retention', () => pruneSettled(pruning));
+  return scheduleNightly(boss, retentionQueue, () => pruneSettled(pruning));
 }
 
 /**

@@ -3,8 +3,8 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { applyMigrations } from '../../../server/src/database/migrate.ts';
 import { openEmbedded } from '../../../server/src/embedded-postgres/embedded.ts';
+import { migrateDatabase } from '../../../server/src/schema.ts';
 import { type Data, loadData } from './data.ts';
 import { type FilterResult, measureFilters } from './filters.ts';
 import { type MeasuredPath, measuredPaths } from './paths.ts';
@@ -49,10 +49,10 @@ const connections = 16;
  */
 export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
   const settings = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: '100' };
-  const database = await openEmbedded({ dataDir: options.dataDir, holder: { kind: 'command' }, settings });
+  const database = await openEmbedded({ dataDir: options.dataDir, holder: { type: 'command' }, settings });
   const servers: Measured[] = [];
   try {
-    await applyMigrations(database.url);
+    await migrateDatabase(database.url);
     const data = await loadData(database.url, options.tickets, options.onProgress);
     for (const name of ['api', 'barePg', 'plainStack'] as const) servers.push(await startServer(name, database.url));
     const postgres = Number.parseInt(readFileSync(join(options.dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);

@@ -1,5 +1,5 @@
 import { ok, page } from '../../reply.ts';
-import type { Handlers } from '../index.ts';
+import type { Handlers } from '../handlers.ts';
 import { listAssets, updateAsset } from './queries.ts';
 
 export const assets: Handlers<'assets'> = {

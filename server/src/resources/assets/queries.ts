@@ -22,9 +22,6 @@ import { checkUsers, reference } from '../references.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;
 
-/** How long creating many assets may take. */
-const manyTimeoutMs = 30 * 60_000;
-
 /** A page of assets, newest first (spec §4). */
 export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Asset>> {
   const where = {
@@ -62,27 +59,23 @@ type Progress = (created: number) => void;
  * @throws ApiError VALIDATION_ERROR whose details name every asset that can't be created, by its index: `0.assetTag`
  */
 export function createAssets(context: Context, inputs: readonly NewAsset[], onProgress: Progress): Promise<void> {
-  return transaction(
-    context,
-    async (context) => {
-      const problems = await findConflicts(context, inputs);
-      if (problems.length > 0) {
-        throw new ApiError('VALIDATION_ERROR', `${problems.length} of the assets cannot be created.`, {
-          details: problems,
-        });
-      }
-      const { emitter, putLanesIn } = gatherLanes(context);
-      let created = 0;
-      for (const chunk of chunksOf(inputs, 500)) {
-        const rows = await context.db.asset.createManyAndReturn({ data: chunk.map(columnsOf) });
-        for (const row of rows) await emit(emitter, 'asset.created', { payload: presentAsset(row) });
-        created += chunk.length;
-        onProgress(created);
-      }
-      await putLanesIn();
-    },
-    { timeout: manyTimeoutMs },
-  );
+  return transaction(context, async (context) => {
+    const problems = await findConflicts(context, inputs);
+    if (problems.length > 0) {
+      throw new ApiError('VALIDATION_ERROR', `${problems.length} of the assets cannot be created.`, {
+        details: problems,
+      });
+    }
+    const { emitter, putLanesIn } = gatherLanes(context);
+    let created = 0;
+    for (const chunk of chunksOf(inputs, 500)) {
+      const rows = await context.db.asset.createManyAndReturn({ data: chunk.map(columnsOf) });
+      for (const row of rows) await emit(emitter, 'asset.created', { payload: presentAsset(row) });
+      created += chunk.length;
+      onProgress(created);
+    }
+    await putLanesIn();
+  });
 }
 
 /**

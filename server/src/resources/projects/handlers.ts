@@ -1,5 +1,5 @@
 import { ok, page } from '../../reply.ts';
-import type { Handlers } from '../index.ts';
+import type { Handlers } from '../handlers.ts';
 import { getProject, listProjects } from './queries.ts';
 
 export const projects: Handlers<'projects'> = {

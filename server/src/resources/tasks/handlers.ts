@@ -1,5 +1,5 @@
 import { created, ok, page } from '../../reply.ts';
-import type { Handlers } from '../index.ts';
+import type { Handlers } from '../handlers.ts';
 import { createTask, listTasks, updateTask } from './queries.ts';
 
 export const tasks: Handlers<'tasks'> = {

@@ -26,17 +26,35 @@ export const NewTenant = z.strictObject({
 });
 export type NewTenant = z.output<typeof NewTenant>;
 
-/** Creates a tenant with its first user. @throws ApiError VALIDATION_ERROR when the name is taken, in whatever case */
+/**
+ * What a name is compared by: two that read alike are one (NFKC), in whatever case. Upper case first, since it alone
+ * knows that ß is SS (Unicode §3.13 D146, as far as JavaScript has it).
+ */
+export function tenantNameKey(name: string): string {
+  return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+}
+
+/**
+ * Creates a tenant with its first user.
+ * @throws ApiError VALIDATION_ERROR when the name is taken, however it is written (`tenantNameKey`)
+ */
 export async function createTenant(
   prisma: PrismaClient,
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
 ): Promise<{ tenant: Tenant; admin: User }> {
+  const nameKey = tenantNameKey(name);
+  const taken = `${name} is taken by another tenant`;
+  // Versions before this one kept names in lower case only: their keys are not what these names are compared by.
+  const names = await prisma.tenant.findMany({ select: { name: true } });
+  if (names.some((other) => tenantNameKey(other.name) === nameKey)) {
+    throw invalidField('VALIDATION_ERROR', 'name', taken);
+  }
   // One statement to Prisma, so one transaction: there is no tenant without a user.
-  const { users, ...tenant } = await createUnique('name', `${name} is taken by another tenant`, () =>
+  const { users, ...tenant } = await createUnique('name', taken, () =>
     prisma.tenant.create({
       data: {
         name,
-        nameKey: name.toLowerCase(),
+        nameKey,
         users: { create: { name: adminName, email: adminEmail, role: 'ADMIN' } },
       },
       include: { users: true },
@@ -52,12 +70,17 @@ export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
   return (await prisma.tenant.findMany({ orderBy: { nameKey: 'asc' } })).map(presentTenant);
 }
 
-/** The tenant of a name, in whatever case, or of an id, which is all digits. @throws ApiError NOT_FOUND */
+/** The tenant of a name, however it is written, or of an id, which is all digits. @throws ApiError NOT_FOUND */
 export async function findTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
   const name = nameOrId.trim();
-  const where = isId(name) ? { id: BigInt.asIntN(64, BigInt(name)) } : { nameKey: name.toLowerCase() };
-  const row = await prisma.tenant.findUnique({ where });
-  if (row === null)
+  // Versions before this one kept names in lower case only.
+  const older = name.toLowerCase();
+  const where = isId(name)
+    ? { id: BigInt.asIntN(64, BigInt(name)) }
+    : { nameKey: { in: [older, tenantNameKey(name)] } };
+  const rows = await prisma.tenant.findMany({ where });
+  const row = rows.find(({ nameKey }) => nameKey === older) ?? rows[0];
+  if (row === undefined)
     throw new ApiError('NOT_FOUND', `There is no tenant ${isId(name) ? 'with the id' : 'named'} ${name}.`);
   return presentTenant(row);
 }

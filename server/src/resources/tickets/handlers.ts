@@ -1,5 +1,5 @@
 import { created, ok, page } from '../../reply.ts';
-import type { Handlers } from '../index.ts';
+import type { Handlers } from '../handlers.ts';
 import { createTicket, getTicket, listTickets, updateTicket } from './queries.ts';
 
 export const tickets: Handlers<'tickets'> = {

@@ -1,4 +1,5 @@
 import type { PgBoss } from 'pg-boss';
+import type { Queue } from '../../database/job-schema.ts';
 import { scheduleNightly } from '../../database/jobs.ts';
 import type { PrismaClient } from '../../database/prisma.ts';
 
@@ -47,9 +48,11 @@ interface TotalsCheck {
   onWrong: (wrong: WrongTotal[]) => void;
 }
 
+export const totalsQueue: Queue = { name: 'totals-check', policy: 'exclusive', options: {} };
+
 /** Has the totals checked every night. */
 export function scheduleTotalsCheck(boss: PgBoss, { prisma, onWrong }: TotalsCheck): Promise<void> {
-  return scheduleNightly(boss, 'totals-check', async () => {
+  return scheduleNightly(boss, totalsQueue, async () => {
     const wrong = await findWrongTotals(prisma);
     if (wrong.length > 0) onWrong(wrong);
   });

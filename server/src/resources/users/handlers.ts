@@ -1,5 +1,5 @@
 import { page } from '../../reply.ts';
-import type { Handlers } from '../index.ts';
+import type { Handlers } from '../handlers.ts';
 import { listUsers } from './queries.ts';
 
 export const users: Handlers<'users'> = {

@@ -1,5 +1,5 @@
 import { created, ok, page } from '../../reply.ts';
-import type { Handlers } from '../index.ts';
+import type { Handlers } from '../handlers.ts';
 import { createWebhook, deleteWebhook, listWebhooks } from './queries.ts';
 
 export const webhooks: Handlers<'webhooks'> = {

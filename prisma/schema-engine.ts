@@ -11,22 +11,14 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 
 /*
- * Prisma's own schema engine, compiled to WebAssembly. The command line `prisma` downloads it as a program from a host
- * that not every machine reaches; this one comes with the other packages.
+ * Prisma's own schema engine, compiled to WebAssembly, for writing and checking migrations. The command line `prisma`
+ * downloads it as a program from a host that not every machine reaches; this one comes with the other packages.
  */
-
-/** How an engine's connection to the database it migrates is called there. */
-export const engineName = 'itsm-api migrations';
 
 /** Runs `work` with an engine connected to the database, and closes its connections. */
 export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   // One connection, never closed for idleness: the engine takes a lock on it.
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    max: 1,
-    idleTimeoutMillis: 0,
-    application_name: engineName,
-  });
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1, idleTimeoutMillis: 0 });
   const cleanups: (() => Promise<unknown>)[] = [];
   const factory = bindMigrationAwareSqlAdapterFactory({
     provider: 'postgres',
@@ -67,20 +59,10 @@ async function connect(pool: pg.Pool): Promise<SqlDriverAdapter> {
   // Prisma's own cuts a script at every semicolon, also within the body of a function. Without arguments PostgreSQL
   // takes many statements at once, in one transaction, which is how `prisma migrate deploy` applies them.
   adapter.executeScript = async (sql) => {
-    await adapter.executeRaw({ sql: `${sql}\n;${markStep}`, args: [], argTypes: [] });
+    await adapter.executeRaw({ sql, args: [], argTypes: [] });
   };
   return adapter;
 }
-
-/**
- * Says in the transaction of a migration's script that the script was applied, so that it can be known of one whose
- * process was killed. The engine says so too, but in a statement of its own.
- */
-const markStep = `DO $$ BEGIN
-  IF to_regclass('_prisma_migrations') IS NOT NULL THEN
-    UPDATE _prisma_migrations SET applied_steps_count = 1 WHERE finished_at IS NULL AND rolled_back_at IS NULL;
-  END IF;
-END $$`;
 
 /** The type "char", in which PostgreSQL tells the kind of a constraint. Prisma's adapter refuses it. */
 const CHAR_OID = 18;

@@ -1,0 +1,155 @@
+import { deliveryBody, type EventType, events } from '@itsm-api/contract';
+import * as z from 'zod';
+
+/** As Biome breaks lines. */
+const lineWidth = 120;
+
+/** Whether a type is for what is sent or for what is answered: the enums of answers are open. */
+type Side = 'request' | 'answer';
+
+/** TypeScript types of schemas, the named ones declared once. */
+export class Types {
+  readonly declarations = new Map<string, string>();
+  /** The declared ones that methods take or answer. */
+  readonly ofMethods = new Set<string>();
+
+  /** The type as it is written where it is used. */
+  print(schema: z.ZodType, side: Side): string {
+    const { id, description } = schema.meta() ?? {};
+    if (id === undefined) return this.#inline(schema, side);
+    this.declare(id, schema, { side, description });
+    return schema instanceof z.ZodEnum && side === 'answer' ? `Open<${id}>` : id;
+  }
+
+  /** Declares the body of an event; answers its name. */
+  addEvent(type: EventType): string {
+    const name = `${type.split('.').map(capital).join('')}Event`;
+    this.declare(name, deliveryBody(type), { side: 'answer', description: events[type].when });
+    return name;
+  }
+
+  declare(name: string, schema: z.ZodType, { side, description }: { side: Side; description?: string | undefined }) {
+    const head = description === undefined ? '' : comment([description], '');
+    const declaration = head + this.#declaration(name, schema, side);
+    const known = this.declarations.get(name);
+    if (known !== undefined && known !== declaration) {
+      throw new Error(`${name} is not the same in requests and in answers; give one another id.`);
+    }
+    this.declarations.set(name, declaration);
+  }
+
+  #declaration(name: string, schema: z.ZodType, side: Side): string {
+    if (schema instanceof z.ZodObject) {
+      return `export interface ${name} {\n${this.#fields(schema.shape, side).join('\n')}\n}`;
+    }
+    if (!(schema instanceof z.ZodEnum)) return `export type ${name} = ${this.#inline(schema, side)};`;
+    const values = schema.options.map(literal);
+    const line = `export type ${name} = ${values.join(' | ')};`;
+    return line.length <= lineWidth ? line : `export type ${name} =\n  | ${values.join('\n  | ')};`;
+  }
+
+  #inline(schema: z.ZodType, side: Side): string {
+    const { def } = (schema as unknown as z.core.$ZodTypes)._zod;
+    const print = (inner: z.core.$ZodType) => this.print(inner as z.ZodType, side);
+    switch (def.type) {
+      case 'string':
+      case 'number':
+      case 'boolean':
+      case 'unknown':
+      case 'null':
+        return def.type;
+      case 'literal':
+        return union(def.values.map(literal));
+      case 'enum':
+        return side === 'answer' ? `Open<${enumOf(schema as z.ZodEnum)}>` : enumOf(schema as z.ZodEnum);
+      case 'nullable':
+        return union([print(def.innerType), 'null']);
+      case 'optional':
+      case 'default':
+        return print(def.innerType);
+      case 'array':
+        return arrayOf(print(def.element));
+      case 'record':
+        return `Record<string, ${print(def.valueType)}>`;
+      case 'union':
+        return union(def.options.map(print));
+      case 'pipe':
+        return side === 'request' ? this.#fromText(def.out as z.ZodType) : print(def.out);
+      case 'object':
+        return `{ ${Object.entries(def.shape)
+          .map(([name, field]) => this.#field(name, field as z.ZodType, side))
+          .join('; ')} }`;
+      default:
+        throw new Error(`The client has no type for a schema of the type ${def.type}.`);
+    }
+  }
+
+  /** What the contract's preprocessing of paths and queries takes: text, or the value itself; one filter, or several. */
+  #fromText(schema: z.ZodType): string {
+    if (schema instanceof z.ZodArray) {
+      const element = this.print(schema.element as z.ZodType, 'request');
+      return union([element, `readonly ${arrayOf(element)}`]);
+    }
+    if (schema instanceof z.ZodBoolean) return "boolean | 'true' | 'false'";
+    return union([this.print(schema, 'request'), 'string']);
+  }
+
+  #fields(shape: z.core.$ZodShape, side: Side): string[] {
+    return Object.entries(shape as Record<string, z.ZodType>).map(([name, schema]) => {
+      const { description } = schema.meta() ?? unwrap(schema).meta() ?? {};
+      const head = description === undefined || isNamed(schema) ? '' : comment([description], '  ');
+      return `${head}  ${this.#field(name, schema, side)};`;
+    });
+  }
+
+  #field(name: string, schema: z.ZodType, side: Side): string {
+    const { optin, optout } = schema._zod;
+    const optional = (side === 'request' ? optin : optout) !== undefined;
+    const type = this.print(schema, side);
+    return optional ? `${name}?: ${type} | undefined` : `${name}: ${type}`;
+  }
+}
+
+/** Without `optional`, `nullable` and `default` around it. */
+export function unwrap(schema: z.ZodType): z.ZodType {
+  const inner = 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
+  return inner === undefined ? schema : unwrap(inner);
+}
+
+/** Whether the words are those of the type that the field names. */
+function isNamed(schema: z.ZodType): boolean {
+  const inner = unwrap(schema).meta();
+  return inner?.id !== undefined && (schema.meta() ?? inner).description === inner.description;
+}
+
+function enumOf(schema: z.ZodEnum): string {
+  return union(schema.options.map(literal));
+}
+
+function arrayOf(element: string): string {
+  return element.includes(' | ') ? `(${element})[]` : `${element}[]`;
+}
+
+export function union(types: string[]): string {
+  return types.join(' | ');
+}
+
+export function comment(lines: string[], indent: string): string {
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  const body = lines.map((line) => `${indent} * ${line}`.trimEnd());
+  return `${indent}/**\n${body.join('\n')}\n${indent} */\n`;
+}
+
+/** A value as TypeScript source, on one line where it fits. */
+export function literal(value: unknown): string {
+  if (typeof value === 'string') return value.includes("'") ? JSON.stringify(value) : `'${value}'`;
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const fields = Object.entries(value).map(([name, inner]) => `${name}: ${literal(inner)}`);
+  const line = `{ ${fields.join(', ')} }`;
+  return line.length <= lineWidth - 20 ? line : `{\n${fields.map((field) => `  ${field},\n`).join('')}}`;
+}
+
+export function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

@@ -1,0 +1,4 @@
+/** The code of an error of Node.js (`ENOENT`) or of PostgreSQL (`42P04`). */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}

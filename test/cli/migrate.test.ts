@@ -1,0 +1,106 @@
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cloneDatabase, execute } from '../support/database.ts';
+import { commandLine } from './itsm.ts';
+
+const newest = '20261121000000_row_level_security';
+let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let itsm: ReturnType<typeof commandLine>;
+
+beforeEach(async () => {
+  database = await cloneDatabase();
+  itsm = commandLine(database.url);
+});
+afterEach(() => database.drop());
+
+const empty = () => execute(database.url, 'DROP SCHEMA public, pgboss CASCADE; CREATE SCHEMA public');
+
+describe('itsm migrate', { timeout: 60_000 }, () => {
+  it('brings an empty database up to date, and says what it applied', async () => {
+    await empty();
+    const first = await itsm('migrate --json');
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    const { applied } = JSON.parse(first.stdout);
+    expect(applied).toContain(newest);
+
+    const again = await itsm('migrate');
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+    expect(again.stdout).toMatch(/^The database 127\.0\.0\.1:\d+\/\w+ is up to date: nothing had to be applied\.\n$/);
+    expect(await itsm('tenants list')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('tells how far it is', async () => {
+    await empty();
+    const { code, stdout, stderr } = await itsm('migrate');
+    expect(code).toBe(0);
+    expect(stderr).toContain(`Applying ${newest} …\n`);
+    expect(stdout).toContain(newest);
+  });
+
+  it('makes a queue again that is missing', async () => {
+    await execute(database.url, "DELETE FROM pgboss.queue WHERE name = 'totals-check'");
+    const behind = await itsm('tenants list');
+    expect(behind).toMatchObject({ code: 1, stdout: '' });
+    expect(behind.stderr).toContain('it lacks job queues');
+    expect(await itsm('migrate')).toMatchObject({ code: 0 });
+    expect(await itsm('tenants list')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('every other command', { timeout: 60_000 }, () => {
+  it('refuses a database that is behind, and leaves it as it is', async () => {
+    await empty();
+    const { code, stdout, stderr } = await itsm('tenants list');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /^error: The database is behind this version of the program: it lacks 20261120000000_init, .*/,
+    );
+    expect(stderr).toContain('Run `itsm migrate` or start the server.');
+    const untouched =
+      "DO $$ BEGIN ASSERT NOT EXISTS (SELECT FROM pg_tables WHERE schemaname IN ('public', 'pgboss')); END $$";
+    await expect(execute(database.url, untouched)).resolves.toBeUndefined();
+  });
+
+  it('says that a database is ahead, and works on it', async () => {
+    await execute(
+      database.url,
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+       VALUES ('x', 'x', '20991231000000_later', now(), 1)`,
+    );
+    expect(await itsm('tenants list --json')).toEqual({
+      code: 0,
+      stdout: '[]\n',
+      stderr: 'The database is ahead of this version of the program: a newer one has applied 20991231000000_later.\n',
+    });
+  });
+
+  it('refuses job queues that are ahead, which pg-boss does not work with', async () => {
+    await execute(database.url, 'UPDATE pgboss.version SET version = 999');
+    const { code, stderr } = await itsm('tenants list');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^error: The job queues of this database are newer than this version of the program: .* 999,/,
+    );
+  });
+
+  it("makes nothing in a folder that is not the server's, and says where it looked", async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'itsm-elsewhere-'));
+    try {
+      // As root, PostgreSQL runs as another user, who must get in.
+      await chmod(folder, 0o755);
+      const DATA_DIR = join(folder, '.data');
+      const { code, stderr } = await commandLine('', { DATA_DIR })('tenants list');
+      expect(code).toBe(1);
+      expect(stderr).toContain(`error: There is no database in ${DATA_DIR}.`);
+      expect(await readdir(folder)).toEqual([]);
+
+      const made = await commandLine('', { DATA_DIR })('migrate');
+      expect(made.stdout).toContain(`The database ${DATA_DIR} is up to date: applied `);
+      expect(await commandLine('', { DATA_DIR })('tenants list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});

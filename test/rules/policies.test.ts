@@ -1,0 +1,232 @@
+import { assertWalls } from '@itsm-api/server/database/roles.ts';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/*
+ * The third wall between tenants, asked in SQL: what each role of a connection sees, writes and may do, on every table
+ * that there is.
+ */
+let api: Api;
+let client: pg.Client;
+let mine: Workspace;
+let theirs: Workspace;
+/** Every table that belongs to tenants, and the column that says to which. */
+let tables: { name: string; owner: string }[];
+
+beforeAll(async () => {
+  api = await startApi({ ownDatabase: true });
+  client = new pg.Client({ connectionString: api.databaseUrl });
+  await client.connect();
+  mine = await createWorkspace(api);
+  theirs = await createWorkspace(api);
+  for (const workspace of [mine, theirs]) await fill(workspace);
+  tables = await rows(`
+    SELECT c.relname AS name, CASE c.relname WHEN 'tenants' THEN 'id' ELSE 'tenant_id' END AS owner
+    FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND (c.relname = 'tenants'
+      OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id'))
+    ORDER BY 1`);
+});
+
+afterAll(async () => {
+  await client.end();
+  await api.close();
+});
+
+/** Puts a row of the workspace into every table. */
+async function fill(workspace: Workspace): Promise<void> {
+  await workspace.createWebhook();
+  await workspace.createTicket({ assigneeId: workspace.userId, watcherUserIds: [workspace.userId] });
+  await workspace.createAsset();
+  await workspace.createTask();
+  await client.query(
+    `INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms)
+     SELECT tenant_id, id, 1, now(), 1 FROM deliveries WHERE tenant_id = $1`,
+    [workspace.tenantId],
+  );
+}
+
+async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
+  return (await client.query<Row>(sql, values)).rows;
+}
+
+/** Works as a role, for a tenant or none, and undoes what it did. */
+async function as<Result>(role: string, tenantId: bigint | undefined, work: () => Promise<Result>): Promise<Result> {
+  await client.query('BEGIN');
+  try {
+    // With every right on every table, so that the policies alone decide.
+    await client.query('GRANT ALL ON ALL TABLES IN SCHEMA public TO itsm_request');
+    await client.query(`SET LOCAL ROLE ${role}`);
+    await client.query("SELECT set_config('itsm.tenant_id', $1, true)", [tenantId?.toString() ?? '']);
+    return await work();
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+const countByTable = async () => {
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) counts[name] = Number((await rows(`SELECT count(*) FROM ${name}`))[0]?.count);
+  return counts;
+};
+
+describe('row-level security', () => {
+  it('is on for every table of tenants, with one policy for each role', async () => {
+    const policies = await rows(`
+      SELECT c.relname AS name, c.relrowsecurity AS enabled, array_agg(p.roles::text ORDER BY p.roles::text) AS roles,
+        array_agg(DISTINCT p.cmd) AS commands
+      FROM pg_class c JOIN pg_policies p ON p.tablename = c.relname AND p.schemaname = 'public'
+      WHERE c.relnamespace = 'public'::regnamespace GROUP BY 1, 2 ORDER BY 1`);
+    expect(policies).toEqual(
+      tables.map(({ name }) => {
+        return { name, enabled: true, roles: ['{itsm_request}', '{itsm_system}'], commands: ['ALL'] };
+      }),
+    );
+  });
+
+  it('shows requests no row of any table without a tenant', async () => {
+    const counts = await as('itsm_request', undefined, countByTable);
+    expect(counts).toEqual(Object.fromEntries(tables.map(({ name }) => [name, 0])));
+  });
+
+  it('shows requests the rows of their tenant, and no other', async () => {
+    await as('itsm_request', mine.tenantId, async () => {
+      for (const { name, owner } of tables) {
+        const owners = await rows(`SELECT DISTINCT ${owner} AS owner FROM ${name}`);
+        expect(owners, name).toEqual([{ owner: String(mine.tenantId) }]);
+      }
+    });
+  });
+
+  it("leaves other tenants' rows as they are, whatever a request writes", async () => {
+    await as('itsm_request', mine.tenantId, async () => {
+      for (const { name, owner } of tables) {
+        const where = `WHERE ${owner} = ${theirs.tenantId}`;
+        expect((await client.query(`UPDATE ${name} SET ${owner} = ${mine.tenantId} ${where}`)).rowCount, name).toBe(0);
+        expect((await client.query(`DELETE FROM ${name} ${where}`)).rowCount, name).toBe(0);
+      }
+    });
+  });
+
+  it('refuses rows that a request makes for another tenant, or gives away', async () => {
+    for (const { name, owner } of tables) {
+      const [given] = await rows(
+        `SELECT to_jsonb(t) AS row FROM ${name} t WHERE ${owner} = ${theirs.tenantId} LIMIT 1`,
+      );
+      const refused = { code: '42501', message: `new row violates row-level security policy for table "${name}"` };
+      const insert = `INSERT INTO ${name} SELECT * FROM jsonb_populate_record(NULL::${name}, $1)`;
+      await expect(as('itsm_request', mine.tenantId, () => rows(insert, [given?.row]))).rejects.toMatchObject(refused);
+      await expect(as('itsm_request', undefined, () => rows(insert, [given?.row]))).rejects.toMatchObject(refused);
+      const update = `UPDATE ${name} SET ${owner} = ${theirs.tenantId}`;
+      await expect(as('itsm_request', mine.tenantId, () => rows(update))).rejects.toMatchObject(refused);
+    }
+  });
+
+  it('shows the system every row', async () => {
+    expect(await as('itsm_system', undefined, countByTable)).toEqual(await countByTable());
+  });
+});
+
+describe('the roles', () => {
+  it('can do nothing but what they are granted, and own nothing', async () => {
+    const roles = await rows(`
+      SELECT rolname, rolsuper, rolbypassrls, rolcanlogin, rolcreatedb, rolcreaterole, rolinherit, rolreplication,
+        EXISTS (SELECT FROM pg_class WHERE relowner = r.oid) OR EXISTS (SELECT FROM pg_proc WHERE proowner = r.oid)
+          OR EXISTS (SELECT FROM pg_namespace WHERE nspowner = r.oid) AS owns,
+        EXISTS (SELECT FROM pg_auth_members WHERE member = r.oid) AS member,
+        has_schema_privilege(r.oid, 'public', 'CREATE') OR has_schema_privilege(r.oid, 'pgboss', 'CREATE') AS creates
+      FROM pg_roles r WHERE rolname IN ('itsm_request', 'itsm_system') ORDER BY 1`);
+    const nothing = Object.fromEntries(Object.keys(roles[0] ?? {}).map((name) => [name, false]));
+    expect(roles).toEqual([
+      { ...nothing, rolname: 'itsm_request' },
+      { ...nothing, rolname: 'itsm_system' },
+    ]);
+  });
+
+  it('let requests do what endpoints do, and no more', async () => {
+    expect(await rightsOf('itsm_request')).toEqual({
+      'public.assets': 'SELECT, UPDATE',
+      'public.deliveries': 'INSERT, SELECT, UPDATE',
+      'public.events': 'INSERT, SELECT',
+      'public.projects': 'SELECT',
+      'public.tasks': 'INSERT, SELECT, UPDATE',
+      'public.ticket_counts': 'INSERT, SELECT, UPDATE',
+      'public.ticket_sequences': 'INSERT, SELECT, UPDATE',
+      'public.ticket_watchers': 'DELETE, INSERT, SELECT',
+      'public.tickets': 'INSERT, SELECT, UPDATE',
+      'public.users': 'SELECT',
+      'public.webhook_subscriptions': 'INSERT, SELECT, UPDATE',
+      'pgboss.job_common': 'INSERT',
+      'pgboss.queue': 'SELECT',
+    });
+  });
+
+  it('let the system read and write every table, and read which migrations there were', async () => {
+    const rights = await rightsOf('itsm_system');
+    const { 'public._prisma_migrations': history, ...others } = rights;
+    expect(history).toBe('SELECT');
+    expect(new Set(Object.values(others))).toEqual(new Set(['DELETE, INSERT, SELECT, UPDATE']));
+    const named = await rows(`
+      SELECT relnamespace::regnamespace || '.' || relname AS name FROM pg_class
+      WHERE relnamespace IN ('public'::regnamespace, 'pgboss'::regnamespace) AND relkind IN ('r', 'p')`);
+    expect(Object.keys(rights).sort()).toEqual(named.map(({ name }) => name).sort());
+  });
+
+  it('let requests put a job into the queue of webhooks, and neither read nor take one', async () => {
+    const db = { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) };
+    const queued = await as('itsm_request', mine.tenantId, async () => {
+      await api.boss.insert('webhook-lanes', [{ singletonKey: 'of this test', data: {} }], { db });
+      await client.query('RESET ROLE');
+      return rows("SELECT FROM pgboss.job WHERE singleton_key = 'of this test'");
+    });
+    expect(queued).toHaveLength(1);
+    for (const sql of ['SELECT data FROM pgboss.job_common', 'DELETE FROM pgboss.job_common']) {
+      await expect(as('itsm_request', mine.tenantId, () => rows(sql))).rejects.toThrow('permission denied');
+    }
+  });
+});
+
+describe('a database whose walls have holes', () => {
+  it.each([
+    ['row-level security is off', 'ALTER TABLE assets DISABLE ROW LEVEL SECURITY', 'assets'],
+    ['a policy lets everything through', 'CREATE POLICY hole ON tasks USING (true)', 'tasks'],
+    ['a table was made without', 'CREATE TABLE later (tenant_id bigint)', 'later'],
+    [
+      'the role owns a table',
+      'GRANT CREATE ON SCHEMA public TO itsm_request; ALTER TABLE users OWNER TO itsm_request',
+      'users',
+    ],
+  ])('is refused: %s', async (_, sql, table) => {
+    const { url, drop } = await cloneDatabase();
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    try {
+      await other.query(`
+        INSERT INTO tenants (id, name, name_key, updated_at) VALUES (1, 'A', 'a', now());
+        INSERT INTO projects (tenant_id, id, key, name, updated_at) VALUES (1, 1, 'A', 'A', now());
+        INSERT INTO tasks (tenant_id, project_id, title, updated_at) VALUES (1, 1, 'A', now());`);
+      await expect(assertWalls(other)).resolves.toBeUndefined();
+      await other.query(sql);
+      await expect(assertWalls(other)).rejects.toThrow(
+        `Tenants are not kept apart: without a tenant, the role itsm_request can see rows of ${table}. `,
+      );
+      // The connection goes on as it was.
+      expect((await other.query('SELECT current_user = session_user AS same')).rows).toEqual([{ same: true }]);
+    } finally {
+      await other.end();
+      await drop();
+    }
+  });
+});
+
+/** What a role was granted on tables, by their name. */
+async function rightsOf(role: string): Promise<Record<string, string>> {
+  const granted = await rows(
+    `SELECT table_schema || '.' || table_name AS name, string_agg(privilege_type, ', ' ORDER BY privilege_type) AS rights
+     FROM information_schema.table_privileges WHERE grantee = $1 GROUP BY 1`,
+    [role],
+  );
+  return Object.fromEntries(granted.map(({ name, rights }) => [name, rights]));
+}

@@ -1,0 +1,62 @@
+import { checkSchema, migrateDatabase } from '@itsm-api/server/schema.ts';
+import pg from 'pg';
+import { getRollbackPlans } from 'pg-boss';
+import packageJson from 'pg-boss/package.json' with { type: 'json' };
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { cloneDatabase } from '../support/database.ts';
+
+const current: number = packageJson.pgboss.schema;
+let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let client: pg.Client;
+
+beforeEach(async () => {
+  database = await cloneDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+
+afterEach(async () => {
+  await client.end();
+  await database.drop();
+});
+
+it("brings pg-boss's schema up to date, and grants what it is used by", async () => {
+  await client.query(getRollbackPlans('pgboss', current));
+  await client.query('REVOKE ALL ON ALL TABLES IN SCHEMA pgboss FROM itsm_request, itsm_system');
+  await expect(checkSchema(database.url)).rejects.toThrow('it lacks job queues');
+
+  await migrateDatabase(database.url);
+  expect(await checkSchema(database.url)).toEqual({ ahead: [] });
+  expect((await client.query('SELECT version FROM pgboss.version')).rows).toEqual([{ version: current }]);
+  await client.query('SET ROLE itsm_system; DELETE FROM pgboss.job_common');
+  await client.query('SET ROLE itsm_request; SELECT FROM pgboss.queue');
+  await expect(client.query('DELETE FROM pgboss.job_common')).rejects.toThrow('permission denied');
+});
+
+it('gives a queue the options of this version', async () => {
+  await client.query("UPDATE pgboss.queue SET expire_seconds = 1 WHERE name = 'webhook-lanes'");
+  await migrateDatabase(database.url);
+  const { rows } = await client.query(
+    "SELECT expire_seconds AS seconds FROM pgboss.queue WHERE name = 'webhook-lanes'",
+  );
+  expect(rows).toEqual([{ seconds: 60 }]);
+});
+
+it('builds the indexes that pg-boss leaves for after its migration, or says why not', { timeout: 60_000 }, async () => {
+  const leave = (command: string) =>
+    client.query("INSERT INTO pgboss.bam (name, version, table_name, command) VALUES ('later', 1, 'job_common', $1)", [
+      command,
+    ]);
+  await leave('CREATE INDEX CONCURRENTLY later_idx ON pgboss.job_common (data)');
+  await migrateDatabase(database.url);
+  const index = await client.query(
+    "SELECT FROM pg_index WHERE indexrelid = 'pgboss.later_idx'::regclass AND indisvalid",
+  );
+  expect(index.rowCount).toBe(1);
+
+  await client.query('UPDATE pgboss.version SET bam_on = NULL');
+  await leave('CREATE INDEX CONCURRENTLY other_idx ON pgboss.job_common (nonsense)');
+  await expect(migrateDatabase(database.url)).rejects.toThrow(
+    'Migrating the job queues failed: later: error: column "nonsense" does not exist',
+  );
+});

@@ -1,0 +1,108 @@
+import { RolesError } from '@itsm-api/server/database/roles.ts';
+import { openTemporary } from '@itsm-api/server/embedded-postgres/temporary.ts';
+import { checkSchema, migrateDatabase } from '@itsm-api/server/schema.ts';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { execute, withDatabase } from '../support/database.ts';
+
+/*
+ * How the roles come to be, on a PostgreSQL of its own: they belong to all databases of one, also to those of other tests.
+ */
+let server: { url: string; stop(): Promise<void> };
+const databases = ['first', 'second', 'third'];
+
+beforeAll(async () => {
+  server = await openTemporary();
+});
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  for (const name of databases) await execute(server.url, `CREATE DATABASE ${name}`);
+});
+
+afterEach(async () => {
+  for (const name of databases) await execute(server.url, `DROP DATABASE ${name} WITH (FORCE)`);
+  for (const role of ['itsm_request', 'itsm_system', 'owner', 'app']) {
+    await execute(server.url, `DROP ROLE IF EXISTS ${role}`);
+  }
+});
+
+const urlOf = (database: string) => withDatabase(server.url, database);
+
+/** The URL of the first database as another role, which logs in. */
+async function urlAs(role: string, attributes = ''): Promise<string> {
+  await execute(server.url, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' ${attributes}`);
+  const url = new URL(urlOf('first'));
+  url.username = role;
+  url.password = 'secret';
+  return url.href;
+}
+
+async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Takes both roles, as a connection does when it is opened. */
+async function takeRoles(url: string): Promise<void> {
+  await query(url, 'SET ROLE itsm_request');
+  await query(url, 'SET ROLE itsm_system');
+}
+
+describe('the roles', { timeout: 60_000 }, () => {
+  it('are made once when processes on several databases migrate at once', async () => {
+    const all = databases.flatMap((name) => [urlOf(name), urlOf(name)]);
+    const applied = await Promise.all(all.map((url) => migrateDatabase(url)));
+    expect(applied.filter((names) => names.length > 0)).toHaveLength(databases.length);
+    for (const name of databases) await takeRoles(urlOf(name));
+  });
+
+  it('are made and taken by an owner who may create roles', async () => {
+    const url = await urlAs('owner', 'CREATEROLE');
+    await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
+    await migrateDatabase(url);
+    await takeRoles(url);
+    expect(await migrateDatabase(url)).toEqual([]);
+  });
+
+  it('are asked for, statement by statement, where the owner may not create them', async () => {
+    const url = await urlAs('owner');
+    await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
+    const refused = await migrateDatabase(url).catch((error) => error);
+    expect(refused).toBeInstanceOf(RolesError);
+    const [sentence, ...statements] = refused.message.split('\n');
+    expect(sentence).toMatch(/^The role of DATABASE_URL may not make the roles .* Have an administrator .* run:$/);
+    expect(statements).toHaveLength(4);
+
+    // One that only makes them forgets the half; the rest is asked for again.
+    for (const statement of statements.filter((each: string) => each.startsWith('CREATE'))) {
+      await execute(server.url, statement);
+    }
+    await expect(migrateDatabase(url)).rejects.toThrow(/run:\nGRANT itsm_request TO "owner".*;\nGRANT itsm_system TO/);
+
+    for (const statement of statements.filter((each: string) => each.startsWith('GRANT'))) {
+      await execute(server.url, statement);
+    }
+    await migrateDatabase(url);
+    await takeRoles(url);
+  });
+
+  it('are all that a process needs that does not migrate', async () => {
+    const url = await urlAs('app');
+    await expect(checkSchema(url)).rejects.toThrow('Run `itsm migrate` or start the server.');
+    await migrateDatabase(urlOf('first'));
+    await execute(server.url, 'GRANT itsm_request, itsm_system TO app');
+    expect(await checkSchema(url)).toEqual({ ahead: [] });
+    expect(await migrateDatabase(url)).toEqual([]);
+
+    // Behind: it can't migrate, and says what it lacks.
+    await execute(urlOf('first'), "DELETE FROM _prisma_migrations WHERE migration_name LIKE '%row_level_security'");
+    await expect(checkSchema(url)).rejects.toThrow('it lacks 20261121000000_row_level_security');
+    await expect(migrateDatabase(url)).rejects.toThrow('Run `itsm migrate` as the role that owns its tables.');
+  });
+});
