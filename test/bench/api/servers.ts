@@ -4,24 +4,31 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+type Name = 'api' | 'apiDefaultShare' | 'barePg' | 'securedPg' | 'plainStack';
+
 /** A server under measurement. */
 export interface Measured {
-  name: 'api' | 'barePg' | 'plainStack';
+  name: Name;
   url: string;
   pid: number;
   stop(): Promise<void>;
 }
 
-const programs: Record<Measured['name'], string> = {
-  api: '../../../server/src/main.ts',
-  barePg: './bare.ts',
-  plainStack: './plain.ts',
+const programs: Record<Name, { file: string; env?: Record<string, string> }> = {
+  // One tenant asks for all: it may have every connection.
+  api: { file: '../../../server/src/main.ts', env: { FAIR_USE_SHARE: '1' } },
+  apiDefaultShare: { file: '../../../server/src/main.ts' },
+  barePg: { file: './bare.ts' },
+  securedPg: { file: './bare.ts', env: { ROW_LEVEL_SECURITY: '1' } },
+  plainStack: { file: './plain.ts' },
 };
+export const serverNames = Object.keys(programs) as Name[];
 
 /** Starts the API as in production, with limits out of the way, or one of the rungs beside it. */
-export async function startServer(name: Measured['name'], databaseUrl: string): Promise<Measured> {
+export async function startServer(name: Name, databaseUrl: string): Promise<Measured> {
   const port = await freePort();
-  const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL(programs[name], import.meta.url))], {
+  const { file, env } = programs[name];
+  const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url))], {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
@@ -32,6 +39,7 @@ export async function startServer(name: Measured['name'], databaseUrl: string): 
       STATEMENT_TIMEOUT_MS: '60000',
       RATE_LIMIT_GLOBAL: '1000000000',
       RATE_LIMIT_GROUP: '1000000000',
+      ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

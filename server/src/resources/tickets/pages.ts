@@ -12,7 +12,10 @@ import { columns, type TicketRow } from './sql.ts';
 export type TicketFilters = Omit<TicketQuery, 'page' | 'perPage'>;
 type FilterName = keyof TicketFilters;
 
-/** The column of each filter and the type of its values. Each has an index (tenant_id, column, id DESC). */
+/**
+ * The column of each filter and the type of its values. Each has an index (tenant_id, column, id DESC), is counted in
+ * ticket_counts, and is in both indices over all that is counted, in this order (docs/decisions/totals.md).
+ */
 const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
   assigneeId: { column: 'assignee_id', type: 'bigint' },
   status: { column: 'status', type: 'text' },
@@ -56,7 +59,7 @@ function textFor(names: FilterName[], isFirstPage: boolean): string {
 function makeText(names: FilterName[], isFirstPage: boolean): string {
   if (names.length === 0) return totalAndPage(tenantTotal, pageByOrdinal);
   const kind = kindColumns(names);
-  const page = isFirstPage && names.length === 1 ? newestOfEachKind(kind) : pageOf(idsUntilOldest(kind));
+  const page = isFirstPage && names.length === 1 ? newestOfEachKind(kind) : pageByShares(kind);
   return `WITH kind AS MATERIALIZED (${kinds(names)})
     ${totalAndPage('SELECT COALESCE(max(total), 0)::int AS n FROM kind', page)}`;
 }
@@ -81,11 +84,10 @@ const pageByOrdinal = `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1
 
 /**
  * The columns that tell one kind of tickets from another, such that an index leads to each kind's newest: of one filter
- * its own, of several all that is counted, whose index leads through all of them.
+ * its own, of several all that is counted, in the order of the index over all of them.
  */
 function kindColumns(names: FilterName[]): string[] {
-  const counted: FilterName[] = ['status', 'priority', 'type', 'category'];
-  const several = names.includes('assigneeId') ? ['assigneeId' as const, ...counted] : counted;
+  const several = filterNames.filter((name) => name !== 'assigneeId' || names.includes(name));
   return (names.length === 1 ? names : several).map((name) => filterColumns[name].column);
 }
 
@@ -105,47 +107,48 @@ function kinds(names: FilterName[]): string {
 
 /** The first page by one filter: the newest of each of its values, row by row from its index. */
 function newestOfEachKind(kind: string[]): string {
-  const newest = ofEachKind(kind, (tickets) => {
+  const newest = ofKind(kind, (tickets) => {
     const few = `SELECT * FROM (${tickets}) AS tickets ORDER BY id DESC LIMIT ${largestPage}`;
     return `SELECT * FROM (${few}) AS few ORDER BY id DESC LIMIT $3::int`;
   });
-  return `SELECT ${columns} FROM (${newest} ORDER BY id DESC LIMIT $3::int) AS t ORDER BY t.id DESC`;
-}
-
-/** @param ids selects ids, among them those of the page and of all pages before it */
-function pageOf(ids: string): string {
-  const page = `SELECT id FROM (${ids}) AS ids ORDER BY id DESC LIMIT $3::int OFFSET $2::int`;
-  return `SELECT ${columns} FROM (SELECT id FROM (${page}) AS page LIMIT ${largestPage}) AS page
-    JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`;
+  return `SELECT ${columns} FROM (SELECT newest.* FROM kind CROSS JOIN LATERAL (${newest}) AS newest
+    ORDER BY id DESC LIMIT $3::int) AS t ORDER BY t.id DESC`;
 }
 
 /**
- * The ids of all kinds that are no older than `oldest`, from the index alone. It is found by taking from each kind its
- * share of the page and of all before it, rounded up: no ticket of the page is older than the oldest of those.
+ * Any other page. Of each kind, its share of the page and of all before it is stepped over, rounded up. The last ones
+ * of these shares, the newest first, make up at least so many: none of the page is older than the one with which they do.
+ * The ids from there on are read, from the index alone, and of the page's the tickets.
  */
-function idsUntilOldest(kind: string[]): string {
-  const share = 'LEAST(kind.count, (($2::int + $3::int) * kind.count + kind.total - 1) / kind.total)::int';
+function pageByShares(kind: string[]): string {
+  const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';
   // In the order of the index, where a kind without category is one of many.
   const order = kind.length > 1 ? 'category, id DESC' : 'id DESC';
-  const last = ofEachKind(
+  const last = ofKind(
     kind,
-    (tickets) => `SELECT id FROM (${tickets}) AS tickets ORDER BY ${order} LIMIT 1 OFFSET ${share} - 1`,
+    (tickets) => `SELECT id FROM (${tickets}) AS tickets ORDER BY ${order} LIMIT 1 OFFSET share - 1`,
   );
-  const ids = ofEachKind(kind, (tickets) => `SELECT id FROM (${tickets}) AS tickets WHERE id >= oldest.id`);
-  return `SELECT ids.id FROM (SELECT min(id) AS id FROM (${last}) AS last) AS oldest CROSS JOIN LATERAL (${ids}) AS ids`;
+  const ids = ofKind(kind, (tickets) => `SELECT id FROM (${tickets}) AS tickets WHERE id >= oldest.id`);
+  return `WITH last AS MATERIALIZED (
+      SELECT kind.*, last.id FROM (SELECT *, ${share} AS share FROM kind) AS kind CROSS JOIN LATERAL (${last}) AS last
+    ), oldest AS MATERIALIZED (
+      SELECT COALESCE(max(id), 0) AS id FROM (SELECT id, sum(share) OVER (ORDER BY id DESC) AS newer FROM last) AS last
+      WHERE newer >= $2::int + $3::int
+    ), page AS (
+      SELECT found.id FROM oldest JOIN last AS kind ON kind.share > 1 OR kind.id >= oldest.id
+      CROSS JOIN LATERAL (${ids}) AS found ORDER BY id DESC LIMIT $3::int OFFSET $2::int
+    )
+    SELECT ${columns} FROM (SELECT id FROM page LIMIT ${largestPage}) AS page
+    JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`;
 }
 
-/** Runs a query over the tickets of each kind. */
-function ofEachKind(kind: string[], query: (tickets: string) => string): string {
+/** Runs a query over the tickets of the row `kind`. */
+function ofKind(kind: string[], query: (tickets: string) => string): string {
   const among = (conditions: string[]) =>
     query(`SELECT * FROM tickets WHERE ${['tenant_id = $1', ...conditions].join(' AND ')}`);
   const same = kind.map((column) => `${column} = kind.${column}`);
+  if (kind.length === 1) return among(same);
   // Counters have the empty text where tickets have no category.
-  const none = [
-    ...same.filter((condition) => !condition.startsWith('category')),
-    "kind.category = ''",
-    'category IS NULL',
-  ];
-  const each = kind.length > 1 ? `(${among(same)}) UNION ALL (${among(none)})` : among(same);
-  return `SELECT found.* FROM kind CROSS JOIN LATERAL (${each}) AS found`;
+  const none = same.with(kind.indexOf('category'), "kind.category = '' AND category IS NULL");
+  return `(${among(same)}) UNION ALL (${among(none)})`;
 }
