@@ -79,7 +79,7 @@ export class UnsupportedMediaTypeError extends ItsmError {
   }
 }
 
-/** The body, a header or the nesting of the JSON was over the limit. */
+/** The body, a header, or the nesting or values of the JSON were over the limit. */
 export class PayloadTooLargeError extends ItsmError {
   declare readonly code: 'PAYLOAD_TOO_LARGE';
   static {

@@ -27,7 +27,7 @@ export type Priority = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
 
 export type TicketCategory = 'SOFTWARE' | 'HARDWARE' | 'NETWORK' | 'ACCESS' | 'EMAIL' | 'OTHER';
 
-/** At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. */
+/** At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
 export type CustomFields = Record<string, string | number | boolean | null | (string | number | boolean | null)[]>;
 
 /** An incident, problem, change or service request. */
@@ -90,7 +90,7 @@ export interface NewTicket {
   customFields?: CustomFields | null | undefined;
 }
 
-/** Merged into what is there: a key given replaces, a key given as null is removed. */
+/** Merged into what is there: a key given replaces, a key given as null is removed. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
 export type CustomFieldsPatch = Record<string, string | number | boolean | null | (string | number | boolean | null)[]>;
 
 /** Absent fields stay as they are; null clears. `type` cannot change. */

@@ -1,13 +1,15 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
 import {
+  answered,
   CalendarDate,
   CustomFields,
   CustomFieldsPatch,
   Id,
+  longText,
+  StoredCustomFields,
   Timestamp,
   TimestampInput,
-  text,
   timestamps,
   trimmedText,
 } from './fields.ts';
@@ -30,7 +32,7 @@ export function assetTransitions(from: AssetStatus): AssetStatus[] {
 const Name = trimmedText(1, 255);
 const AssetTag = trimmedText(1, 100).meta({ description: 'Unique in the workspace.' });
 const ShortText = trimmedText(1, 255);
-const Notes = text(1, 65_535);
+const Notes = longText();
 const PurchaseCost = z
   .string()
   .regex(/^\d{1,12}(\.\d{1,2})?$/, {
@@ -48,20 +50,20 @@ function withTwoDecimals(cost: string): string {
 export const Asset = z
   .object({
     id: Id,
-    name: Name,
-    assetTag: AssetTag,
-    serialNumber: ShortText.nullable(),
+    name: answered(Name),
+    assetTag: answered(AssetTag),
+    serialNumber: answered(ShortText).nullable(),
     type: AssetType,
     status: AssetStatus,
-    manufacturer: ShortText.nullable(),
-    model: ShortText.nullable(),
-    location: ShortText.nullable(),
+    manufacturer: answered(ShortText).nullable(),
+    model: answered(ShortText).nullable(),
+    location: answered(ShortText).nullable(),
     assignedToId: Id.nullable(),
     purchaseDate: CalendarDate.nullable(),
     purchaseCost: PurchaseCost.nullable(),
     warrantyExpiresAt: Timestamp.nullable(),
-    notes: Notes.nullable(),
-    customFields: CustomFields,
+    notes: answered(Notes).nullable(),
+    customFields: StoredCustomFields,
     ...timestamps,
   })
   .meta({

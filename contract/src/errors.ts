@@ -8,7 +8,10 @@ export const errors = {
   VALIDATION_ERROR: { status: 400, when: 'A field, query parameter or path id is wrong; `details` names each.' },
   INVALID_JSON: { status: 400, when: 'The body is not JSON, or is empty where one is needed.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 400, when: 'The body is of another content type than JSON in UTF-8.' },
-  PAYLOAD_TOO_LARGE: { status: 400, when: 'The body, a header or the nesting of the JSON is over the limit.' },
+  PAYLOAD_TOO_LARGE: {
+    status: 400,
+    when: 'The body, a header, or the nesting or values of the JSON are over the limit.',
+  },
   INVALID_TRANSITION: { status: 400, when: 'The state cannot change as asked; the message names the allowed states.' },
   INVALID_REFERENCE: { status: 400, when: 'An id in the body names nothing in this workspace.' },
   INVALID_API_KEY: { status: 401, when: 'The API key is missing, malformed, unknown, expired or revoked.' },

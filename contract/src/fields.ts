@@ -21,24 +21,52 @@ function positiveInteger(issue: { input?: unknown }): string | undefined {
 }
 
 /**
- * Text of `min` to `max` UTF-16 units that PostgreSQL can store: NUL and lone surrogates are refused here,
- * since they would fail there (docs/decisions/text-and-dates.md).
+ * Text of `min` to `max` UTF-16 units as requests may send it: without half of a surrogate pair, which PostgreSQL
+ * can't store, and without control characters but those that lay text out (docs/decisions/text-and-dates.md).
  */
 export function text(min: number, max: number) {
-  return z.string().min(min).max(max).refine(isStorable, 'must not contain NUL or half of a surrogate pair');
+  return z.string().min(min).max(max).refine(isClean, unclean);
 }
 
 /** Like `text`, with the white space around it taken off first. */
 export function trimmedText(min: number, max: number) {
-  return z.string().trim().min(min).max(max).refine(isStorable, 'must not contain NUL or half of a surrogate pair');
+  return z.string().trim().min(min).max(max).refine(isClean, unclean);
 }
 
-function isStorable(value: string): boolean {
-  return !value.includes('\0') && value.isWellFormed();
+const unclean = 'must not contain control characters (but tab, line feed and carriage return) or half a surrogate pair';
+
+function isClean(value: string): boolean {
+  return value.isWellFormed() && !/[\p{Cc}--[\t\n\r]]/v.test(value);
 }
+
+/**
+ * The text of a request as answers hold it. What is stored is answered, also what was taken when less was refused:
+ * only the lengths are promised.
+ */
+export function answered(given: z.ZodString): z.ZodString {
+  const schema = z
+    .string()
+    .min(given.minLength ?? 0)
+    .max(given.maxLength ?? Number.POSITIVE_INFINITY);
+  const meta = given.meta();
+  return meta === undefined ? schema : schema.meta(meta);
+}
+
+const utf8 = new TextEncoder();
+
+/** Text of a page or more: as many bytes in UTF-8 as it may have characters. */
+export function longText() {
+  return text(1, longest).refine(
+    // No character takes more than three bytes for each of its UTF-16 units; too many of those are refused before.
+    (value) => value.length * 3 <= longest || value.length > longest || utf8.encode(value).length <= longest,
+    `must take at most ${longest} bytes as UTF-8`,
+  );
+}
+
+const longest = 65_535;
 
 export const Title = trimmedText(1, 255);
-export const Description = text(1, 65_535);
+export const Description = longText();
 
 /** A calendar date without a time, `YYYY-MM-DD` (docs/decisions/text-and-dates.md). */
 export const CalendarDate = z.iso
@@ -65,37 +93,60 @@ export const TimestampInput = z.iso
 /** When a resource was made and last changed; every resource has both. */
 export const timestamps = { createdAt: Timestamp, updatedAt: Timestamp };
 
-// Without the sign of a zero, which PostgreSQL doesn't keep.
-const CustomFieldScalar = z.union([text(0, 16_384), z.number().overwrite((value) => value + 0), z.boolean(), z.null()]);
+const FieldName = text(1, 255);
+const FieldText = text(0, 16_384);
+const fieldNumbers = 'must be 0 or have a magnitude from 1e-9 to 1e15';
+const FieldNumber = z
+  .number()
+  .refine((value) => value === 0 || (Math.abs(value) >= 1e-9 && Math.abs(value) <= 1e15), fieldNumbers)
+  // Without the sign of a zero, which PostgreSQL doesn't keep.
+  .overwrite((value) => value + 0);
 
-const CustomFieldMap = z.record(
-  text(1, 255),
-  z.union([CustomFieldScalar, z.array(CustomFieldScalar)], {
-    error: 'must be a string, number, boolean, null or an array of those, without NUL or half a surrogate pair',
-  }),
-);
+function fieldMap(name: z.ZodString, text: z.ZodString, number: z.ZodNumber) {
+  const scalar = z.union([text, number, z.boolean(), z.null()]);
+  return z.record(
+    name,
+    z.union([scalar, z.array(scalar)], {
+      error: `must be a string, number, boolean, null or an array of those; a string ${unclean}, a number ${fieldNumbers}`,
+    }),
+  );
+}
 
-const utf8 = new TextEncoder();
+const GivenMap = fieldMap(FieldName, FieldText, FieldNumber);
+const StoredMap = fieldMap(answered(FieldName), answered(FieldText), z.number());
+
+function withinLimits<Map extends typeof GivenMap>(map: Map): Map {
+  return map
+    .refine((fields) => Object.keys(fields).length <= 50, 'must have at most 50 keys')
+    .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, 'must take at most 16384 bytes as JSON');
+}
+
+const customFieldsMeta = {
+  id: 'CustomFields',
+  description:
+    'At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. ' +
+    'Numbers are 0 or have a magnitude from 1e-9 to 1e15.',
+  example: { costCentre: 'CC-104', tags: ['vip', 'floor-3'] },
+};
 
 /** A workspace's own fields: at most 50 keys and 16 KiB as JSON (docs/decisions/custom-fields.md). */
-export const CustomFields = CustomFieldMap.refine(
-  (fields) => Object.keys(fields).length <= 50,
-  'must have at most 50 keys',
-)
-  .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, 'must take at most 16384 bytes as JSON')
-  .meta({
-    id: 'CustomFields',
-    description: 'At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those.',
-    example: { costCentre: 'CC-104', tags: ['vip', 'floor-3'] },
-  });
+export const CustomFields = withinLimits(GivenMap).meta(customFieldsMeta);
 export type CustomFields = z.output<typeof CustomFields>;
 
 /** The custom fields of an update. The limits of `CustomFields` hold for what comes of merging them. */
-export const CustomFieldsPatch = CustomFieldMap.meta({
+export const CustomFieldsPatch = GivenMap.meta({
   id: 'CustomFieldsPatch',
-  description: 'Merged into what is there: a key given replaces, a key given as null is removed.',
+  description:
+    'Merged into what is there: a key given replaces, a key given as null is removed. ' +
+    'Numbers are 0 or have a magnitude from 1e-9 to 1e15.',
   example: { costCentre: 'CC-104', tags: null },
 });
+
+/** What comes of merging an update into what is stored. The values given were looked at, those stored are kept. */
+export const MergedCustomFields = withinLimits(StoredMap);
+
+/** The custom fields of an answer: whatever is stored. */
+export const StoredCustomFields = StoredMap.meta(customFieldsMeta);
 
 /** The priorities of tickets, projects and tasks (spec §2). */
 export const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']).meta({ id: 'Priority' });

@@ -10,6 +10,8 @@ export const rateLimits = { global: 60, group: 30, windowSeconds: 60 } as const;
 export const requestLimits = {
   bodyBytes: 1024 * 1024,
   jsonDepth: 32,
+  /** Objects, arrays and what stands in them, the outermost included. */
+  jsonValues: 20_000,
   errorDetails: 20,
   namesInErrors: 100,
 } as const;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery } from './endpoint.ts';
-import { CalendarDate, Id, Priority, text, timestamps, trimmedText } from './fields.ts';
+import { answered, CalendarDate, Description, Id, Priority, timestamps, trimmedText } from './fields.ts';
 
 export const ProjectStatus = z
   .enum(['PLANNED', 'ACTIVE', 'ON_HOLD', 'COMPLETED', 'CANCELLED'])
@@ -17,8 +17,8 @@ export const Project = z
   .object({
     id: Id,
     key: Key,
-    name: Name,
-    description: text(1, 65_535).nullable(),
+    name: answered(Name),
+    description: answered(Description).nullable(),
     status: ProjectStatus,
     priority: Priority,
     managerId: Id.nullable(),
@@ -49,7 +49,7 @@ export type Project = z.output<typeof Project>;
 export const NewProject = z.strictObject({
   key: Key,
   name: Name,
-  description: text(1, 65_535).nullish(),
+  description: Description.nullish(),
   status: ProjectStatus.nullish(),
   priority: Priority.nullish(),
   managerId: Id.nullish(),

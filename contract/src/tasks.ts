@@ -1,6 +1,16 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
-import { CalendarDate, Description, Id, integerFromText, Priority, Timestamp, Title, timestamps } from './fields.ts';
+import {
+  answered,
+  CalendarDate,
+  Description,
+  Id,
+  integerFromText,
+  Priority,
+  Timestamp,
+  Title,
+  timestamps,
+} from './fields.ts';
 
 export const TaskStatus = z
   .enum(['TODO', 'IN_PROGRESS', 'BLOCKED', 'DONE', 'CANCELLED'])
@@ -11,8 +21,8 @@ export const Task = z
   .object({
     id: Id,
     projectId: Id,
-    title: Title,
-    description: Description.nullable(),
+    title: answered(Title),
+    description: answered(Description).nullable(),
     status: TaskStatus,
     priority: Priority,
     assigneeId: Id.nullable(),

@@ -1,11 +1,14 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
 import {
+  answered,
   CustomFields,
   CustomFieldsPatch,
   Description,
   Id,
+  longText,
   Priority,
+  StoredCustomFields,
   Timestamp,
   Title,
   text,
@@ -53,25 +56,25 @@ const WatcherUserIds = z
   .array(Id)
   .refine((ids) => new Set(ids).size <= 100, 'must name at most 100 users')
   .meta({ description: 'Users who follow the ticket, at most 100, in ascending order.' });
-const Resolution = text(1, 65_535);
+const Resolution = longText();
 
 export const Ticket = z
   .object({
     id: Id,
     ticketNumber: z.string().meta({ description: ticketNumberDescription }),
-    title: Title,
-    description: Description,
+    title: answered(Title),
+    description: answered(Description),
     type: TicketType,
     status: TicketStatus,
     priority: Priority,
     category: TicketCategory.nullable(),
-    categoryConfigId: CategoryConfigId.nullable(),
+    categoryConfigId: answered(CategoryConfigId).nullable(),
     requesterId: Id.meta({ description: 'The user who created the key that created the ticket.' }),
     assigneeId: Id.nullable(),
     watcherUserIds: WatcherUserIds,
     parentId: Id.nullable(),
-    customFields: CustomFields,
-    resolution: Resolution.nullable(),
+    customFields: StoredCustomFields,
+    resolution: answered(Resolution).nullable(),
     resolvedAt: Timestamp.nullable(),
     closedAt: Timestamp.nullable(),
     ...timestamps,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, filter, list, listQuery, meta } from './endpoint.ts';
-import { Id, text, timestamps, trimmedText } from './fields.ts';
+import { answered, Id, text, timestamps, trimmedText } from './fields.ts';
 
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({ id: 'UserRole' });
 export type UserRole = z.output<typeof UserRole>;
@@ -11,14 +11,14 @@ const ShortText = trimmedText(1, 255);
 export const User = z
   .object({
     id: Id,
-    name: ShortText,
-    email: text(1, 254).meta({ format: 'email', description: 'In lower case, unique in the workspace.' }),
+    name: answered(ShortText),
+    email: z.string().min(1).max(254).meta({ format: 'email', description: 'In lower case, unique in the workspace.' }),
     role: UserRole,
     active: z.boolean(),
-    jobTitle: ShortText.nullable(),
-    department: ShortText.nullable(),
-    phone: ShortText.nullable(),
-    timeZone: ShortText.nullable().meta({ description: 'An IANA name such as Europe/Berlin.' }),
+    jobTitle: answered(ShortText).nullable(),
+    department: answered(ShortText).nullable(),
+    phone: answered(ShortText).nullable(),
+    timeZone: answered(ShortText).nullable().meta({ description: 'An IANA name such as Europe/Berlin.' }),
     ...timestamps,
   })
   .meta({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { endpoints, IdParam, item, list, listQuery, meta, NoQuery } from './endpoint.ts';
 import { EventType } from './events.ts';
-import { Id, Timestamp, text, timestamps } from './fields.ts';
+import { answered, Id, Timestamp, text, timestamps } from './fields.ts';
 
 const Url = text(1, 2048).meta({ format: 'uri', example: 'https://hooks.example.com/itsm' });
 const Events = z.array(EventType).min(1).max(100);
@@ -12,7 +12,7 @@ export const maxActiveWebhooks = 100;
 export const Webhook = z
   .object({
     id: Id,
-    url: Url,
+    url: answered(Url),
     events: Events,
     active: z.boolean(),
     lastSuccessAt: Timestamp.nullable(),

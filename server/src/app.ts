@@ -4,13 +4,17 @@ import type { Services } from './context.ts';
 import type { Databases } from './database/databases.ts';
 import type { Settings } from './env.ts';
 import { createFairUse } from './fair-use.ts';
+import { addAnswerHeaders } from './http/answer-headers.ts';
 import { addBodyParsers } from './http/body.ts';
 import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
 import { addGuard } from './http/guard.ts';
-import { requestIdHeader, requestIdOf } from './http/request-id.ts';
+import { addHostCheck } from './http/host.ts';
+import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
+import { createHttpServer } from './http/server.ts';
+import { addUnknownPaths } from './http/unknown-paths.ts';
 import { boundUnreadAnswers } from './http/unread-answers.ts';
 import { createKeyLookup } from './identity/key-lookup.ts';
 import { createLastUsed } from './identity/last-used.ts';
@@ -33,10 +37,18 @@ export interface AppDependencies {
     | 'FAIR_USE_WAIT_MS'
     | 'FAIR_USE_UNREAD_BYTES'
   >;
+  /** Milliseconds by a clock that is never set. */
+  clock?: () => number;
 }
 
 /** Puts the API together: what it is given, and nothing from anywhere else. `close()` leaves the database open. */
-export async function buildApp({ databases, services, logger, settings }: AppDependencies): Promise<FastifyInstance> {
+export async function buildApp({
+  databases,
+  services,
+  logger,
+  settings,
+  clock = () => performance.now(),
+}: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -45,17 +57,12 @@ export async function buildApp({ databases, services, logger, settings }: AppDep
     requestIdHeader: false,
     genReqId: requestIdOf,
     bodyLimit: requestLimits.bodyBytes,
-    requestTimeout: 30_000,
-    keepAliveTimeout: 72_000,
     return503OnClosing: false,
     trustProxy: settings.TRUST_PROXY.length > 0 ? settings.TRUST_PROXY : false,
-    http: { requireHostHeader: false },
+    serverFactory: createHttpServer,
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
   });
-
-  // Node answers an unknown `Expect` by itself, without an envelope; an expectation may be ignored (RFC 9110 §10.1.1).
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
@@ -67,14 +74,13 @@ export async function buildApp({ databases, services, logger, settings }: AppDep
     await Promise.all([keys.close(), lastUsed.close()]);
   });
 
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header(requestIdHeader, request.id);
-    done();
-  });
+  addAnswerHeaders(app);
   addErrorHandler(app);
   addRequestLog(app);
-  addBodyParsers(app);
+  addHostCheck(app);
   await addCors(app, settings.CORS_ORIGINS);
+  addUnknownPaths(app);
+  addBodyParsers(app);
   await addGuard(app, {
     keys,
     lastUsed,
@@ -84,6 +90,7 @@ export async function buildApp({ databases, services, logger, settings }: AppDep
       group: settings.RATE_LIMIT_GROUP,
       windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
     },
+    clock,
   });
   await addDocs(app);
   const onRefused = ({ tenantId, reason }: { tenantId: bigint; reason: string }) =>

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { rateLimits } from '@itsm-api/contract';
 import * as z from 'zod';
@@ -84,6 +85,14 @@ export class SettingsError extends Error {
   override name = 'SettingsError';
 }
 
+/**
+ * Puts what `.env` of this folder says into the environment, where that says nothing; without such a file it does
+ * nothing, and in silence: Node's `--env-file-if-exists` tells every command's stderr that there is none.
+ */
+export function loadEnvFile(): void {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+}
+
 /** Reads the settings; throws `SettingsError` with a line for each wrong one. */
 export function readSettings(env: Record<string, string | undefined>): Settings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
@@ -123,5 +132,5 @@ export function envExample(): string {
     const fallback = schema.safeParse(undefined).data ?? '';
     return `# ${schema.description}\n#${name}=${String(fallback)}\n`;
   });
-  return `# Made from server/src/env.ts by \`pnpm generate\`. Copy it to .env, which the scripts load and git\n# ignores, and take off the # where you want another value. What the environment says goes first.\n\n${settings.join('\n')}`;
+  return `# Made from server/src/env.ts by \`pnpm generate\`. Copy it to .env, which start and itsm load and\n# git ignores, and take off the # where you want another value. What the environment says goes first.\n\n${settings.join('\n')}`;
 }

@@ -3,7 +3,7 @@ import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
 import { greeting } from './banner.ts';
 import { assertWalls } from './database/roles.ts';
-import { readSettings, type Settings } from './env.ts';
+import { loadEnvFile, readSettings, type Settings } from './env.ts';
 import { createLogger } from './http/logger.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime } from './runtime.ts';
@@ -58,6 +58,7 @@ function fail(error: unknown): never {
 // V8 would let the heap grow to three times what is in use before it looks for what is not, and the process with it.
 setFlagsFromString('--heap-growing-percent=30');
 
+loadEnvFile();
 try {
   const starting = start(readSettings(process.env));
   shutDownWith(async () => (await starting)());

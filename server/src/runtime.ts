@@ -1,6 +1,6 @@
 import type { PgBoss } from 'pg-boss';
 import type { Services } from './context.ts';
-import { checkConnection } from './database/check.ts';
+import { checkConnection } from './database/check-connection.ts';
 import type { Timeouts } from './database/connection.ts';
 import { type Databases, openDatabases } from './database/databases.ts';
 import { openJobs } from './database/jobs.ts';

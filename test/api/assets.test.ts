@@ -332,8 +332,8 @@ describe('PATCH /assets/:id', () => {
       details: [{ path: 'customFields' }],
     });
     const { k0: _, ...kept } = fields;
-    const answer = await patch(id, { customFields: { k0: null, k1: ['x'], more: 1e308 } });
-    expect(answer.body.data.customFields).toEqual({ ...kept, k1: ['x'], more: 1e308 });
+    const answer = await patch(id, { customFields: { k0: null, k1: ['x'], more: 1e15 } });
+    expect(answer.body.data.customFields).toEqual({ ...kept, k1: ['x'], more: 1e15 });
   });
 
   it('loses nothing when many come at once', async () => {

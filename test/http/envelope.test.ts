@@ -1,7 +1,7 @@
-import { connect } from 'node:net';
 import { ErrorEnvelope } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { sendBare } from '../support/bare.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -16,26 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Sends bytes over a bare connection and reads the answer until the server closes or the whole body is there. */
-function send(text: string): Promise<{ status: number; headers: string; body: string }> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(text));
-    let received = '';
-    socket.setTimeout(5000, () => socket.destroy(new Error(`No answer to ${JSON.stringify(text.slice(0, 80))}`)));
-    socket.on('data', (chunk) => {
-      received += chunk;
-      const [head = '', body] = received.split('\r\n\r\n');
-      const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
-      if (body === undefined || Buffer.byteLength(body) < length) return;
-      resolve({ status: Number(head.split(' ')[1]), headers: head.toLowerCase(), body });
-      socket.destroy();
-    });
-    socket.on('error', reject);
-    socket.on('close', () => reject(new Error(`Closed after ${JSON.stringify(received)}`)));
-  });
-}
-
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+
+const post = (path: string, body: string, headers = '') =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${headers}\r\n${body}`;
 
 describe('every error is an envelope with a status of the specification', () => {
   it.each([
@@ -43,6 +27,21 @@ describe('every error is an envelope with a status of the specification', () => 
     ['an unknown path of the API', get('/api/public/v1/nope'), 404, 'NOT_FOUND'],
     ['a method that a path does not have', 'PUT /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'NOT_FOUND'],
     ['OPTIONS without CORS', 'OPTIONS /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'NOT_FOUND'],
+    ...['PUT', 'QUERY', 'TRACE', 'PROPFIND', 'M-SEARCH'].flatMap((method): [string, string, number, string][] => [
+      [method, `${method} /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\n\r\n`, 404, 'NOT_FOUND'],
+      [`${method} on an unknown path`, `${method} /nope HTTP/1.1\r\nHost: x\r\n\r\n`, 404, 'NOT_FOUND'],
+    ]),
+    ['QUERY with a body', post('/api/public/v1/tickets', '{}').replace('POST', 'QUERY'), 404, 'NOT_FOUND'],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n', 404, 'NOT_FOUND'],
+    ['no Host', 'GET /api/public/v1/ping HTTP/1.1\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ['two Hosts', get('/api/public/v1/ping', 'Host: x\r\n'), 400, 'VALIDATION_ERROR'],
+    ['two Hosts with HTTP/1.0', 'GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ...['a b', 'a/b', 'a@b', 'x:8o', '[::1', 'a?b', '%zz'].map((host): [string, string, number, string] => [
+      `the Host ${host}`,
+      `GET /api/public/v1/ping HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+      400,
+      'VALIDATION_ERROR',
+    ]),
     ['another version', get('/api/public/v2/ping'), 404, 'NOT_FOUND'],
     ['a path that is not percent-encoded', get('/api/public/v1/tickets/%ZZ'), 400, 'VALIDATION_ERROR'],
     ['an over-long path parameter', get(`/api/public/v1/tickets/${'1'.repeat(500)}`), 400, 'VALIDATION_ERROR'],
@@ -58,22 +57,32 @@ describe('every error is an envelope with a status of the specification', () => 
       'VALIDATION_ERROR',
     ],
   ])('%s', async (_, text, status, code) => {
-    const answer = await send(text);
+    const answer = await sendBare(port, text);
     expect(answer.status, answer.body).toBe(status);
     const { error } = ErrorEnvelope.parse(JSON.parse(answer.body));
     expect(error.code).toBe(code);
     expect(answer.headers).toContain(`x-request-id: ${error.requestId}`);
     expect(answer.headers).toContain('content-type: application/json; charset=utf-8');
+    expect(answer.headers).toContain('cache-control: no-store');
+    expect(answer.headers).toContain('x-content-type-options: nosniff');
   });
 
   it('an unknown expectation is no error', async () => {
-    const answer = await send(get('/api/public/v1/ping', 'Expect: something\r\n'));
+    const answer = await sendBare(port, get('/api/public/v1/ping', 'Expect: something\r\n'));
     expect(answer.status).toBe(200);
     expect(answer.headers).toContain('x-request-id: ');
   });
 
-  it('a missing Host header is no error', async () => {
-    expect((await send('GET /api/public/v1/ping HTTP/1.1\r\n\r\n')).status).toBe(200);
+  it.each(['x', 'X:80', '127.0.0.1:3000', '[::1]:3000', 'a_b.example.com:', 'a%20b', ''])(
+    'the Host %s is none',
+    async (host) => {
+      const answer = await sendBare(port, `GET /api/public/v1/ping HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      expect(answer.status).toBe(200);
+    },
+  );
+
+  it('a missing Host is none with HTTP/1.0, which has no such header', async () => {
+    expect((await sendBare(port, 'GET /api/public/v1/ping HTTP/1.0\r\n\r\n')).status).toBe(200);
   });
 });
 

@@ -1,11 +1,15 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
-it('tells every request by its id, and no key, secret, body or query', async () => {
+/** A stream that keeps what is logged. */
+function keptLog() {
   let log = '';
   const stream = new Writable({
     write(chunk, _, done) {
@@ -13,6 +17,15 @@ it('tells every request by its id, and no key, secret, body or query', async () 
       done();
     },
   });
+  const lines = () => {
+    const texts = log.trim().split('\n');
+    return texts.filter(Boolean).map((line) => JSON.parse(line));
+  };
+  return { stream, lines, text: () => log };
+}
+
+it('tells every request by its id, and no key, secret, body or query', async () => {
+  const { stream, ...log } = keptLog();
   const database = await cloneDatabase();
   const api = await startApi({ databaseUrl: database.url, logger: createLogger('trace', stream) });
   const workspace = await createWorkspace(api);
@@ -31,11 +44,8 @@ it('tells every request by its id, and no key, secret, body or query', async () 
   expect(failed.status).toBe(500);
   await api.close();
 
-  for (const text of [workspace.key, ...Object.values(secrets)]) expect(log).not.toContain(text);
-  const lines = log
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  for (const text of [workspace.key, ...Object.values(secrets)]) expect(log.text()).not.toContain(text);
+  const lines = log.lines();
   expect(lines).toContainEqual(
     expect.objectContaining({
       requestId: 'my-own-id',
@@ -52,4 +62,33 @@ it('tells every request by its id, and no key, secret, body or query', async () 
       err: expect.anything(),
     }),
   );
+});
+
+it('calls it no error of the server when a client hangs up', async () => {
+  const { stream, lines } = keptLog();
+  const api = await startApi({ logger: createLogger('trace', stream) });
+  const { key } = await createWorkspace(api);
+  const port = Number(new URL(await api.app.listen({ port: 0, host: '127.0.0.1' })).port);
+  const head = `Host: x\r\nAuthorization: Bearer ${key}\r\n`;
+  const broken = [
+    `POST /api/public/v1/tickets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"title":`,
+    `POST /api/public/v1/tickets HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a`,
+    `GET /api/public/v1/tickets HTTP/1.1\r\n${head}\r\n`,
+    'GET /api/public/v1/tick',
+  ];
+  for (const text of broken) {
+    for (const end of ['destroy', 'resetAndDestroy'] as const) {
+      const socket = connect(port, '127.0.0.1', () => socket.write(text));
+      socket.on('error', () => undefined);
+      const [served] = (await once(api.app.server, 'connection')) as [Socket];
+      await expect.poll(() => served.bytesRead).toBe(text.length);
+      // Until the key has been looked up, and the rest of the body is waited for.
+      await sleep(100);
+      socket[end]();
+      await expect.poll(() => served.destroyed).toBe(true);
+    }
+  }
+  await sleep(100);
+  await api.close();
+  expect(lines().filter(({ level }) => level > 30)).toEqual([]);
 });

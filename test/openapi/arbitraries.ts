@@ -20,7 +20,10 @@ export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary
     case 'integer':
       return integer(rest, ids[field]);
     case 'number':
-      return fc.double({ noDefaultInfinity: true, noNaN: true });
+      // What no schema can say: the least magnitude.
+      return fc
+        .double({ min: -1e15, max: 1e15, noNaN: true })
+        .filter((value) => value === 0 || Math.abs(value) >= 1e-9);
     case 'string':
       return text(rest);
     case 'array':
@@ -49,9 +52,12 @@ function text({ format, pattern, minLength = 0, maxLength = 300 }: Schema): Arbi
   if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern));
   const lengths = { minLength: Number(minLength), maxLength: Number(maxLength) };
   const units = fc.oneof(fc.string({ ...lengths, unit: 'grapheme-ascii' }), fc.string({ ...lengths, unit: 'binary' }));
-  // What no schema can say: NUL can't be stored, and white space around short text is taken off.
+  // What no schema can say: control characters are refused, and white space around short text is taken off.
   return units.filter(
-    (value) => !value.includes('\0') && value.trim().length >= Number(minLength) && value.length <= Number(maxLength),
+    (value) =>
+      !/[\p{Cc}--[\t\n\r]]/v.test(value) &&
+      value.trim().length >= Number(minLength) &&
+      value.length <= Number(maxLength),
   );
 }
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMemoryStore } from '@itsm-api/server/http/rate-limit-store.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -99,13 +100,43 @@ describe('the windows', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(17);
   });
 
-  it('open again when their time is over', async () => {
-    const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1', RATE_LIMIT_WINDOW_SECONDS: '1' } });
+  it('let through exactly 30 of each of two groups when 80 requests come at once', async () => {
+    const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '' } });
+    const workspace = await createWorkspace(api);
+    const all = Array.from({ length: 80 }, (_, i) => workspace.call('GET', i % 2 === 0 ? '/tickets' : '/users'));
+    const answers = await Promise.all(all);
+    const through = (group: number) => answers.filter(({ status }, i) => i % 2 === group && status === 200);
+    expect([through(0).length, through(1).length]).toEqual([30, 30]);
+    // Each was told what was left when it was counted, and no two the same.
+    const left = through(0).map(({ headers }) => Number(/r=(\d+);t=\d+$/.exec(headers.ratelimit ?? '')?.[1]));
+    expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i));
+    await api.close();
+  });
+
+  it('open again when their time is over, and not before', async () => {
+    let clock = 5_000_000;
+    const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' }, clock: () => clock });
+    const workspace = await createWorkspace(api);
+    const list = () => workspace.call('GET', '/tickets');
+    expect((await list()).headers['x-ratelimit-reset']).toBe('60');
+    clock += 59_999;
+    expect(await list()).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+    clock += 1;
+    expect(await list()).toMatchObject({ status: 200, headers: { 'x-ratelimit-reset': '60' } });
+    await api.close();
+  });
+
+  it('last as long when the clock of the machine is set', async () => {
+    const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
     const workspace = await createWorkspace(api);
     const list = () => workspace.call('GET', '/tickets');
     expect((await list()).status).toBe(200);
-    expect((await list()).status).toBe(429);
-    await expect.poll(async () => (await list()).status, { timeout: 3000 }).toBe(200);
+    for (const hours of [-1, 1]) {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3_600_000 });
+      const refused = await list().finally(() => vi.useRealTimers());
+      expect(refused.status).toBe(429);
+      expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
+    }
     await api.close();
   });
 
@@ -120,5 +151,36 @@ describe('the windows', () => {
   it('are not told to, nor taken from, a request without a valid key', async () => {
     const { headers } = await groupTight.call({ method: 'GET', path: '/api/public/v1/tickets' });
     expect(headers['x-ratelimit-limit']).toBeUndefined();
+  });
+});
+
+describe('what is kept of the windows', () => {
+  const limits = { global: 3, group: 2, windowSeconds: 60 };
+
+  it('takes a request back, but not into a window that has opened anew', async () => {
+    let now = 0;
+    const store = createMemoryStore(limits, () => now);
+    const key = '1:2:tickets';
+    const first = await store.take(key);
+    const second = await store.take(key);
+    expect(second).toMatchObject({ isTaken: true, global: { remaining: 1 }, group: { remaining: 0 } });
+    expect(await store.giveBack(key, second)).toMatchObject({ global: { remaining: 2 }, group: { remaining: 1 } });
+    now = 60_000;
+    await store.take(key);
+    expect(await store.giveBack(key, first)).toMatchObject({ global: { remaining: 2 }, group: { remaining: 1 } });
+  });
+
+  it('is that of one key of one tenant', async () => {
+    const store = createMemoryStore(limits, () => 0);
+    for (const key of ['1:2:tickets', '1:2:tickets', '1:3:tickets', '2:2:tickets']) await store.take(key);
+    expect(await store.take('1:2:users')).toMatchObject({ global: { remaining: 0 }, group: { remaining: 1 } });
+    expect(await store.take('2:2:tickets')).toMatchObject({ global: { remaining: 1 }, group: { remaining: 0 } });
+  });
+
+  it('is bounded: of more keys than that the first ones are forgotten', async () => {
+    const store = createMemoryStore(limits, () => 0);
+    for (let key = 0; key <= 100_000; key++) await store.take(`1:${key}:tickets`);
+    expect((await store.take('1:100000:tickets')).group.remaining).toBe(0);
+    expect((await store.take('1:0:tickets')).group.remaining).toBe(1);
   });
 });

@@ -47,6 +47,11 @@ describe.each(withBody)('$title with a wrong body', (endpoint) => {
     ['another charset', '{}', { 'content-type': 'application/json; charset=latin1' }, 'UNSUPPORTED_MEDIA_TYPE'],
     ['JSON nested 5,000 deep', '['.repeat(5000) + ']'.repeat(5000), {}, 'PAYLOAD_TOO_LARGE'],
     ['JSON nested 33 deep', '['.repeat(33) + ']'.repeat(33), {}, 'PAYLOAD_TOO_LARGE'],
+    ['20,001 values', `[${'0,'.repeat(19_999)}0]`, {}, 'PAYLOAD_TOO_LARGE'],
+    ['half a million values', `{"title":[${'0,'.repeat(500_000)}0]}`, {}, 'PAYLOAD_TOO_LARGE'],
+    ['20,001 objects', `[${'{ },'.repeat(19_999)}{}]`, {}, 'PAYLOAD_TOO_LARGE'],
+    ['20,000 values', `[${'[ ],'.repeat(19_998)}0]`, {}, 'VALIDATION_ERROR'],
+    ['a text like many values', JSON.stringify(['\\"[,'.repeat(20_000), '\\']), {}, 'VALIDATION_ERROR'],
     ['more than a mebibyte', `{"title":"${'x'.repeat(2 ** 20)}"}`, {}, 'PAYLOAD_TOO_LARGE'],
     ['an array', '[]', {}, 'VALIDATION_ERROR'],
     ['null', 'null', {}, 'VALIDATION_ERROR'],
@@ -57,8 +62,17 @@ describe.each(withBody)('$title with a wrong body', (endpoint) => {
     expect(errorOf(answer).code).toBe(code);
   });
 
-  it('names at most 20 of 60,000 unknown fields, cut to 100 characters', async () => {
-    const names = Array.from({ length: 60_000 }, (_, i) => (i === 0 ? 'n'.repeat(5000) : `k${i}`));
+  it('finds half a million values before it makes anything of them', async () => {
+    // Nothing is left to be found wrong with JSON that breaks off behind too many values.
+    const answer = await send(`{"title":[${'0,'.repeat(20_000)}`);
+    expect(errorOf(answer)).toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+      message: 'The body holds more than 20000 values.',
+    });
+  });
+
+  it('names at most 20 of 15,000 unknown fields, cut to 100 characters', async () => {
+    const names = Array.from({ length: 15_000 }, (_, i) => (i === 0 ? 'n'.repeat(5000) : `k${i}`));
     const answer = await send(Object.fromEntries(names.map((name) => [name, 1])));
     expect(answer.status).toBe(400);
     const { details = [] } = errorOf(answer);

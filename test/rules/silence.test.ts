@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkConnection } from '@itsm-api/server/database/check.ts';
+import { checkConnection } from '@itsm-api/server/database/check-connection.ts';
 import { listen } from '@itsm-api/server/database/listener.ts';
 import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
 import { expect, it } from 'vitest';

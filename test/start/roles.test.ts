@@ -1,9 +1,18 @@
+import { pathPrefix } from '@itsm-api/contract';
+import { buildApp } from '@itsm-api/server/app.ts';
 import { RolesError } from '@itsm-api/server/database/roles.ts';
 import { openTemporary } from '@itsm-api/server/embedded-postgres/temporary.ts';
+import { readSettings } from '@itsm-api/server/env.ts';
+import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createKey } from '@itsm-api/server/identity/keys.ts';
+import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
+import { openRuntime } from '@itsm-api/server/runtime.ts';
 import { checkSchema, migrateDatabase } from '@itsm-api/server/schema.ts';
+import { startDelivery } from '@itsm-api/server/webhooks/delivery.ts';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { execute, withDatabase } from '../support/database.ts';
+import { ticket, webhook } from '../support/workspace.ts';
 
 /*
  * How the roles come to be, on a PostgreSQL of its own: they belong to all databases of one, also to those of other tests.
@@ -100,9 +109,39 @@ describe('the roles', { timeout: 60_000 }, () => {
     expect(await checkSchema(url)).toEqual({ ahead: [] });
     expect(await migrateDatabase(url)).toEqual([]);
 
+    expect(await serveAs(url)).toEqual({ wrote: 201, read: 200 });
+
     // Behind: it can't migrate, and says what it lacks.
     await execute(urlOf('first'), "DELETE FROM _prisma_migrations WHERE migration_name LIKE '%row_level_security'");
     await expect(checkSchema(url)).rejects.toThrow('it lacks 20261121000000_row_level_security');
     await expect(migrateDatabase(url)).rejects.toThrow('Run `itsm migrate` as the role that owns its tables.');
   });
 });
+
+/** Serves the API and delivers, with whatever rights the URL gives. Resolves to the statuses of a write and of a read. */
+async function serveAs(url: string): Promise<{ wrote: number; read: number }> {
+  const settings = readSettings({ DATABASE_URL: url, WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') });
+  const logger = createLogger('silent');
+  const onConnectionError = () => undefined;
+  const holder = { type: 'command' } as const;
+  const runtime = await openRuntime(settings, { holder, worker: true, prepare: migrateDatabase, onConnectionError });
+  const stopDelivery = await startDelivery({ ...runtime, logger });
+  const app = await buildApp({ ...runtime, logger, settings });
+  try {
+    await createTenant(runtime.prisma, { name: 'Acme', adminEmail: 'ada@acme.example' });
+    const { key } = await createKey(await tenantContext(runtime, 'Acme'), {
+      ...{ user: 'ada@acme.example', name: 'test', scopes: ['tickets:write', 'webhooks:manage'] },
+    });
+    const headers = { 'x-api-key': key };
+    const write = (path: string, payload: object) =>
+      app.inject({ method: 'POST', url: pathPrefix + path, headers, payload });
+    await write('/webhooks', webhook);
+    const wrote = await write('/tickets', ticket);
+    const read = await app.inject({ url: `${pathPrefix}/webhooks`, headers });
+    return { wrote: wrote.statusCode, read: read.statusCode };
+  } finally {
+    await app.close();
+    await stopDelivery();
+    await runtime.close();
+  }
+}

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -43,9 +43,10 @@ async function dataDir(): Promise<string> {
   return folder;
 }
 
-function start(env: Record<string, string>): Started {
+function start(env: Record<string, string>, cwd?: string): Started {
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    cwd,
+    env: { PATH: process.env.PATH, ...(cwd === undefined && { PORT: '0' }), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -130,14 +131,22 @@ describe('start', () => {
     await start({ DATA_DIR }).ready;
   });
 
-  it('prints no key where others can reach it', { timeout: 30_000 }, async () => {
+  it('prints no key where others can reach it', { timeout: 60_000 }, async () => {
     const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0' });
     await server.ready;
     expect(server.output()).not.toMatch(/itsm_/);
     expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
   });
 
-  it('takes a signal that comes twice at once for one', { timeout: 30_000 }, async () => {
+  it('takes settings from .env of its folder, and from the environment first', { timeout: 60_000 }, async () => {
+    const folder = await dataDir();
+    await writeFile(join(folder, '.env'), 'PORT=http\nLOG_LEVEL=loud\n');
+    const server = start({ LOG_LEVEL: 'info' }, folder);
+    expect(await server.exited).toBe(1);
+    expect(server.output()).toBe('PORT: must be a whole number from 0 to 65535\n');
+  });
+
+  it('takes a signal that comes twice at once for one', { timeout: 60_000 }, async () => {
     const DATA_DIR = await dataDir();
     const server = start({ DATA_DIR });
     await server.ready;
@@ -148,7 +157,7 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('ends at once on a second signal, whatever is in flight', { timeout: 30_000 }, async () => {
+  it('ends at once on a second signal, whatever is in flight', { timeout: 60_000 }, async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);

@@ -21,6 +21,8 @@ export interface ApiOptions {
   /** A database that nobody else writes to, for tests with a worker: it takes what is due, whoever made it. */
   ownDatabase?: boolean;
   now?: () => Date;
+  /** Milliseconds by which the limits are counted. */
+  clock?: () => number;
   /** Where the log goes; nowhere unless a test reads it. */
   logger?: Logger;
 }
@@ -64,6 +66,7 @@ export async function startApi({
   databaseUrl,
   ownDatabase = false,
   now = () => new Date(),
+  clock,
   logger,
 }: ApiOptions = {}): Promise<Api> {
   const own = ownDatabase ? await cloneDatabase() : undefined;
@@ -107,6 +110,7 @@ export async function startApi({
     services,
     logger: logger ?? createLogger('silent'),
     settings,
+    ...(clock && { clock }),
   });
   await app.ready();
 

@@ -40,8 +40,9 @@ values separated by commas (\`status=OPEN,PENDING\`), at most 100; several value
 
 # What is refused
 
-Unknown query parameters and unknown fields are errors that name them. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB and is nested at most
-${requestLimits.jsonDepth} deep.
+Unknown query parameters and unknown fields are errors that name them. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB, is nested at most
+${requestLimits.jsonDepth} deep and holds at most ${requestLimits.jsonValues} values, objects and arrays among them. Text holds no control characters but
+tab, line feed and carriage return; descriptions, notes and resolutions have at most 65535 bytes in UTF-8.
 
 # Rate limits
 

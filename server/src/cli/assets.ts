@@ -57,7 +57,7 @@ export function addAssets(program: Command): void {
           const assignedToId = await findUserId(context, 'assignedTo', assignedTo);
           return createAsset(context, { ...asset, assignedToId, customFields });
         },
-        tell: (asset) => `Created the asset ${asset.assetTag}, ${asset.name} (id ${asset.id}), ${asset.status}.`,
+        format: (asset) => `Created the asset ${asset.assetTag}, ${asset.name} (id ${asset.id}), ${asset.status}.`,
       }),
     );
 
@@ -72,7 +72,7 @@ export function addAssets(program: Command): void {
       action({
         input: z.strictObject({ file: z.string(), tenant: z.string() }),
         work: importWithProgress,
-        tell: ({ imported }) => `Imported ${imported} ${imported === 1 ? 'asset' : 'assets'}.`,
+        format: ({ imported }) => `Imported ${imported} ${imported === 1 ? 'asset' : 'assets'}.`,
       }),
     );
 }

@@ -38,7 +38,7 @@ export function addDeliveries(program: Command): void {
         input: filter.extend({ limit: integerFromText(Id.max(10_000)) }),
         work: async (runtime, { tenant, limit, ...which }) =>
           listDeliveries(await tenantContext(runtime, tenant), which, limit),
-        tell: (found) => table(heads, found.map(row)),
+        format: (found) => table(heads, found.map(row)),
       }),
     );
 
@@ -52,7 +52,7 @@ export function addDeliveries(program: Command): void {
       action({
         input: z.strictObject({ tenant: z.string(), id: integerFromText() }),
         work: async (runtime, { tenant, id }) => getDelivery(await tenantContext(runtime, tenant), id),
-        tell: detail,
+        format: detail,
       }),
     );
 
@@ -84,7 +84,7 @@ export function addDeliveries(program: Command): void {
           if (replayed === 0) throw new ApiError('NOT_FOUND', 'There is no such delivery to an active subscription.');
           return { replayed };
         },
-        tell: ({ replayed }) => `${replayed} ${replayed === 1 ? 'delivery is' : 'deliveries are'} being sent again.`,
+        format: ({ replayed }) => `${replayed} ${replayed === 1 ? 'delivery is' : 'deliveries are'} being sent again.`,
       }),
     );
 
@@ -100,7 +100,7 @@ export function addDeliveries(program: Command): void {
         input: z.strictObject({ tenant: z.string(), subscription: integerFromText(), event: EventType.optional() }),
         work: async (runtime, { tenant, subscription, event }) =>
           sendTestEvent(await activeTenantContext(runtime, tenant), subscription, event),
-        tell: (delivery) => `Delivery ${delivery.id}, ${delivery.event}, is on its way.`,
+        format: (delivery) => `Delivery ${delivery.id}, ${delivery.event}, is on its way.`,
       }),
     );
 }

@@ -25,7 +25,7 @@ export function addDoctor(program: Command): void {
             wrong,
           );
         },
-        tell: () => 'All totals are right.',
+        format: () => 'All totals are right.',
       }),
     );
 }

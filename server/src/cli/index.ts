@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { loadEnvFile } from '../env.ts';
 import { addAssets } from './assets.ts';
 import { addDeliveries } from './deliveries.ts';
 import { addDoctor } from './doctor.ts';
@@ -11,6 +12,8 @@ import { addProjects } from './projects.ts';
 import { addSeed } from './seed.ts';
 import { addTenants } from './tenants.ts';
 import { addUsers } from './users.ts';
+
+loadEnvFile();
 
 const program = new Command(programName)
   .description(

@@ -39,9 +39,9 @@ export function addKeys(program: Command): void {
       action({
         input: NewKey.extend({ tenant: z.string(), scopes: scopeList }),
         work: async (runtime, { tenant, ...key }) => createKey(await activeTenantContext(runtime, tenant), key),
-        note: (key) =>
+        hint: (key) =>
           `Key ${key.id}, "${key.name}", acts for ${key.user} and ${ending(key)}. It is shown this once: keep it in a safe place.`,
-        tell: ({ key }) => key,
+        format: ({ key }) => key,
       }),
     );
 
@@ -54,7 +54,7 @@ export function addKeys(program: Command): void {
       action({
         input: z.strictObject({ tenant: z.string() }),
         work: async (runtime, { tenant }) => listKeys(await tenantContext(runtime, tenant)),
-        tell: (found) =>
+        format: (found) =>
           table(
             ['ID', 'NAME', 'KEY', 'USER', 'SCOPES', 'LAST USED', 'STATE'],
             found.map((key) => [
@@ -79,7 +79,7 @@ export function addKeys(program: Command): void {
       action({
         input: z.strictObject({ id: integerFromText() }),
         work: ({ prisma }, { id }) => revokeKey(prisma, id),
-        tell: (key) => `Key ${key.id}, "${key.name}" of ${key.user}, ${ending(key)}.`,
+        format: (key) => `Key ${key.id}, "${key.name}" of ${key.user}, ${ending(key)}.`,
       }),
     );
 }

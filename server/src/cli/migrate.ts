@@ -23,7 +23,7 @@ export function addMigrate(program: Command): void {
         work: async ({ url, place }, _, say) => {
           return { database: place, applied: await migrateDatabase(url, { onProgress: say }) };
         },
-        tell: ({ database, applied }) =>
+        format: ({ database, applied }) =>
           `The database ${database} is up to date: ${applied.length === 0 ? 'nothing had to be applied' : `applied ${applied.join(', ')}`}.`,
       }),
     );

@@ -33,7 +33,7 @@ export function addProjects(program: Command): void {
           const context = await activeTenantContext(runtime, tenant);
           return createProject(context, { ...project, managerId: await findUserId(context, 'manager', manager) });
         },
-        tell: (project) => `Created the project ${project.key}, ${project.name} (id ${project.id}).`,
+        format: (project) => `Created the project ${project.key}, ${project.name} (id ${project.id}).`,
       }),
     );
 }

@@ -20,9 +20,9 @@ interface Action<Opened, Input, Result> {
   /** @param say tells people on stderr how far it is; nothing with `--json` */
   work(opened: Opened, input: Input, say: (line: string) => void): Promise<Result>;
   /** The result for people, on stdout; with `--json` the result itself is printed. */
-  tell(result: Result): string;
+  format(result: Result): string;
   /** What people should know beside it, on stderr. */
-  note?(result: Result): string;
+  hint?(result: Result): string;
 }
 
 /** The action of a command that works on a database that is up to date. */
@@ -35,7 +35,7 @@ export function action<Input, Result>(given: Omit<Action<Runtime, Input, Result>
  * happens. Errors are thrown, for `reportError`.
  */
 export function actionOn<Opened extends Closable, Input, Result>(given: Action<Opened, Input, Result>) {
-  const { open, input, work, tell, note } = given;
+  const { open, input, work, format, hint } = given;
   return async function (this: Command): Promise<void> {
     const { json, ...options } = this.opts();
     const values = this.registeredArguments.map((argument, index) => [argument.name(), this.processedArgs[index]]);
@@ -44,8 +44,8 @@ export function actionOn<Opened extends Closable, Input, Result>(given: Action<O
 
     const say = (line: string) => json || process.stderr.write(`${line}\n`);
     const result = await untilInterrupted(open, (opened) => work(opened, parsed.data, say));
-    if (note !== undefined) say(note(result));
-    process.stdout.write(`${json ? JSON.stringify(result, undefined, 2) : tell(result)}\n`);
+    if (hint !== undefined) say(hint(result));
+    process.stdout.write(`${json ? JSON.stringify(result, undefined, 2) : format(result)}\n`);
   };
 }
 

@@ -20,9 +20,9 @@ export function addSeed(program: Command): void {
           if (demo === undefined) throw new CommandError('There is a tenant already: only an empty database is filled');
           return demo;
         },
-        note: ({ tenant, adminEmail }) =>
+        hint: ({ tenant, adminEmail }) =>
           `The demo workspace "${tenant}" is ready. Its key acts for ${adminEmail} with all scopes. It is shown this once: keep it in a safe place.`,
-        tell: ({ key }) => key,
+        format: ({ key }) => key,
       }),
     );
 }

@@ -22,7 +22,7 @@ export function addTenants(program: Command): void {
       action({
         input: NewTenant,
         work: ({ prisma }, input) => createTenant(prisma, input),
-        tell: ({ tenant, admin }) =>
+        format: ({ tenant, admin }) =>
           `Created the tenant ${tenant.name} (id ${tenant.id}) with its administrator ${admin.email}.`,
       }),
     );
@@ -35,7 +35,7 @@ export function addTenants(program: Command): void {
       action({
         input: z.strictObject({}),
         work: ({ prisma }) => listTenants(prisma),
-        tell: (found) =>
+        format: (found) =>
           table(
             ['ID', 'NAME', 'STATE', 'CREATED'],
             found.map((each) => [String(each.id), each.name, each.active ? 'active' : 'inactive', each.createdAt]),
@@ -52,7 +52,7 @@ export function addTenants(program: Command): void {
       action({
         input: z.strictObject({ tenant: z.string() }),
         work: ({ prisma }, { tenant }) => deactivateTenant(prisma, tenant),
-        tell: (tenant) => `The tenant ${tenant.name} (id ${tenant.id}) is inactive.`,
+        format: (tenant) => `The tenant ${tenant.name} (id ${tenant.id}) is inactive.`,
       }),
     );
 }

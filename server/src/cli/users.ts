@@ -37,7 +37,7 @@ export function addUsers(program: Command): void {
       action({
         input: NewUser.extend({ tenant: z.string(), timeZone }),
         work: async (runtime, { tenant, ...user }) => createUser(await activeTenantContext(runtime, tenant), user),
-        tell: (user) => `Created the user ${user.name} <${user.email}> (id ${user.id}), ${user.role}.`,
+        format: (user) => `Created the user ${user.name} <${user.email}> (id ${user.id}), ${user.role}.`,
       }),
     );
 
@@ -50,7 +50,7 @@ export function addUsers(program: Command): void {
       action({
         input: z.strictObject({ tenant: z.string() }),
         work: async (runtime, { tenant }) => listAll(await tenantContext(runtime, tenant)),
-        tell: (found) =>
+        format: (found) =>
           table(
             ['ID', 'NAME', 'E-MAIL', 'ROLE', 'STATE'],
             found.map((user) => [
@@ -74,7 +74,7 @@ export function addUsers(program: Command): void {
       action({
         input: z.strictObject({ tenant: z.string(), email: NewUser.shape.email }),
         work: async (runtime, { tenant, email }) => deactivateUser(await tenantContext(runtime, tenant), email),
-        tell: (user) => `The user ${user.name} <${user.email}> (id ${user.id}) is inactive.`,
+        format: (user) => `The user ${user.name} <${user.email}> (id ${user.id}) is inactive.`,
       }),
     );
 }

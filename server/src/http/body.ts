@@ -1,7 +1,8 @@
-import { requestLimits } from '@itsm-api/contract';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import secureJson from 'secure-json-parse';
 import { ApiError } from '../errors.ts';
+import { checkJsonSize } from './json-size.ts';
 
 /**
  * Reads bodies: JSON in UTF-8 and nothing else. An empty body becomes `undefined` whatever its content type; whether
@@ -27,10 +28,19 @@ export function addBodyParsers(app: FastifyInstance): void {
     }
   });
 
+  app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
+    const encoding = headers['content-encoding'] ?? '';
+    const encoded = !isEmpty(headers) && !/^(identity)?$/i.test(encoding.trim());
+    done(
+      encoded
+        ? new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as it is, without a `Content-Encoding`.')
+        : undefined,
+    );
+  });
+
   // Without a body its type says nothing, so that a malformed one does no harm either.
   app.addHook('onRequest', ({ headers }, _reply, done) => {
-    const empty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
-    if (empty) headers['content-type'] = undefined;
+    if (isEmpty(headers)) headers['content-type'] = undefined;
     done();
   });
 
@@ -41,19 +51,20 @@ export function addBodyParsers(app: FastifyInstance): void {
   });
 }
 
+function isEmpty(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+}
+
 /** @throws ApiError INVALID_JSON or PAYLOAD_TOO_LARGE */
 function parse(body: Buffer): unknown {
-  let value: unknown;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    value = secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
+    checkJsonSize(text);
+    return secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {
+    if (error instanceof ApiError) throw error;
     throw new ApiError('INVALID_JSON', `The body is not valid JSON: ${error instanceof Error ? error.message : error}`);
   }
-  if (isDeeperThan(value, requestLimits.jsonDepth)) {
-    throw new ApiError('PAYLOAD_TOO_LARGE', `The body is nested more than ${requestLimits.jsonDepth} deep.`);
-  }
-  return value;
 }
 
 function isJson(contentType = ''): boolean {
@@ -64,9 +75,4 @@ function isJson(contentType = ''): boolean {
   const mediaType = type.trim();
   const json = mediaType === 'application/json' || /^application\/[\w.-]+\+json$/.test(mediaType);
   return json && (charset === undefined || charset === 'utf-8' || charset === 'utf8');
-}
-
-function isDeeperThan(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return limit === 0 || Object.values(value).some((inner) => isDeeperThan(inner, limit - 1));
 }

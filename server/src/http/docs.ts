@@ -3,21 +3,21 @@ import { downgrade, openApiDocument } from '@itsm-api/contract/openapi';
 import reference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
+import { isPage, shareFiles } from './shared-files.ts';
 
 /** The OpenAPI document in its three forms, and the reference pages made from it; `/` leads there. */
 export async function addDocs(app: FastifyInstance): Promise<void> {
   const document = openApiDocument();
-  serveText(app, '/openapi.json', 'application/json; charset=utf-8', JSON.stringify(document));
-  serveText(
-    app,
-    '/openapi.yaml',
-    'application/yaml; charset=utf-8',
-    stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
-  );
-  serveText(app, '/openapi-3.0.json', 'application/json; charset=utf-8', JSON.stringify(downgrade(document)));
-  serveText(app, '/favicon.ico', 'image/svg+xml', icon);
-  app.get('/', (_request, reply) => reply.redirect('/docs'));
-  await app.register(addReference);
+  const yaml = stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
+  await app.register(async (scope) => {
+    shareFiles(scope);
+    serveText(scope, '/openapi.json', 'application/json; charset=utf-8', JSON.stringify(document));
+    serveText(scope, '/openapi.yaml', 'application/yaml; charset=utf-8', yaml);
+    serveText(scope, '/openapi-3.0.json', 'application/json; charset=utf-8', JSON.stringify(downgrade(document)));
+    serveText(scope, '/favicon.ico', 'image/svg+xml', icon);
+    scope.get('/', (_request, reply) => reply.redirect('/docs'));
+    await scope.register(addReference);
+  });
 }
 
 function serveText(app: FastifyInstance, path: string, type: string, text: string): void {
@@ -34,8 +34,7 @@ const noncePlaceholder = 'NONCE-OF-THIS-ANSWER';
 /** Scalar, from this host alone: what it would ask of others is off, and the policy forbids the rest. */
 async function addReference(app: FastifyInstance): Promise<void> {
   app.addHook('onSend', async (_request, reply, payload) => {
-    reply.header('x-content-type-options', 'nosniff');
-    if (!String(reply.getHeader('content-type')).startsWith('text/html')) return payload;
+    if (!isPage(reply)) return payload;
     const nonce = randomBytes(16).toString('base64');
     reply.headers({ 'content-security-policy': policy(nonce), 'referrer-policy': 'no-referrer' });
     return String(payload).replaceAll(noncePlaceholder, nonce);

@@ -1,7 +1,10 @@
-import type { Socket } from 'node:net';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
+import { FairUseRefused } from '../fair-use.ts';
+import { answerHeaders, setAnswerHeaders } from './answer-headers.ts';
 import { requestIdHeader, requestIdOf } from './request-id.ts';
 
 const tooLarge = `The body is larger than ${requestLimits.bodyBytes} bytes.`;
@@ -18,35 +21,48 @@ const frameworkErrors: Record<string, () => ApiError> = {
 
 /** Every answer that is not a success is written here (spec §7); handlers and hooks only throw. */
 export function addErrorHandler(app: FastifyInstance): void {
-  app.setErrorHandler(answerError);
-  app.setNotFoundHandler((request, reply) => {
-    answerError(new ApiError('NOT_FOUND', `There is no ${request.method} on this path.`), request, reply);
+  app.setErrorHandler(async (thrown, request, reply) => {
+    if (thrown instanceof FairUseRefused) await request.giveBack(reply);
+    answerError(thrown, request, reply);
+    return reply;
   });
 }
 
 /** Answers with the error's envelope; also for what Fastify finds before routing (`frameworkErrors`). */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = toApiError(thrown);
+  const error = isHangUp(thrown, request) ? brokenOff() : toApiError(thrown);
   if (error.code === 'INTERNAL_ERROR') request.log.error({ requestId: request.id, err: thrown }, 'request failed');
   if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
-  reply.header(requestIdHeader, request.id).code(error.status).send(envelope(error, request.id));
+  setAnswerHeaders(request, reply);
+  reply.code(error.status).send(envelope(error, request.id));
 }
 
 /** Answers what Node's HTTP parser refuses before there is a request: bad request lines, too large headers. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
+export function answerClientError(error: Error & { code?: string }, socket: Duplex): void {
+  // Who hasn't read what was sent before will not read this either.
+  if (error.code === 'ECONNRESET' || !socket.writable || socket.writableLength > 0) socket.destroy();
+  else endWith(clientError(error.code), socket);
+}
+
+/** Answers CONNECT, which Node hands on with the bare connection. */
+export function answerConnect(_request: IncomingMessage, socket: Duplex): void {
+  endWith(new ApiError('NOT_FOUND', 'There is no CONNECT here: this is no proxy.'), socket);
+}
+
+/** Writes an error where there is no reply, and closes the connection. */
+function endWith(error: ApiError, socket: Duplex): void {
   const requestId = requestIdOf({ headers: {} });
-  const answer = clientError(error.code);
-  const body = JSON.stringify(envelope(answer, requestId));
-  socket.end(
-    `HTTP/1.1 ${answer.status} Bad Request\r\n` +
-      `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `${requestIdHeader}: ${requestId}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const body = JSON.stringify(envelope(error, requestId));
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    [requestIdHeader]: requestId,
+    ...answerHeaders,
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
 function clientError(code: string | undefined): ApiError {
@@ -58,6 +74,15 @@ function clientError(code: string | undefined): ApiError {
     default:
       return new ApiError('VALIDATION_ERROR', 'This is not a valid HTTP request.');
   }
+}
+
+/** Whether the caller went away while the request was still coming in; nobody will read the answer. */
+function isHangUp(thrown: unknown, { raw }: FastifyRequest): boolean {
+  return thrown instanceof Error && raw.errored === thrown;
+}
+
+function brokenOff(): ApiError {
+  return new ApiError('INVALID_JSON', 'The body broke off.');
 }
 
 function toApiError(thrown: unknown): ApiError {

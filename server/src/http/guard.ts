@@ -1,10 +1,12 @@
 import type { EndpointMeta } from '@itsm-api/contract';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Services, UserContext } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { KeyIdentity, KeyLookup } from '../identity/key-lookup.ts';
 import type { LastUsed } from '../identity/last-used.ts';
-import { createRateLimiter, type RateLimits } from './rate-limit.ts';
+import { invalidKey, keyOf } from './api-key.ts';
+import { createRateLimiter } from './rate-limit.ts';
+import { createMemoryStore, type RateLimits } from './rate-limit-store.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,6 +14,8 @@ declare module 'fastify' {
     identity: KeyIdentity;
     /** What the handler's queries may use; set together with `identity`. */
     ctx: UserContext;
+    /** Puts back what the request took from the limits of its key: for one that is refused before it did anything. */
+    giveBack(reply: FastifyReply): Promise<void>;
   }
   interface FastifyContextConfig {
     /** The contract's entry of the route; absent on the pages that are no part of the API. */
@@ -23,6 +27,8 @@ export interface GuardOptions {
   keys: KeyLookup;
   lastUsed: LastUsed;
   limits: RateLimits;
+  /** Milliseconds by a clock that is never set; limits are counted by it. */
+  clock: () => number;
   services: Services;
 }
 
@@ -32,44 +38,30 @@ export interface GuardOptions {
  */
 export async function addGuard(
   app: FastifyInstance,
-  { keys, lastUsed, limits, services }: GuardOptions,
+  { keys, lastUsed, limits, clock, services }: GuardOptions,
 ): Promise<void> {
   app.decorateRequest('identity');
   app.decorateRequest('ctx');
-  const takeFromLimits = await createRateLimiter(app, limits);
+  const limiter = await createRateLimiter(app, createMemoryStore(limits, clock), limits.windowSeconds);
+
+  app.decorateRequest('giveBack', function (reply) {
+    return limiter.giveBack(this, reply);
+  });
 
   app.addHook('onRequest', async (request, reply) => {
-    const { scope, group } = request.routeOptions.config.tsRestRoute?.metadata ?? { scope: null, group: null };
+    const scope = request.routeOptions.config.tsRestRoute?.metadata.scope ?? null;
     if (scope === null) return;
 
-    const identity = await keys.find(keyOf(request));
+    const identity = await keys.find(keyOf(request.raw));
     if (identity === undefined) throw invalidKey('The API key is not valid.');
     request.identity = identity;
     request.ctx = { ...services, db: identity.db, userId: identity.userId };
     lastUsed.touch(identity);
 
-    await takeFromLimits(request, reply, group);
+    await limiter.take(request, reply);
 
     if (!identity.scopes.has(scope)) {
       throw new ApiError('INSUFFICIENT_SCOPE', `This key lacks the scope ${scope}.`);
     }
   });
-}
-
-/** The key of `X-API-Key` or of `Authorization: Bearer` (spec §5.1). */
-function keyOf({ headers }: FastifyRequest): string {
-  const { authorization } = headers;
-  const apiKey = headers['x-api-key'];
-  const bearer = authorization === undefined ? undefined : /^bearer +(.*)$/i.exec(authorization)?.[1]?.trim();
-
-  if (typeof apiKey !== 'string') {
-    if (bearer !== undefined) return bearer;
-    throw invalidKey('Send the API key as `Authorization: Bearer <API_KEY>` or as `X-API-Key: <API_KEY>`.');
-  }
-  if (bearer !== undefined && bearer !== apiKey.trim()) throw invalidKey('The two headers carry different API keys.');
-  return apiKey.trim();
-}
-
-function invalidKey(message: string): ApiError {
-  return new ApiError('INVALID_API_KEY', message);
 }

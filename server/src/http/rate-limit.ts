@@ -1,101 +1,94 @@
-import rateLimit from '@fastify/rate-limit';
-import type { Group } from '@itsm-api/contract';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
+import type { RateLimitStore, Taken, Window } from './rate-limit-store.ts';
 
-export interface RateLimits {
-  /** Requests per key and window, over all. */
-  global: number;
-  /** Requests per key and window in one group. */
-  group: number;
-  windowSeconds: number;
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What was taken for the request from the windows of its key. */
+    taken: Taken | undefined;
+  }
 }
 
-/** One window as it stands for a key. */
-interface Window {
-  name: string;
-  limit: number;
-  remaining: number;
-  /** The request that was just taken is over the limit. */
-  exceeded: boolean;
-  resetSeconds: number;
+export interface RateLimiter {
+  /**
+   * Takes a request from both windows of its key, or from neither and throws RATE_LIMIT_EXCEEDED
+   * (spec §8, docs/decisions/rate-limits.md). Sets the headers on the reply either way.
+   */
+  take(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** Puts back what was taken for a request that is refused for another reason, and tells so in the headers. */
+  giveBack(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
-/** Keys whose windows are kept at once. */
-const keysKept = 100_000;
+export async function createRateLimiter(
+  app: FastifyInstance,
+  store: RateLimitStore,
+  windowSeconds: number,
+): Promise<RateLimiter> {
+  // The plugin asks its store for one window and hands nothing else on: the two go beside it.
+  const asked = new AsyncLocalStorage<FastifyRequest>();
 
-/**
- * Takes a request from both windows of its key, or from neither and throws RATE_LIMIT_EXCEEDED
- * (spec §8, docs/decisions/rate-limits.md). Sets the headers on the reply either way.
- */
-export async function createRateLimiter(app: FastifyInstance, limits: RateLimits) {
-  await app.register(rateLimit, { global: false });
-  const { windowSeconds } = limits;
-
-  function limiter(max: number, keyGenerator: (request: FastifyRequest) => string) {
-    // `cache` is missing in the package's types; without it 5,000 keys are kept.
-    const options = { max, timeWindow: windowSeconds * 1000, cache: keysKept, keyGenerator };
-    return app.createRateLimit(options);
-  }
-  const overall = limiter(limits.global, ({ identity }) => String(identity.keyId));
-  const grouped = limiter(limits.group, ({ identity, routeOptions }) => {
-    return `${identity.keyId} ${routeOptions.config.tsRestRoute.metadata.group}`;
-  });
-
-  async function look(name: string, limiter: typeof overall, request: FastifyRequest): Promise<Window> {
-    return windowOf(name, await limiter(request, { increment: false }));
-  }
-
-  async function takeFrom(name: string, limiter: typeof overall, request: FastifyRequest): Promise<Window> {
-    return windowOf(name, await limiter(request));
-  }
-
-  function windowOf(name: string, state: Awaited<ReturnType<typeof overall>>): Window {
-    if (state.isAllowed) throw new Error('No key is on an allow list.');
-    const { max: limit, remaining, isExceeded: exceeded } = state;
-    return { name, limit, remaining, exceeded, resetSeconds: state.ttlInSeconds || windowSeconds };
-  }
-
-  async function take(request: FastifyRequest, reply: FastifyReply, group: Group): Promise<void> {
-    const groupBefore = await look(group, grouped, request);
-    const groupHasRoom = groupBefore.remaining > 0;
-    // Taking from an exhausted window changes nothing: it stays so until its end.
-    const all = await (groupHasRoom ? takeFrom : look)('global', overall, request);
-    if (groupHasRoom && !all.exceeded) {
-      setHeaders(reply, [all, await takeFrom(group, grouped, request)], windowSeconds);
-      return;
+  class PluginStore implements FastifyRateLimitStore {
+    incr(key: string, done: Parameters<FastifyRateLimitStore['incr']>[1], _windowMs: number, max: number): void {
+      const request = asked.getStore();
+      const tell = (taken: Taken) => {
+        if (request !== undefined) request.taken = taken;
+        const { remaining, resetSeconds } = tighterOf(taken);
+        done(null, { current: taken.isTaken ? max - remaining : max + 1, ttl: resetSeconds * 1000 });
+      };
+      store.take(key).then(tell, done);
     }
-    setHeaders(reply, [all, groupBefore], windowSeconds);
-    const exhausted = [all, groupBefore].filter((window) => window.remaining === 0);
-    const seconds = Math.max(...exhausted.map((window) => window.resetSeconds));
-    throw new ApiError(
-      'RATE_LIMIT_EXCEEDED',
-      `${describe(exhausted, windowSeconds)} Try again in ${seconds} seconds.`,
-      { retryAfterSeconds: seconds },
-    );
+
+    child(): this {
+      return this;
+    }
   }
 
-  // Reading and taking are several steps: one request at a time, or two could take the last place.
-  let turn: Promise<void> = Promise.resolve();
-  return (request: FastifyRequest, reply: FastifyReply, group: Group): Promise<void> => {
-    const mine = turn.then(() => take(request, reply, group));
-    turn = mine.catch(() => undefined);
-    return mine;
+  app.decorateRequest('taken');
+  await app.register(rateLimit, { global: false, store: PluginStore, keyGenerator: keyOf });
+  const takeFromBoth = app.createRateLimit();
+
+  return {
+    async take(request, reply) {
+      await asked.run(request, () => takeFromBoth(request));
+      const { taken } = request;
+      if (taken === undefined) throw new Error('The store was not asked.');
+      setHeaders(reply, taken, windowSeconds);
+      if (!taken.isTaken) throw exceeded(taken, windowSeconds);
+    },
+
+    async giveBack(request, reply) {
+      if (!request.taken?.isTaken) return;
+      request.taken = await store.giveBack(keyOf(request), request.taken);
+      setHeaders(reply, request.taken, windowSeconds);
+    },
   };
 }
 
-function describe(exhausted: Window[], windowSeconds: number): string {
-  return exhausted
-    .map(({ name, limit }) => {
-      const what = name === 'global' ? 'all endpoints' : `${name} endpoints`;
-      return `This key has used its ${limit} requests per ${windowSeconds} seconds on ${what}.`;
-    })
-    .join(' ');
+function keyOf({ identity, routeOptions }: FastifyRequest): string {
+  return `${identity.tenantId}:${identity.keyId}:${routeOptions.config.tsRestRoute.metadata.group}`;
 }
 
-function setHeaders(reply: FastifyReply, windows: [Window, Window], windowSeconds: number): void {
-  const [overall, group] = windows;
-  const tighter = group.remaining <= overall.remaining ? group : overall;
+function tighterOf({ global, group }: Taken): Window {
+  return group.remaining <= global.remaining ? group : global;
+}
+
+function exceeded({ global, group }: Taken, windowSeconds: number): ApiError {
+  const exhausted = [global, group].filter(({ remaining }) => remaining === 0);
+  const seconds = Math.max(...exhausted.map(({ resetSeconds }) => resetSeconds));
+  const used = exhausted.map(({ name, limit }) => {
+    const what = name === 'global' ? 'all endpoints' : `${name} endpoints`;
+    return `This key has used its ${limit} requests per ${windowSeconds} seconds on ${what}.`;
+  });
+  return new ApiError('RATE_LIMIT_EXCEEDED', `${used.join(' ')} Try again in ${seconds} seconds.`, {
+    retryAfterSeconds: seconds,
+  });
+}
+
+function setHeaders(reply: FastifyReply, taken: Taken, windowSeconds: number): void {
+  const tighter = tighterOf(taken);
+  const windows = [taken.global, taken.group];
   reply.headers({
     'x-ratelimit-limit': tighter.limit,
     'x-ratelimit-remaining': tighter.remaining,

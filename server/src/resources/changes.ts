@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Changes, CustomFields } from '@itsm-api/contract';
+import { type Changes, type CustomFields, MergedCustomFields } from '@itsm-api/contract';
 import { detailsOf, validationError } from '../validation.ts';
 
 /**
@@ -13,7 +13,7 @@ export function mergeCustomFields(current: CustomFields, given: CustomFields | u
     if (value === null) delete merged[name];
     else merged[name] = value;
   }
-  const checked = CustomFields.safeParse(merged);
+  const checked = MergedCustomFields.safeParse(merged);
   if (!checked.success) {
     const issues = checked.error.issues.map((issue) => ({ ...issue, path: ['customFields', ...issue.path] }));
     throw validationError(detailsOf(issues, 'is unknown'));

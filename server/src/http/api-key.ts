@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../errors.ts';
+import { headerValues } from './raw-headers.ts';
+
+/**
+ * The key of `X-API-Key` or of `Authorization: Bearer` (spec §5.1).
+ * @throws ApiError INVALID_API_KEY when there is none, or when several differ
+ */
+export function keyOf(request: IncomingMessage): string {
+  const authorization = singleValue(request, 'Authorization');
+  const apiKey = singleValue(request, 'X-API-Key');
+  const bearer = /^bearer +(.*)$/i.exec(authorization ?? '')?.[1]?.trim();
+  if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer) {
+    throw invalidKey('The two headers carry different API keys.');
+  }
+  const key = apiKey ?? bearer;
+  if (key === undefined) {
+    throw invalidKey('Send the API key as `Authorization: Bearer <API_KEY>` or as `X-API-Key: <API_KEY>`.');
+  }
+  return key;
+}
+
+export function invalidKey(message: string): ApiError {
+  return new ApiError('INVALID_API_KEY', message);
+}
+
+/** The value of a header that may be repeated, but not contradicted: what a proxy looks at may be another one. */
+function singleValue(request: IncomingMessage, name: string): string | undefined {
+  const values = new Set(headerValues(request, name.toLowerCase()).map((value) => value.trim()));
+  if (values.size > 1) throw invalidKey(`The request carries several \`${name}\` headers that differ.`);
+  return values.values().next().value;
+}

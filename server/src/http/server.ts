@@ -1,0 +1,18 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { answerConnect } from './error-handler.ts';
+import { limitReadAhead } from './pipelining.ts';
+import { cutOffStalledWrites } from './stalled-writes.ts';
+
+/** The server below Fastify: how long it waits for clients, and how much it takes from one of them. */
+export function createHttpServer(handler: RequestListener): Server {
+  const server = createServer(
+    // A missing `Host` is answered by http/host.ts, in an envelope.
+    { requireHostHeader: false, requestTimeout: 30_000, keepAliveTimeout: 72_000 },
+    limitReadAhead(handler),
+  );
+  // Node answers an unknown `Expect` by itself, without an envelope; an expectation may be ignored (RFC 9110 §10.1.1).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', answerConnect);
+  cutOffStalledWrites(server);
+  return server;
+}

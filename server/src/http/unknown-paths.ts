@@ -1,0 +1,47 @@
+import { pathPrefix } from '@itsm-api/contract';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import findMyWay, { type HTTPMethod } from 'find-my-way';
+import { ApiError } from '../errors.ts';
+
+/**
+ * Answers what no route serves, before its body is read: 404, and which methods the path has, in `Allow`
+ * (docs/decisions/errors.md). To be called before any route is registered.
+ */
+export function addUnknownPaths(app: FastifyInstance): void {
+  const router = findMyWay();
+  const methods = new Set<HTTPMethod>();
+  app.addHook('onRoute', ({ method, url }) => {
+    // That of CORS, which serves no path of its own.
+    if (url === '*') return;
+    for (const each of [method].flat() as HTTPMethod[]) {
+      methods.add(each);
+      router.on(each, url, () => undefined);
+    }
+  });
+  const methodsOf = (path: string) => [...methods].filter((method) => router.find(method, path) !== null);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const [path = ''] = request.url.split('?');
+    // `/tickets/` would be a ticket without an id.
+    const endsWrong = path.endsWith('/') && request.routeOptions.config.tsRestRoute !== undefined;
+    if (!request.is404 && !endsWrong) return done();
+
+    const withoutSlash = path.replace(/\/+$/, '');
+    if (withoutSlash !== path && methodsOf(withoutSlash).length > 0) {
+      return done(unknown(`There is no slash at the end of a path; this one is ${withoutSlash}.`));
+    }
+    const allowed = methodsOf(path);
+    if (allowed.length > 0) reply.header('allow', allowed.join(', '));
+    done(unknown(describe(request, allowed)));
+  });
+}
+
+function describe({ method }: FastifyRequest, allowed: string[]): string {
+  return allowed.length > 0
+    ? `There is no ${method} on this path; it has ${allowed.join(', ')}.`
+    : `There is no such path. Those of the API begin with ${pathPrefix}; /docs lists them.`;
+}
+
+function unknown(message: string): ApiError {
+  return new ApiError('NOT_FOUND', message);
+}

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHttpServer } from '@itsm-api/server/http/server.ts';
+import { cutOffStalledWrites } from '@itsm-api/server/http/stalled-writes.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Opens the server and a connection to it. */
+async function connected(server: Server): Promise<{ client: Socket; served: Socket }> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.on('error', () => undefined);
+  closers.push(
+    () => server.close(),
+    () => client.destroy(),
+  );
+  const [served] = (await once(server, 'connection')) as [Socket];
+  return { client, served };
+}
+
+const get = (path: number | string) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const post = (path: number, body: string) =>
+  `POST /${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+describe('requests that come at once on one connection', () => {
+  it('are worked on 64 at a time, and answered in order', async () => {
+    let working = 0;
+    let most = 0;
+    const server = createHttpServer(async (request, response) => {
+      most = Math.max(most, ++working);
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      await sleep(1);
+      working--;
+      response.end(`<${request.url} ${body}>`);
+    });
+    const { client } = await connected(server);
+    const count = 1000;
+    let received = '';
+    const all = new Promise<void>((resolve) => {
+      client.on('data', (chunk) => {
+        received += chunk;
+        if (received.includes(`</${count - 1} `)) resolve();
+      });
+    });
+    const requests = Array.from({ length: count }, (_, i) => (i % 2 === 0 ? get(i) : post(i, `body ${i}`)));
+    client.write(requests.join(''));
+    await all;
+    expect([...received.matchAll(/<\/(\d+) (.*?)>/g)].map(([, path, body]) => [Number(path), body])).toEqual(
+      Array.from({ length: count }, (_, i) => [i, i % 2 === 0 ? '' : `body ${i}`]),
+    );
+    expect(most).toBe(64);
+  });
+
+  it('are not even read while 64 have no answer', async () => {
+    const unanswered: ServerResponse[] = [];
+    const { client, served } = await connected(createHttpServer((_request, response) => unanswered.push(response)));
+    // Far more than the buffers of both ends hold, and a request that waits for the rest of its body.
+    const flood = get('x'.repeat(1000)).repeat(20_000);
+    client.write(flood);
+    await expect.poll(() => unanswered.length).toBe(64);
+    let read = -1;
+    while (read !== served.bytesRead) {
+      read = served.bytesRead;
+      await sleep(100);
+    }
+    expect(read).toBeLessThan(500_000);
+    expect(unanswered).toHaveLength(64);
+
+    for (const response of unanswered.splice(0, 10)) response.end('now');
+    await expect.poll(() => unanswered.length).toBe(64);
+  });
+});
+
+describe('an answer that is not read', () => {
+  const large = Buffer.alloc(64 * 2 ** 20);
+
+  /** A server that cuts off after a second, and a client that has asked for more than the buffers of both ends hold. */
+  async function asked() {
+    const server = createServer((_request, response) => response.end(large));
+    cutOffStalledWrites(server, 1000);
+    const { client, served } = await connected(server);
+    client.pause();
+    client.write(get('large'));
+    return { client, served };
+  }
+
+  it('is cut off, whatever the client goes on sending', async () => {
+    const { client, served } = await asked();
+    // Empty lines before a request are skipped, so that no time-out for requests begins.
+    const sending = setInterval(() => client.write('\r\n'), 100);
+    closers.push(() => clearInterval(sending));
+    await once(served, 'close');
+    expect(served.destroyed).toBe(true);
+  });
+
+  it('goes on when it is only read slowly', async () => {
+    const { client, served } = await asked();
+    let received = 0;
+    const started = performance.now();
+    while (performance.now() - started < 3000) {
+      received += client.read()?.length ?? 0;
+      await sleep(20);
+      if (received > large.length - 8 * 2 ** 20) break;
+    }
+    expect(served.destroyed).toBe(false);
+    client.on('data', (chunk) => {
+      received += chunk.length;
+    });
+    client.resume();
+    await expect.poll(() => received, { timeout: 10_000 }).toBeGreaterThan(large.length);
+  });
+});

@@ -1,0 +1,79 @@
+import { pathPrefix } from '@itsm-api/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { sendBare } from '../support/bare.ts';
+import { callOf, endpoints, keyedEndpoints } from '../support/samples.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+let port: number;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  port = Number(new URL(await api.app.listen({ port: 0, host: '127.0.0.1' })).port);
+});
+afterAll(() => api.close());
+
+it.each(endpoints)('$title may be kept by nobody, right or wrong', async (endpoint) => {
+  const call = callOf(endpoint, await endpoint.sample(workspace));
+  const answers = [
+    await api.call({ ...call, key: workspace.key }),
+    await api.call({ ...call, key: await workspace.createKey({ scopes: ['kb:read'] }) }),
+    await api.call(call),
+    await api.call({ ...call, key: workspace.key, path: `${call.path}?surprise=1` }),
+  ];
+  for (const { headers } of answers) {
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+  }
+});
+
+it.each(keyedEndpoints)('$title says that its answers are those of a key', async (endpoint) => {
+  const call = callOf(endpoint, await endpoint.sample(workspace));
+  for (const key of [workspace.key, undefined]) {
+    expect((await api.call({ ...call, key })).headers.vary).toBe('Authorization, X-API-Key');
+  }
+});
+
+it('answers to pages of other origins vary by origin, too', async () => {
+  const origin = 'https://app.example.com';
+  const open = await startApi({ env: { CORS_ORIGINS: `${origin}, https://other.example.com` } });
+  const { headers } = await open.call({ method: 'GET', path: `${pathPrefix}/tickets`, headers: { origin } });
+  expect(headers.vary?.split(', ').sort()).toEqual(['Authorization', 'Origin', 'X-API-Key']);
+  await open.close();
+});
+
+describe('a header that carries the key', () => {
+  const status = async (...lines: string[]) => {
+    const head = [`GET ${pathPrefix}/users HTTP/1.1`, 'Host: x', ...lines].join('\r\n');
+    return (await sendBare(port, `${head}\r\n\r\n`)).status;
+  };
+
+  it.each(['Authorization', 'X-API-Key'])('may be repeated, but not with another value: %s', async (name) => {
+    const value = (key: string) => (name === 'Authorization' ? `Bearer ${key}` : key);
+    const [own, other] = [value(workspace.key), value(await workspace.createKey())];
+    expect(await status(`${name}: ${own}`, `${name.toUpperCase()}: ${own}`)).toBe(200);
+    expect(await status(`${name}: ${own}`, `${name}: ${other}`)).toBe(401);
+    expect(await status(`${name}: ${other}`, `${name}: ${own}`)).toBe(401);
+    expect(await status(`${name}: ${own}`, `${name}: Basic x`)).toBe(401);
+  });
+});
+
+describe('Content-Encoding', () => {
+  const post = (headers: Record<string, string>, body: unknown = { title: 'a' }) =>
+    workspace.call('POST', '/tickets', body, headers);
+
+  it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'nonsense'])('is refused when it is %s', async (encoding) => {
+    const answer = await post({ 'content-encoding': encoding });
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } } });
+  });
+
+  it.each(['identity', 'Identity', ''])('is none when it is "%s"', async (encoding) => {
+    expect((await post({ 'content-encoding': encoding })).body.error.code).toBe('VALIDATION_ERROR');
+  });
+
+  it('says nothing without a body', async () => {
+    expect((await workspace.call('GET', '/tickets', undefined, { 'content-encoding': 'gzip' })).status).toBe(200);
+  });
+});

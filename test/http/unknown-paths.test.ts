@@ -1,0 +1,75 @@
+import { pathPrefix } from '@itsm-api/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, errorOf, startApi } from '../support/api.ts';
+import { sendBare } from '../support/bare.ts';
+import { endpoints } from '../support/samples.ts';
+
+let api: Api;
+let port: number;
+
+beforeAll(async () => {
+  api = await startApi();
+  port = Number(new URL(await api.app.listen({ port: 0, host: '127.0.0.1' })).port);
+});
+afterAll(() => api.close());
+
+const paths = [...new Set(endpoints.map(({ route }) => route.path.replace(/:\w+/, '42')))];
+
+describe.each(paths)('%s', (path) => {
+  const own = endpoints
+    .filter(({ route }) => route.path.replace(/:\w+/, '42') === path)
+    .map(({ route }) => route.method);
+  const allowed = own.includes('GET') ? [...own, 'HEAD'] : own;
+
+  it('tells which methods it has when another one is asked for', async () => {
+    for (const method of ['PUT', 'POST', 'DELETE', 'OPTIONS', 'QUERY'].filter((each) => !allowed.includes(each))) {
+      const answer = await api.call({ method, path });
+      expect(answer.status, method).toBe(404);
+      expect(answer.headers.allow?.split(', ').sort()).toEqual([...allowed].sort());
+      expect(errorOf(answer).message).toContain(`There is no ${method} on this path; it has `);
+    }
+  });
+
+  it('is named where a slash stands behind it', async () => {
+    for (const method of ['GET', 'POST', 'QUERY']) {
+      const answer = await api.call({ method, path: `${path}/?page=1` });
+      expect(answer.status).toBe(404);
+      expect(errorOf(answer)).toMatchObject({ code: 'NOT_FOUND', message: expect.stringMatching(`is ${path}\\.$`) });
+    }
+  });
+});
+
+it.each(['/nope', '/tickets', `${pathPrefix}/tickts`, `${pathPrefix}/tickets/1/2`, '/nope/', `${pathPrefix}/`, '//'])(
+  '%s is unknown, and the answer tells where the paths are',
+  async (path) => {
+    const answer = await api.call({ method: 'GET', path });
+    expect(answer.status).toBe(404);
+    expect(answer.headers.allow).toBeUndefined();
+    expect(errorOf(answer).message).toContain(`begin with ${pathPrefix}; /docs lists them.`);
+  },
+);
+
+it.each(['/', '/docs', '/openapi.json'])('%s is known', async (path) => {
+  expect((await api.call({ method: 'GET', path })).status).toBeLessThan(400);
+  expect((await api.call({ method: 'DELETE', path })).headers.allow).toBe('GET, HEAD');
+});
+
+it.each([
+  ['an unknown path', 'POST', '/nope'],
+  ['another method', 'PUT', `${pathPrefix}/tickets`],
+  ['a slash', 'POST', `${pathPrefix}/tickets/`],
+])('%s is answered before the body is there', async (_, method, path) => {
+  const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
+  const answer = await sendBare(port, `${head}{"title":`);
+  expect(answer.status).toBe(404);
+});
+
+it('a method that is not served is answered by CORS, too', async () => {
+  const origin = 'https://app.example.com';
+  const open = await startApi({ env: { CORS_ORIGINS: origin } });
+  const answer = await open.call({ method: 'PUT', path: `${pathPrefix}/tickets`, headers: { origin } });
+  expect(answer.status).toBe(404);
+  expect(answer.headers.allow).toBe('GET, HEAD, POST');
+  expect(answer.headers['access-control-allow-origin']).toBe(origin);
+  await open.close();
+});

@@ -1,0 +1,130 @@
+import type { Endpoint } from '@itsm-api/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { type Api, errorOf, startApi } from '../support/api.ts';
+import { execute } from '../support/database.ts';
+import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+/** Every control character, but those that lay text out. */
+const controls = [...range(0x00, 0x1f), ...range(0x7f, 0x9f)]
+  .map((unit) => String.fromCharCode(unit))
+  .filter((character) => !'\t\n\r'.includes(character));
+
+/** Text in which one unit takes more than a byte: as many characters as are allowed, and more bytes. */
+const longInBytes = `${'x'.repeat(65_533)}ä\n`;
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
+
+/** The fields of a body that take text without a form of its own, such as a date's. */
+function textFields({ body }: Endpoint & { body?: unknown }): [name: string, schema: z.ZodString][] {
+  const { shape } = body as z.ZodObject;
+  return Object.entries(shape).flatMap(([name, field]): [string, z.ZodString][] => {
+    const inner = unwrap(field as z.ZodType);
+    return inner instanceof z.ZodString && inner.maxLength !== null ? [[name, inner]] : [];
+  });
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
+    ? unwrap(schema.unwrap() as z.ZodType)
+    : schema;
+}
+
+const fields = keyedEndpoints
+  .filter(({ route }) => 'body' in route)
+  .flatMap((endpoint) =>
+    textFields(endpoint.route).map(([name, schema]) => ({ title: endpoint.title, name, schema, endpoint })),
+  );
+
+async function send(endpoint: SampledEndpoint, change: Record<string, unknown>) {
+  const sample = await endpoint.sample(workspace);
+  return api.call({ ...callOf(endpoint, sample), key: workspace.key, body: { ...sample.body, ...change } });
+}
+
+it.each(fields)('$name of $title holds no control character', async ({ name, endpoint }) => {
+  for (const character of controls) {
+    const answer = await send(endpoint, { [name]: `a${character}b` });
+    expect(answer.status, JSON.stringify(character)).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: name }] });
+  }
+});
+
+const longFields = fields.filter(({ schema }) => schema.maxLength === 65_535);
+
+it.each(longFields)('$name of $title holds at most 65,535 bytes', async ({ name, endpoint }) => {
+  const fits = longInBytes.slice(1);
+  expect((await send(endpoint, { [name]: fits })).body.data[name]).toBe(fits);
+  expect(errorOf(await send(endpoint, { [name]: longInBytes }))).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ path: name, message: 'must take at most 65535 bytes as UTF-8' }],
+  });
+});
+
+it('holds for the texts of tickets, assets, tasks and webhooks', () => {
+  expect([...new Set(fields.map(({ name }) => name))]).toEqual(
+    expect.arrayContaining(['title', 'description', 'resolution', 'notes', 'secret', 'url']),
+  );
+});
+
+const withCustomFields = keyedEndpoints.filter(({ route }) => 'body' in route && 'customFields' in shapeOf(route));
+
+function shapeOf(route: SampledEndpoint['route']): object {
+  return 'body' in route ? (route.body as z.ZodObject).shape : {};
+}
+
+it.each(withCustomFields)('$title takes no control character in custom fields', async (endpoint) => {
+  for (const customFields of [{ 'a\u0001': 1 }, { a: '\u0085' }, { a: ['fine', '\u007f'] }]) {
+    const answer = await send(endpoint, { customFields });
+    expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR' });
+    expect(errorOf(answer).details?.[0]?.path).toMatch(/^customFields\.a/);
+  }
+});
+
+describe('a row from the time before these limits', () => {
+  const text = '\u0001ä'.repeat(32_000);
+  const customFields = { old: 1e308, 'a\u0001': '\u0085', tiny: [5e-324] };
+
+  /** What `column = value` tells of a row that no request could make today. */
+  function age(table: string, id: number, columns: Record<string, string>): Promise<unknown> {
+    const set = Object.entries({ ...columns, custom_fields: JSON.stringify(customFields) }).map(
+      ([column, value]) => `${column} = '${value.replaceAll("'", "''")}'`,
+    );
+    return execute(api.databaseUrl, `UPDATE ${table} SET ${set.join(', ')} WHERE id = ${id}`);
+  }
+
+  it('of tickets is answered, and its other fields can be changed', async () => {
+    const { id } = await workspace.createTicket(ticket);
+    await age('tickets', id, { title: 'a\u0001', description: text, resolution: text });
+    const old = { title: 'a\u0001', description: text, resolution: text, customFields };
+    expect((await workspace.call('GET', `/tickets/${id}`)).body.data).toMatchObject(old);
+    expect((await workspace.call('GET', '/tickets')).body.data[0]).toMatchObject(old);
+
+    const changed = await workspace.call('PATCH', `/tickets/${id}`, { priority: 'LOW', customFields: { new: 1 } });
+    expect(changed.status, changed.text.slice(0, 500)).toBe(200);
+    expect(changed.body.data).toMatchObject({ ...old, priority: 'LOW', customFields: { ...customFields, new: 1 } });
+  });
+
+  it('of assets is answered, and its other fields can be changed', async () => {
+    const { id } = await workspace.createAsset();
+    await age('assets', id, { name: 'a\u0001', notes: text });
+    const old = { name: 'a\u0001', notes: text, customFields };
+    expect((await workspace.call('GET', '/assets')).body.data[0]).toMatchObject(old);
+
+    const changed = await workspace.call('PATCH', `/assets/${id}`, { location: 'Bonn', customFields: { old: null } });
+    expect(changed.status, changed.text.slice(0, 500)).toBe(200);
+    const { old: _, ...kept } = customFields;
+    expect(changed.body.data).toMatchObject({ ...old, location: 'Bonn', customFields: kept });
+  });
+});

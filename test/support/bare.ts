@@ -1,0 +1,27 @@
+import { connect } from 'node:net';
+
+export interface BareAnswer {
+  status: number;
+  /** Status line and headers, in lower case. */
+  headers: string;
+  body: string;
+}
+
+/** Sends bytes over a bare connection and reads the answer until the server closes or the whole body is there. */
+export function sendBare(port: number, text: string): Promise<BareAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    let received = '';
+    socket.setTimeout(5000, () => socket.destroy(new Error(`No answer to ${JSON.stringify(text.slice(0, 80))}`)));
+    socket.on('data', (chunk) => {
+      received += chunk;
+      const [head = '', body] = received.split('\r\n\r\n');
+      const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
+      if (body === undefined || Buffer.byteLength(body) < length) return;
+      resolve({ status: Number(head.split(' ')[1]), headers: head.toLowerCase(), body });
+      socket.destroy();
+    });
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Error(`Closed after ${JSON.stringify(received)}`)));
+  });
+}
