@@ -6,11 +6,13 @@ import type { Settings } from './env.ts';
 import { createFairUse } from './fair-use.ts';
 import { addAnswerHeaders } from './http/answer-headers.ts';
 import { addBodyParsers } from './http/body.ts';
+import { endConnectionsOnClose } from './http/close.ts';
 import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
 import { addGuard } from './http/guard.ts';
 import { addHostCheck } from './http/host.ts';
+import { serializeListsInSlices } from './http/list-json.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
@@ -75,6 +77,7 @@ export async function buildApp({
   });
 
   addAnswerHeaders(app);
+  endConnectionsOnClose(app);
   addErrorHandler(app);
   addRequestLog(app);
   addHostCheck(app);
@@ -103,6 +106,7 @@ export async function buildApp({
     waitMs: settings.FAIR_USE_WAIT_MS,
     onRefused,
   });
+  serializeListsInSlices(app);
   await addResources(app, fairUse);
   return app;
 }

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
+import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const usage = `pnpm bench [--tickets 10k|1m|10m] [--rounds count] [--seconds of a round] [--json]
+pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
+    [--profile folder] [--json]
 pnpm bench memory [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
@@ -16,9 +19,9 @@ See test/bench/README.md.
 
 const options = {
   json: { type: 'boolean', default: false },
-  tickets: { type: 'string', default: '10k' },
+  tickets: { type: 'string' },
   rounds: { type: 'string', default: '5' },
-  seconds: { type: 'string', default: '3' },
+  seconds: { type: 'string' },
   only: { type: 'string' },
   profile: { type: 'string' },
 } as const;
@@ -36,21 +39,34 @@ const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 /** What `pnpm bench` can measure, by its first argument. */
 const benches: Record<string, () => Promise<Printed>> = {
   api: measureApi,
+  fairness: measureFairness,
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
 };
 
 async function measureApi(): Promise<Printed> {
-  const [, count, unit = ''] = /^(\d+)([km]?)$/.exec(values.tickets) ?? [];
-  if (count === undefined) throw new Error(`--tickets: must be a number such as 10k or 10m, not ${values.tickets}`);
-  const tickets = Number(count) * (unit === 'k' ? 1000 : unit === 'm' ? 1_000_000 : 1);
-  const { rounds, seconds } = values;
+  const sizes = sizesOf({ tickets: '10k', seconds: '3' });
   return inFolder(async (dataDir) => {
-    const measured = { tickets, rounds: Number(rounds), seconds: Number(seconds), dataDir };
-    const result = await benchApi({ ...measured, onProgress });
+    const result = await benchApi({ ...sizes, dataDir, onProgress });
     await writeReport(result);
     return { table: tablesOf(result), result };
   });
+}
+
+async function measureFairness(): Promise<Printed> {
+  const sizes = sizesOf({ tickets: '1m', seconds: '10' });
+  return inFolder((dataDir) =>
+    benchFairness({ ...sizes, dataDir, only: values.only?.split(','), profile: values.profile, onProgress }),
+  );
+}
+
+/** How much is measured: what was asked for, or else what the benchmark takes. */
+function sizesOf(usual: { tickets: string; seconds: string }): { tickets: number; rounds: number; seconds: number } {
+  const { tickets = usual.tickets, seconds = usual.seconds, rounds } = values;
+  const [, count, unit = ''] = /^(\d+)([km]?)$/.exec(tickets) ?? [];
+  if (count === undefined) throw new Error(`--tickets: must be a number such as 10k or 10m, not ${tickets}`);
+  const factor = unit === 'k' ? 1000 : unit === 'm' ? 1_000_000 : 1;
+  return { tickets: Number(count) * factor, rounds: Number(rounds), seconds: Number(seconds) };
 }
 
 /** Gives the measurement a folder for its PostgreSQL, and takes it away again. */

@@ -1,13 +1,52 @@
 import { parseArgs } from 'node:util';
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
+import { formatSilence, isSilenceSurvived, runSilence } from './silence.ts';
 
-const usage = `Kills API, worker and PostgreSQL at random moments and counts what becomes of the events.
+const usage = `Makes things fail that fail in production, and counts what becomes of requests and events.
 
   pnpm faults [--kills 200] [--events 10000] [--json]
+      Kills API, worker and PostgreSQL at random moments.
+
+  pnpm faults silence [--silences 3] [--rate 300] [--timeout 10000] [--json]
+      Has all connections to PostgreSQL fall silent under so many requests per second; --timeout is
+      STATEMENT_TIMEOUT_MS.
 `;
 
-/** Resolves to whether all is as it must be. */
+const options = {
+  kills: { type: 'string', default: '200' },
+  events: { type: 'string', default: '10000' },
+  silences: { type: 'string', default: '3' },
+  rate: { type: 'string', default: '300' },
+  timeout: { type: 'string', default: '10000' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+interface Outcome {
+  /** For people. */
+  table: string;
+  /** For programs. */
+  report: { crashes: string[] };
+  good: boolean;
+}
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options });
+
+/** What `pnpm faults` can make fail, by its first argument. */
+const faults: Record<string, () => Promise<Outcome>> = { kills: killAll, silence: fallSilent };
+
+async function killAll(): Promise<Outcome> {
+  const report = await runFaults({
+    kills: Number(values.kills),
+    events: Number(values.events),
+    betweenKills: 3000,
+    ...(process.stderr.isTTY && { onProgress: show }),
+  });
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  return { table: formatFigures(report), report, good: isGood(report) };
+}
+
 function isGood({ lost, sentForUndone, unexplained, drainSeconds }: FaultReport): boolean {
   return lost.length + sentForUndone.length + unexplained.length === 0 && drainSeconds !== null && drainSeconds <= 90;
 }
@@ -17,31 +56,25 @@ function show({ kills, committed, arrivals, pending }: Progress): void {
   process.stderr.write(`\r\x1b[K${kills} kills, ${committed} changes, ${arrivals} deliveries arrived${waiting}`);
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      kills: { type: 'string', default: '200' },
-      events: { type: 'string', default: '10000' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+async function fallSilent(): Promise<Outcome> {
+  const report = await runSilence({
+    statementTimeoutMs: Number(values.timeout),
+    perSecond: Number(values.rate),
+    silences: Number(values.silences),
+    onProgress: (text) => process.stderr.write(`${text}\n`),
   });
-  if (values.help) {
-    process.stdout.write(usage);
-    return;
-  }
-  // An exit lets what was started here be ended.
-  process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
-  const report = await runFaults({
-    kills: Number(values.kills),
-    events: Number(values.events),
-    betweenKills: 3000,
-    ...(process.stderr.isTTY && { onProgress: show }),
-  });
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
-  process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : formatFigures(report));
-  for (const crash of report.crashes) process.stderr.write(`\nA server process ended by itself:\n${crash}\n`);
-  process.exitCode = isGood(report) ? 0 : 1;
+  return { table: formatSilence(report), report, good: isSilenceSurvived(report) };
 }
 
-await main();
+const run = faults[positionals[0] ?? 'kills'];
+if (values.help || run === undefined) {
+  process.stdout.write(usage);
+  process.exitCode = values.help ? 0 : 1;
+} else {
+  // An exit lets what was started here be ended.
+  process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
+  const { table, report, good } = await run();
+  process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : table);
+  for (const crash of report.crashes) process.stderr.write(`\nA server process ended by itself:\n${crash}\n`);
+  process.exitCode = good ? 0 : 1;
+}

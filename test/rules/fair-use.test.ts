@@ -153,3 +153,16 @@ it('refuses a tenant whose clients leave too many answers unread, until they are
   client.destroy();
   await expect.poll(() => status(slow), { timeout: 15_000 }).toBe(200);
 });
+
+it('answers a list of large tickets whole, made in parts', async () => {
+  const workspace = await createWorkspace(api);
+  const description = 'ü – "quoted"\n'.repeat(3000);
+  for (let i = 0; i < 30; i++) await workspace.createTicket({ title: `Ticket ${i}`, description });
+  const { text, headers, body } = await workspace.call('GET', '/tickets?perPage=100');
+  expect(headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
+  expect(body).toMatchObject({ success: true, meta: { page: 1, perPage: 100, totalCount: 30 } });
+  const tickets = (body as { data: { title: string; description: string }[] }).data;
+  expect(tickets.map(({ title }) => title)).toEqual(Array.from({ length: 30 }, (_, i) => `Ticket ${29 - i}`));
+  expect(new Set(tickets.map((ticket) => ticket.description))).toEqual(new Set([description]));
+});

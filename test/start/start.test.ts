@@ -164,11 +164,11 @@ describe('start', () => {
     await api.close();
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
-    await client.query('BEGIN; LOCK TABLE assets IN ACCESS EXCLUSIVE MODE');
 
     const env = { LOCK_TIMEOUT_MS: '20000', STATEMENT_TIMEOUT_MS: '20000' };
     const server = start({ ...env, DATABASE_URL: database.url, WEBHOOK_SECRET_KEY });
     const address = await server.ready;
+    await client.query('BEGIN; LOCK TABLE assets IN ACCESS EXCLUSIVE MODE');
     const request = fetch(`${address}/api/public/v1/assets`, { headers: { 'x-api-key': key } }).catch(() => undefined);
     const waiting = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
       WHERE NOT granted AND datname = current_database()`;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /** A TCP proxy before PostgreSQL, as poolers and firewalls stand there. */
-export interface Proxy {
+export interface DatabaseProxy {
   /** The URL that leads through it. */
   url: string;
   /** Stops forwarding on the connections that are open, in silence; new ones work. Resolves to how many there were. */
@@ -15,7 +15,10 @@ interface ProxyOptions {
   swallowsNotifications?: boolean;
 }
 
-export async function startProxy(databaseUrl: string, { swallowsNotifications }: ProxyOptions = {}): Promise<Proxy> {
+export async function startProxy(
+  databaseUrl: string,
+  { swallowsNotifications }: ProxyOptions = {},
+): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const pairs = new Set<[Socket, Socket]>();
   const server = createServer((client) => {

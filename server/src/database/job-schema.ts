@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
+import pg from 'pg';
 import { PgBoss, type QueuePolicy } from 'pg-boss';
 import packageJson from 'pg-boss/package.json' with { type: 'json' };
+import { whileLocked } from './lock-patience.ts';
 import { MigrationError } from './migrations.ts';
 import { requestRole, systemRole } from './roles.ts';
 
@@ -51,13 +52,22 @@ export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Pr
  * @throws MigrationError when an index could not be built
  */
 export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, queues: Queue[]): Promise<void> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, application_name: 'itsm-api migrate', max: 2 });
+  pool.on('error', () => undefined);
+  try {
+    await whileLocked(() => runBoss(pool, queues));
+  } finally {
+    await pool.end();
+  }
+  for (const grant of await missingGrants(client)) await client.query(grant);
+}
+
+async function runBoss(pool: pg.Pool, queues: Queue[]): Promise<void> {
   const boss = new PgBoss({
-    connectionString: databaseUrl,
-    application_name: 'itsm-api migrate',
-    max: 2,
+    db: { executeSql: (text, values) => execute(pool, text, values) },
     supervise: false,
     schedule: false,
-    // How often it looks for an index to build: at least 10.
+    // How often it looks for an index to build: 10 s at least.
     bamIntervalSeconds: 10,
   });
   boss.on('error', () => undefined);
@@ -65,20 +75,35 @@ export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, qu
   boss.on('bam', ({ status, name, error }) => {
     if (status === 'failed') failure = `${name}: ${error}`;
   });
-  await boss.start();
   try {
+    await boss.start();
     for (const { name, policy, options } of queues) {
       await boss.createQueue(name, { policy, ...options });
       if (Object.keys(options).length > 0) await boss.updateQueue(name, options);
     }
     // Its large indexes are built after its migration, by whichever process may migrate.
-    for (; (await unfinishedIndexes(client)) > 0; await sleep(200)) {
+    for (; (await unfinishedIndexes(pool)) > 0; await sleep(200)) {
       if (failure !== undefined) throw new MigrationError(`Migrating the job queues failed: ${failure}`);
     }
   } finally {
     await boss.stop();
   }
-  for (const grant of await missingGrants(client)) await client.query(grant);
+}
+
+/** Runs SQL of pg-boss however long it takes; how long it waits for locks it says itself. */
+async function execute(pool: pg.Pool, text: string, values?: unknown[]): Promise<pg.QueryResult> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query('SET statement_timeout = 0');
+    return await client.query(text, values);
+  } catch (error) {
+    failure = error as Error;
+    throw error;
+  } finally {
+    // After a failure it may still be in a transaction: then it is closed.
+    client.release(failure);
+  }
 }
 
 async function readVersion(client: pg.ClientBase): Promise<number> {
@@ -88,7 +113,7 @@ async function readVersion(client: pg.ClientBase): Promise<number> {
   return versions.rows[0]?.version ?? 0;
 }
 
-async function unfinishedIndexes(client: pg.ClientBase): Promise<number> {
+async function unfinishedIndexes(client: pg.ClientBase | pg.Pool): Promise<number> {
   const { rowCount } = await client.query("SELECT FROM pgboss.bam WHERE status <> 'completed'");
   return rowCount ?? 0;
 }

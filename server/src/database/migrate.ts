@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { codeOf } from '../error-code.ts';
 import { compareHistory, readApplied } from './history.ts';
+import { boundLocks, isLocked, whileLocked } from './lock-patience.ts';
 import { type Migration, MigrationError, readMigrations, splitStatements } from './migrations.ts';
 
 /*
@@ -13,12 +13,8 @@ import { type Migration, MigrationError, readMigrations, splitStatements } from 
 /** What happens meanwhile, for people who wait. */
 export type Progress = (message: string) => void;
 
-/** In milliseconds. What waits longer for a lock holds up everybody who comes behind it: it goes back and tries again. */
-const lockTimeout = 1000;
+/** How long what was interrupted may run on, in milliseconds. */
 const patience = 600_000;
-
-/** Codes of PostgreSQL: a lock that wasn't to be had in time, and two transactions that waited for each other. */
-const LOCKED = ['55P03', '40P01'];
 
 /**
  * Applies the migrations that the database lacks and returns their names. One process at a time may (schema.ts).
@@ -38,7 +34,7 @@ export async function applyMigrations(
   if (missing.length > 0) await client.query(historyTable);
   for (const migration of missing) {
     onProgress?.(`Applying ${migration.name} …`);
-    await patiently(migration, () => (migration.concurrent ? runStatements : runInTransaction)(client, migration));
+    await apply(client, migration);
   }
   return missing.map(({ name }) => name);
 }
@@ -55,11 +51,24 @@ const historyTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   applied_steps_count integer NOT NULL DEFAULT 0
 )`;
 
+async function apply(client: pg.ClientBase, migration: Migration): Promise<void> {
+  const run = migration.concurrent ? runStatements : runInTransaction;
+  try {
+    await whileLocked(() => run(client, migration));
+  } catch (cause) {
+    const { message, position } = cause as { message: string; position?: string };
+    const line =
+      position && ` (line ${migration.script.slice(0, Number(position)).split('\n').length} of its migration.sql)`;
+    const hint = isLocked(cause) ? ', for ten minutes. See in pg_stat_activity who holds it' : '';
+    throw new MigrationError(`Migration ${migration.name} failed: ${message}${hint}${line ?? ''}`, { cause });
+  }
+}
+
 async function runInTransaction(client: pg.ClientBase, migration: Migration): Promise<void> {
   const started = new Date();
+  await boundLocks(client);
   await client.query('BEGIN');
   try {
-    await client.query(`SET LOCAL lock_timeout = ${lockTimeout}`);
     // Without parameters PostgreSQL takes many statements at once.
     await client.query(migration.script);
     await record(client, migration, started);
@@ -77,8 +86,7 @@ async function runInTransaction(client: pg.ClientBase, migration: Migration): Pr
 async function runStatements(client: pg.ClientBase, migration: Migration): Promise<void> {
   const started = new Date();
   for (const statement of splitStatements(migration.script)) {
-    // One that works concurrently waits for others, and nobody waits for it.
-    await client.query(`SET lock_timeout = ${/\bCONCURRENTLY\b/i.test(statement) ? 0 : lockTimeout}`);
+    await boundLocks(client, statement);
     const index = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?(\S+)/i.exec(statement)?.[1];
     if (index !== undefined && (await isBuilt(client, index))) continue;
     await client.query(statement);
@@ -102,22 +110,6 @@ async function record(client: pg.ClientBase, { name, checksum }: Migration, star
      VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
     [randomUUID(), checksum, name, started],
   );
-}
-
-/** Tries again while others hold what a migration needs. @throws MigrationError */
-async function patiently({ name, script }: Migration, work: () => Promise<void>): Promise<void> {
-  for (const deadline = Date.now() + patience; ; await sleep(500 + 1000 * Math.random())) {
-    try {
-      return await work();
-    } catch (cause) {
-      const isLocked = LOCKED.includes(codeOf(cause) ?? '');
-      if (isLocked && Date.now() < deadline) continue;
-      const { message, position } = cause as { message: string; position?: string };
-      const line = position && ` (line ${script.slice(0, Number(position)).split('\n').length} of its migration.sql)`;
-      const hint = isLocked ? ', for ten minutes. See in pg_stat_activity who holds it' : '';
-      throw new MigrationError(`Migration ${name} failed: ${message}${hint}${line ?? ''}`, { cause });
-    }
-  }
 }
 
 /** Tables without a history are another program's. @throws MigrationError */

@@ -24,6 +24,7 @@ export class RolesError extends Error {
 
 /** Codes of PostgreSQL. */
 const INSUFFICIENT_PRIVILEGE = '42501';
+const LOCK_NOT_AVAILABLE = '55P03';
 /** Another process was quicker: duplicate_object, unique_violation, and internal_error ("tuple concurrently updated"). */
 const RACES = ['42710', '23505', 'XX000'];
 const patience = 50;
@@ -103,8 +104,7 @@ export async function assertWalls(client: pg.ClientBase): Promise<void> {
     const open = rows.filter(({ active }) => !active).map(({ table }) => table);
     for (const { table, readable } of rows) {
       if (open.includes(table) || !readable) continue;
-      const { rows: seen } = await client.query(`SELECT FROM ${table} LIMIT 1`);
-      if (seen.length > 0) open.push(table);
+      if (await seesRow(client, table)) open.push(table);
     }
     if (open.length === 0) return;
     throw new WallError(
@@ -113,5 +113,17 @@ export async function assertWalls(client: pg.ClientBase): Promise<void> {
     );
   } finally {
     await client.query('ROLLBACK');
+  }
+}
+
+/** Whether a table shows a row. One that is locked shows none just now, and start doesn't wait for it. */
+async function seesRow(client: pg.ClientBase, table: string): Promise<boolean> {
+  await client.query('SAVEPOINT looking; SET LOCAL lock_timeout = 500');
+  try {
+    return (await client.query(`SELECT FROM ${table} LIMIT 1`)).rows.length > 0;
+  } catch (error) {
+    if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+    await client.query('ROLLBACK TO looking');
+    return false;
   }
 }

@@ -46,7 +46,8 @@ export function boundUnreadAnswers(app: FastifyInstance, { limit, onRefused }: U
   app.addHook('onSend', (request, reply, payload, done) => {
     const { tenantId } = request.identity ?? {};
     const { socket } = request.raw;
-    if (tenantId !== undefined && typeof payload === 'string' && !socket.destroyed) {
+    const isCounted = typeof payload === 'string' || Buffer.isBuffer(payload);
+    if (tenantId !== undefined && isCounted && !socket.destroyed) {
       const bytes = Buffer.byteLength(payload);
       const answers = track(socket);
       const end = () => {

@@ -39,7 +39,7 @@ export async function loadData(
       INSERT INTO users (tenant_id, name, email, role, updated_at)
       SELECT t, 'User ' || g, 'user' || g || '@example.com', 'AGENT', now()
       FROM generate_series(1, ${tenants}) t, generate_series(1, ${usersPerTenant}) g ORDER BY t, g`);
-    const keys = await addKeys(client);
+    const keys = await addKeys(client, 1);
     await loadTickets(client, tickets, onProgress);
     const { rows } = await client.query<{ id: string }>(
       'SELECT id FROM tickets WHERE tenant_id = 1 AND ordinal % greatest(1, $1::int) = 0 ORDER BY id LIMIT 5000',
@@ -51,16 +51,22 @@ export async function loadData(
   }
 }
 
-async function addKeys(client: pg.Client): Promise<string[]> {
+/** Gives the first user of a tenant as many keys as a benchmark uses in turn. */
+export async function addKeys(client: pg.ClientBase, tenantId: number): Promise<string[]> {
   const keys = Array.from({ length: keyCount }, newKey);
   for (const key of keys) {
     await client.query(
       `INSERT INTO api_keys (tenant_id, user_id, name, hash, last_four, scopes, updated_at)
-       VALUES (1, 1, 'bench', $1, $2, $3, now())`,
-      [hashKey(key), key.slice(-4), Object.keys(scopes)],
+       VALUES ($4, $5, 'bench', $1, $2, $3, now())`,
+      [hashKey(key), key.slice(-4), Object.keys(scopes), tenantId, firstUserOf(tenantId)],
     );
   }
   return keys;
+}
+
+/** Ids of users are given tenant by tenant. */
+function firstUserOf(tenantId: number): number {
+  return (tenantId - 1) * usersPerTenant + 1;
 }
 
 /** Without indexes and foreign keys while rows come in: they are made, and hold, at the end. */
@@ -112,10 +118,9 @@ function ticketLine(id: number, ordinals: number[]): string {
   const tenant = id % 2 === 0 ? 1 : 2 + (Math.floor(id / 2) % (tenants - 1));
   const ordinal = (ordinals[tenant] ?? 0) + 1;
   ordinals[tenant] = ordinal;
-  const requester = (tenant - 1) * usersPerTenant + 1 + (ordinal % usersPerTenant);
+  const requester = firstUserOf(tenant) + (ordinal % usersPerTenant);
   // Some assignees have far more than others, and every fifth ticket has none.
-  const assignee =
-    Math.random() < 0.2 ? '\\N' : (tenant - 1) * usersPerTenant + 1 + Math.floor(Math.random() ** 2 * 150);
+  const assignee = Math.random() < 0.2 ? '\\N' : firstUserOf(tenant) + Math.floor(Math.random() ** 2 * 150);
   const at = new Date(Date.UTC(2020, 0, 1) + id * 15_000).toISOString();
   const category = pick(categories);
   const status = pick(statuses);

@@ -10,7 +10,7 @@ export interface FilterResult {
 }
 
 /** What each filter is given: a value that many tickets have, and several of those. */
-const values = {
+export const filterValues = {
   status: ['OPEN', 'OPEN,PENDING,RESOLVED'],
   priority: ['LOW', 'LOW,HIGH'],
   type: ['INCIDENT', 'INCIDENT,CHANGE'],
@@ -30,7 +30,7 @@ export async function measureFilters(
   { data, onProgress }: { data: Data; onProgress: (text: string) => void },
 ): Promise<FilterResult[]> {
   const results: FilterResult[] = [];
-  const queries = combinations(Object.keys(values) as (keyof typeof values)[]).flatMap(queriesOf);
+  const queries = combinations(Object.keys(filterValues) as (keyof typeof filterValues)[]).flatMap(queriesOf);
   for (const [i, query] of queries.entries()) {
     if (i % 10 === 0) onProgress(`lists by filters: ${i} of ${queries.length}`);
     const requests = requestsOf({ method: 'GET', paths: () => [`/tickets?${query}`] }, data);
@@ -40,17 +40,17 @@ export async function measureFilters(
   return results;
 }
 
-function queriesOf(names: (keyof typeof values)[]): string[] {
+function queriesOf(names: (keyof typeof filterValues)[]): string[] {
   const query = (of: Record<string, string>) => names.map((name) => `${name}=${of[name]}`).join('&');
-  const one = Object.fromEntries(names.map((name) => [name, values[name][0]]));
-  const several = Object.fromEntries(names.map((name) => [name, values[name][1]]));
+  const one = Object.fromEntries(names.map((name) => [name, filterValues[name][0]]));
+  const several = Object.fromEntries(names.map((name) => [name, filterValues[name][1]]));
   const without = withoutMatch.filter((none) => Object.keys(none).every((name) => (names as string[]).includes(name)));
   const deep = `${query(one)}&page=2000`;
   return [query(one), query(several), ...without.map((none) => query({ ...one, ...none })), deep];
 }
 
 /** Every choice of at least one, the smaller ones first. */
-function combinations<Name>(names: Name[]): Name[][] {
+export function combinations<Name>(names: Name[]): Name[][] {
   const all: Name[][] = [[]];
   for (const name of names) all.push(...all.map((chosen) => [...chosen, name]));
   return all.slice(1).sort((a, b) => a.length - b.length);

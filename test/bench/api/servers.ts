@@ -24,11 +24,21 @@ const programs: Record<Name, { file: string; env?: Record<string, string> }> = {
 };
 export const serverNames = Object.keys(programs) as Name[];
 
+interface ServerOptions {
+  /** Settings beside the usual ones, or in their place. */
+  env?: Record<string, string>;
+  nodeOptions?: string[];
+}
+
 /** Starts the API as in production, with limits out of the way, or one of the rungs beside it. */
-export async function startServer(name: Name, databaseUrl: string): Promise<Measured> {
+export async function startServer(
+  name: Name,
+  databaseUrl: string,
+  { env = {}, nodeOptions = [] }: ServerOptions = {},
+): Promise<Measured> {
   const port = await freePort();
-  const { file, env } = programs[name];
-  const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url))], {
+  const program = fileURLToPath(new URL(programs[name].file, import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [...nodeOptions, program], {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
@@ -39,6 +49,7 @@ export async function startServer(name: Name, databaseUrl: string): Promise<Meas
       STATEMENT_TIMEOUT_MS: '60000',
       RATE_LIMIT_GLOBAL: '1000000000',
       RATE_LIMIT_GROUP: '1000000000',
+      ...programs[name].env,
       ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit'],

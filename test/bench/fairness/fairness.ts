@@ -1,0 +1,238 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newKey } from '@itsm-api/server/identity/key-format.ts';
+import pg from 'pg';
+import { openEmbedded } from '../../../server/src/embedded-postgres/embedded.ts';
+import { migrateDatabase } from '../../../server/src/schema.ts';
+import { addKeys, type Data, loadData } from '../api/data.ts';
+import { type Measured, startServer } from '../api/servers.ts';
+import { type ClientJob, type ClientResult, runClient } from './client.ts';
+import { type ExpensiveList, findExpensiveLists } from './lists.ts';
+
+export interface FairnessOptions {
+  /** Of the greedy tenant; the other tenants have as many together. */
+  tickets: number;
+  rounds: number;
+  /** How long each part of a round lasts. */
+  seconds: number;
+  dataDir: string;
+  /** The loads that are measured; all unless given. */
+  only: string[] | undefined;
+  /** Where a CPU profile of the server is written to. */
+  profile: string | undefined;
+  onProgress: (text: string) => void;
+}
+
+/** What the other tenant's `GET /tickets/{id}` took beside a load, in milliseconds; medians of the rounds. */
+interface Beside {
+  load: string;
+  p50: number;
+  p99: number;
+  p99Runs: number[];
+  /** To the p99 without a load. */
+  ratio: number;
+  /** Whether it is at most three times the p99 without a load, or 50 ms. */
+  holds: boolean;
+  /** Answers that were no success, of all rounds: there may be none. */
+  refused: Record<string, number>;
+  /** What the load itself was answered, of all rounds. */
+  loadAnswered: Record<string, number>;
+}
+
+export interface FairnessResult {
+  tickets: number;
+  /** What the greedy tenant asks for. */
+  lists: ExpensiveList[];
+  /** How long a body of 500,000 values takes when nothing else is asked, and what it is answered. */
+  largeBody: { status: string; ms: number } | null;
+  beside: Beside[];
+}
+
+/** Each tenant's, in the order of `api/data.ts`. */
+const otherTenant = 2;
+
+const allowedRatio = 3;
+const alwaysAllowedMs = 50;
+const largeBodyAllowedMs = 100;
+const alone = 'alone';
+
+interface Fairness {
+  server: Measured;
+  greedy: Data;
+  lists: ExpensiveList[];
+  /** What the other tenant asks for all the time. */
+  other: Omit<ClientJob, 'seconds'>;
+}
+
+/** Measures what one tenant's requests take beside what others can do (test/bench/README.md). */
+export async function benchFairness(options: FairnessOptions): Promise<{ table: string; result: FairnessResult }> {
+  const { tickets, only, dataDir, profile, onProgress } = options;
+  const database = await openEmbedded({
+    dataDir,
+    holder: { type: 'command' },
+    settings: { shared_buffers: '2GB', max_wal_size: '8GB' },
+  });
+  let server: Measured | undefined;
+  try {
+    await migrateDatabase(database.url);
+    const greedy = await loadData(database.url, 2 * tickets, onProgress);
+    const nodeOptions = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+    server = await startServer('apiDefaultShare', database.url, { env: { STATEMENT_TIMEOUT_MS: '' }, nodeOptions });
+    const wantsLists = only === undefined || only.includes('lists');
+    if (wantsLists) onProgress('looking for the most expensive lists');
+    const lists = wantsLists ? await findExpensiveLists(server.url, greedy.keys[0] ?? '') : [];
+    for (const { path, ms } of lists) onProgress(`  ${ms} ms: ${path}`);
+    await addLargeTickets(database.url);
+    const other = { url: server.url, connections: 64, perSecond: 100, requests: await readsOf(database.url) };
+    const result = await measure({ server, greedy, lists, other }, options);
+    return { table: format(result), result };
+  } finally {
+    await server?.stop();
+    await database.stop();
+  }
+}
+
+/** Gives the greedy tenant's oldest tickets, a page of a list, a description of nearly the 65,535 bytes it may have. */
+async function addLargeTickets(databaseUrl: string): Promise<void> {
+  await withClient(databaseUrl, (client) =>
+    client.query(
+      `UPDATE tickets SET description = (SELECT string_agg(md5(n::text), ' ') FROM generate_series(1, 1900) n)
+       WHERE tenant_id = 1 AND ordinal <= 100`,
+    ),
+  );
+}
+
+/** Single tickets of the other tenant, with keys of its own. */
+async function readsOf(databaseUrl: string): Promise<ClientJob['requests']> {
+  return withClient(databaseUrl, async (client) => {
+    const keys = await addKeys(client, otherTenant);
+    const { rows } = await client.query<{ id: string }>(
+      'SELECT id FROM tickets WHERE tenant_id = $1 ORDER BY ordinal LIMIT 1000',
+      [otherTenant],
+    );
+    return rows.map(({ id }) => ({ method: 'GET' as const, path: `/tickets/${id}`, keys }));
+  });
+}
+
+async function withClient<Result>(databaseUrl: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function measure(
+  fairness: Fairness,
+  { tickets, only, rounds, seconds, onProgress }: FairnessOptions,
+): Promise<FairnessResult> {
+  const { server, lists, other } = fairness;
+  const loads = loadsOf(fairness, tickets).filter(({ name }) => only === undefined || only.includes(name));
+  const measured = new Map<string, { other: ClientResult; load: ClientResult | undefined }[]>();
+  // Everything has its code compiled and its plans made before anything counts.
+  await runClient({ ...other, seconds: 5 });
+  for (const load of loads) await runClient({ ...load, url: server.url, seconds: 3 });
+  const largeBody = await measureLargeBody(loads, server.url);
+
+  for (let round = 1; round <= rounds; round++) {
+    for (const load of [undefined, ...loads]) {
+      const loading = load && runClient({ ...load, url: server.url, seconds: seconds + 2 });
+      await sleep(1000);
+      const run = { other: await runClient({ ...other, seconds }), load: await loading };
+      const name = load?.name ?? alone;
+      measured.set(name, [...(measured.get(name) ?? []), run]);
+      onProgress(`round ${round} of ${rounds}, ${name}: ${JSON.stringify(run)}`);
+    }
+  }
+  const p99Alone = median((measured.get(alone) ?? []).map(({ other }) => other.p99));
+  const beside = [...measured].map(([load, runs]): Beside => {
+    const p99 = median(runs.map(({ other }) => other.p99));
+    return {
+      load,
+      p50: rounded(median(runs.map(({ other }) => other.p50))),
+      p99: rounded(p99),
+      p99Runs: runs.map(({ other }) => rounded(other.p99)),
+      ratio: rounded(p99 / p99Alone),
+      holds: p99 <= Math.max(alwaysAllowedMs, allowedRatio * p99Alone),
+      refused: withoutSuccesses(sum(runs.map(({ other }) => other.statuses))),
+      loadAnswered: sum(runs.map(({ load }) => load?.statuses ?? {})),
+    };
+  });
+  return { tickets, lists, largeBody, beside };
+}
+
+interface Load extends Omit<ClientJob, 'url' | 'seconds'> {
+  name: 'lists' | 'large-lists' | 'bodies' | 'keys';
+}
+
+/** What is done beside the other tenant. */
+function loadsOf({ greedy: { keys }, lists }: Fairness, tickets: number): Load[] {
+  const get = (path: string) => ({ method: 'GET' as const, path, keys });
+  const body = `{"watcherUserIds":[${'0,'.repeat(499_999)}0]}`;
+  const unknownKeys = Array.from({ length: 20_000 }, newKey);
+  return [
+    { name: 'lists', connections: 16, requests: lists.map(({ path }) => get(path)) },
+    { name: 'large-lists', connections: 16, requests: [get(`/tickets?perPage=100&page=${tickets / 100}`)] },
+    { name: 'bodies', connections: 1, requests: [{ method: 'POST', path: '/tickets', keys, body }] },
+    { name: 'keys', connections: 64, perSecond: 500, requests: [{ ...get('/tickets'), keys: unknownKeys }] },
+  ];
+}
+
+async function measureLargeBody(loads: Load[], url: string): Promise<FairnessResult['largeBody']> {
+  const load = loads.find(({ name }) => name === 'bodies');
+  if (load === undefined) return null;
+  const { statuses, p50 } = await runClient({ ...load, url, seconds: 2 });
+  return { status: Object.keys(statuses).join(), ms: rounded(p50) };
+}
+
+function sum(counts: Record<string, number>[]): Record<string, number> {
+  const all: Record<string, number> = {};
+  for (const [name, count] of counts.flatMap(Object.entries)) all[name] = (all[name] ?? 0) + count;
+  return all;
+}
+
+function withoutSuccesses(statuses: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(statuses).filter(([status]) => status !== '200'));
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+const described: Record<string, string> = {
+  lists: 'expensive lists, 16 connections',
+  'large-lists': 'lists of 6 MB, 16 connections',
+  bodies: '1 MB bodies of 500,000 values',
+  keys: '500 unknown keys/s',
+};
+
+function format({ tickets, lists, largeBody, beside }: FairnessResult): string {
+  const lines = [
+    `GET /tickets/{id} of one tenant, beside others on a server with ${tickets.toLocaleString('en')} tickets of the greedy one`,
+    '',
+    row(['Beside', 'p50 ms', 'p99 ms', 'times alone', 'holds', 'p99 of the rounds']),
+    ...beside.map(({ load, p50, p99, ratio, holds, p99Runs }) =>
+      row([described[load] ?? load, String(p50), String(p99), String(ratio), holds ? 'yes' : 'NO', p99Runs.join(' ')]),
+    ),
+    '',
+    ...beside.flatMap(({ load, refused, loadAnswered }) => [
+      `${described[load] ?? load}: ${JSON.stringify(loadAnswered)}; of the other tenant's not 200: ${JSON.stringify(refused)}`,
+    ]),
+    '',
+    ...lists.map(({ path, ms }) => `${String(ms).padStart(8)} ms  ${path}`),
+  ];
+  if (largeBody !== null) {
+    const { status, ms } = largeBody;
+    lines.push('', `A body of 500,000 values is answered ${status} in ${ms} ms (${largeBodyAllowedMs} are allowed)`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function row([name = '', ...cells]: string[]): string {
+  return `${name.padEnd(34)}${cells.map((cell) => cell.padStart(12)).join('')}`;
+}

@@ -1,0 +1,44 @@
+import { combinations, filterValues } from '../api/filters.ts';
+
+/** A list and how long one takes when nothing else is asked, in milliseconds. */
+export interface ExpensiveList {
+  path: string;
+  ms: number;
+}
+
+const kept = 8;
+const perPage = 100;
+
+/**
+ * Tries lists of as many tickets as a page may have, by every combination of filters, with one value each and with
+ * several, on the first page, one in the middle and the last one: the slowest are what a greedy client asks for.
+ */
+export async function findExpensiveLists(url: string, key: string): Promise<ExpensiveList[]> {
+  const names = Object.keys(filterValues) as (keyof typeof filterValues)[];
+  const queries = combinations(names).flatMap((chosen) =>
+    [0, 1].map((which) => chosen.map((name) => `${name}=${filterValues[name][which]}&`).join('')),
+  );
+  const tried: ExpensiveList[] = [];
+  for (const query of ['', ...queries]) {
+    const { totalCount } = await list(url, key, `/tickets?${query}perPage=${perPage}`);
+    const last = Math.max(1, Math.ceil(totalCount / perPage));
+    for (const page of new Set([1, Math.ceil(last / 2), last])) {
+      const path = `/tickets?${query}perPage=${perPage}&page=${page}`;
+      // The first has the statement prepared.
+      await list(url, key, path);
+      const times = [await list(url, key, path), await list(url, key, path)].map(({ ms }) => ms);
+      tried.push({ path, ms: Math.round(Math.min(...times)) });
+    }
+  }
+  return tried.sort((a, b) => b.ms - a.ms).slice(0, kept);
+}
+
+async function list(url: string, key: string, path: string): Promise<{ totalCount: number; ms: number }> {
+  const began = performance.now();
+  const response = await fetch(`${url}/api/public/v1${path}`, { headers: { 'x-api-key': key } });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path} was answered ${response.status}: ${text}`);
+  const ms = performance.now() - began;
+  const { meta } = JSON.parse(text) as { meta: { totalCount: number } };
+  return { totalCount: meta.totalCount, ms };
+}

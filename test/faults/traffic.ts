@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventType, pathPrefix } from '@itsm-api/contract';
+import type { Workspace } from './workspaces.ts';
+
+/** A request and what became of it. Times are milliseconds, moments those of `performance.now()`. */
+export interface Answer {
+  /** Such as `GET /tickets`. */
+  request: string;
+  sentAt: number;
+  took: number;
+  /** Undefined when the connection broke, or patience ended. */
+  status: number | undefined;
+}
+
+/** A change that was answered 2xx: its event must be delivered. */
+interface AcknowledgedChange {
+  /** The title of the ticket, which no other change gives. */
+  title: string;
+  tenantId: bigint;
+  type: EventType;
+}
+
+export interface Traffic {
+  answers: Answer[];
+  acknowledged: AcknowledgedChange[];
+  /** Sends no more; resolves when the last request was answered, or was not. */
+  stop(): Promise<void>;
+}
+
+interface TrafficOptions {
+  apiUrl: string;
+  workspaces: Workspace[];
+  perSecond: number;
+  /** How long an answer is waited for. */
+  patience: number;
+}
+
+/** Eight reads and two writes of ten; each is given the title of a change and one of the workspace's tickets. */
+const requests: ((title: string, ticketId: number | undefined) => [method: string, path: string, body?: object])[] = [
+  (title) => ['POST', '/tickets', { title, description: 'Made in silence.', type: 'INCIDENT', category: 'NETWORK' }],
+  (_, id) => ['GET', `/tickets/${id}`],
+  () => ['GET', '/tickets'],
+  (title, id) => ['PATCH', `/tickets/${id}`, { title }],
+  () => ['GET', '/tickets?status=OPEN&perPage=5'],
+  (_, id) => ['GET', `/tickets/${id}`],
+  () => ['GET', '/users'],
+  () => ['GET', '/tickets?perPage=100'],
+  (_, id) => ['GET', `/tickets/${id}`],
+  () => ['GET', '/tickets?priority=MEDIUM&type=INCIDENT'],
+];
+
+/**
+ * Reads and writes at a steady rate, whether the last requests have been answered or not. Resolves when it has begun:
+ * one after the other, the first requests give each workspace its tickets, and have the server's code compiled.
+ */
+export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: TrafficOptions): Promise<Traffic> {
+  const answers: Answer[] = [];
+  const acknowledged: AcknowledgedChange[] = [];
+  const tickets = new Map<Workspace, number[]>(workspaces.map((workspace) => [workspace, []]));
+  const underWay = new Set<Promise<void>>();
+  let stopped = false;
+
+  async function send(count: number): Promise<void> {
+    const workspace = workspaces[count % workspaces.length] as Workspace;
+    const known = tickets.get(workspace) ?? [];
+    const id = known[Math.floor(Math.random() * known.length)];
+    // Without a ticket there is nothing else to begin with.
+    const turn = id === undefined ? 0 : Math.floor(count / workspaces.length) % requests.length;
+    const title = `change ${count}`;
+    const [method, path, body] = (requests[turn] as (typeof requests)[number])(title, id);
+    const sentAt = performance.now();
+    const answer = await call(workspace, method, path, body).catch(() => undefined);
+    const request = `${method} ${path.replace(/\d+$/, '{id}')}`;
+    answers.push({ request, sentAt, took: performance.now() - sentAt, status: answer?.status });
+    if (method === 'GET' || answer === undefined || answer.status >= 300) return;
+    if (method === 'POST') known.push(answer.id);
+    const type = method === 'POST' ? 'ticket.created' : 'ticket.updated';
+    acknowledged.push({ title, tenantId: workspace.tenantId, type });
+  }
+
+  async function call({ key }: Workspace, method: string, path: string, body: object | undefined) {
+    const response = await fetch(`${apiUrl}${pathPrefix}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(patience),
+    });
+    const { data } = (await response.json()) as { data?: { id: number } };
+    return { status: response.status, id: data?.id ?? 0 };
+  }
+
+  const first = 10 * workspaces.length * requests.length;
+  for (let count = 0; count < first; count++) await send(count);
+
+  const sending = (async () => {
+    const began = performance.now();
+    for (let count = 0; !stopped; count++) {
+      const wait = began + (count * 1000) / perSecond - performance.now();
+      if (wait > 0) await sleep(wait);
+      const sent = send(first + count).finally(() => underWay.delete(sent));
+      underWay.add(sent);
+    }
+  })();
+
+  return {
+    answers,
+    acknowledged,
+    async stop() {
+      stopped = true;
+      await sending;
+      await Promise.all(underWay);
+    },
+  };
+}
