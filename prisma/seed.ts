@@ -1,15 +1,17 @@
-import { Scope, ticketNumberPrefixes } from '../contract/src/index.ts';
-import type {
-  AssetStatus,
-  AssetType,
-  Priority,
-  Prisma,
-  ProjectStatus,
-  TaskStatus,
-  TicketCategory,
-  TicketStatus,
-  TicketType,
-} from '../server/src/database/generated/client.ts';
+import {
+  type AssetStatus,
+  type AssetType,
+  type CustomFields,
+  type Priority,
+  type ProjectStatus,
+  Scope,
+  type TaskStatus,
+  type TicketCategory,
+  type TicketStatus,
+  type TicketType,
+  ticketNumberPrefixes,
+} from '../contract/src/index.ts';
+import type { Prisma } from '../server/src/database/generated/client.ts';
 import type { PrismaClient } from '../server/src/database/prisma.ts';
 import { newKey } from '../server/src/identity/key-format.ts';
 import { keyColumns } from '../server/src/identity/keys.ts';
@@ -207,7 +209,7 @@ interface TicketExtras {
   parent?: string;
   watchers?: Person[];
   categoryConfigId?: string;
-  customFields?: Prisma.InputJsonObject;
+  customFields?: CustomFields;
 }
 
 /** Oldest first. */
@@ -491,7 +493,7 @@ interface AssetExtras {
   serialNumber?: string;
   location?: string;
   notes?: string;
-  customFields?: Prisma.InputJsonObject;
+  customFields?: CustomFields;
 }
 
 /** Oldest first. */

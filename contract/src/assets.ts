@@ -17,6 +17,7 @@ import {
 export const AssetType = z
   .enum(['LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'NETWORK', 'PRINTER', 'SOFTWARE', 'OTHER'])
   .meta({ id: 'AssetType' });
+export type AssetType = z.output<typeof AssetType>;
 
 export const AssetStatus = z
   .enum(['ON_ORDER', 'IN_STOCK', 'IN_TRANSIT', 'IN_USE', 'MAINTENANCE', 'RETIRED', 'DISPOSED', 'LOST'])

@@ -5,6 +5,7 @@ import { answered, CalendarDate, Description, Id, Priority, timestamps, trimmedT
 export const ProjectStatus = z
   .enum(['PLANNED', 'ACTIVE', 'ON_HOLD', 'COMPLETED', 'CANCELLED'])
   .meta({ id: 'ProjectStatus' });
+export type ProjectStatus = z.output<typeof ProjectStatus>;
 
 const Key = z
   .string()

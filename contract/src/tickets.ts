@@ -21,6 +21,7 @@ export type TicketType = z.output<typeof TicketType>;
 export const TicketCategory = z
   .enum(['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'])
   .meta({ id: 'TicketCategory' });
+export type TicketCategory = z.output<typeof TicketCategory>;
 
 export const TicketStatus = z
   .enum(['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'])

@@ -3,6 +3,7 @@ import { endpoints, filter, list, listQuery, meta } from './endpoint.ts';
 import { answered, Id, text, timestamps, trimmedText } from './fields.ts';
 
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({ id: 'UserRole' });
+export type UserRole = z.output<typeof UserRole>;
 
 const Email = z.email().max(254).toLowerCase();
 const ShortText = trimmedText(1, 255);

@@ -1,6 +1,3 @@
-import type { CustomFields } from '@itsm-api/contract';
-import type { Prisma } from './database/generated/client.ts';
-
 /** A row's id as JSON has it: a safe integer, since ids come from sequences. */
 export function presentId(id: bigint | number): number;
 export function presentId(id: bigint | number | null): number | null;
@@ -26,11 +23,6 @@ export function presentTimestamps(row: { createdAt: Date | string; updatedAt: Da
   updatedAt: string;
 } {
   return { createdAt: presentTimestamp(row.createdAt), updatedAt: presentTimestamp(row.updatedAt) };
-}
-
-/** A stored JSON column as custom fields; nothing else is ever written to one. */
-export function presentCustomFields(value: Prisma.JsonValue): CustomFields {
-  return value as CustomFields;
 }
 
 /** A calendar date or timestamp for its column. */

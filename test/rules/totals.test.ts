@@ -3,6 +3,7 @@ import { findWrongTotals } from '@itsm-api/server/resources/tickets/totals.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { execute } from '../support/database.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -140,6 +141,35 @@ describe('totalCount', () => {
       }),
       { examples: examples.map((example) => [example]), numRuns: examples.length + 300 },
     );
+  });
+});
+
+describe('what would leave the totals wrong', () => {
+  it.each([
+    ['a DELETE', 'DELETE FROM tickets'],
+    ['a TRUNCATE', 'TRUNCATE tickets CASCADE'],
+    ['a TRUNCATE of what tickets refer to', 'TRUNCATE users CASCADE'],
+  ])('is refused: %s', async (_, sql) => {
+    const count = await api.prisma.ticket.count();
+    await expect(execute(api.databaseUrl, sql)).rejects.toThrow('Tickets are never deleted');
+    expect(await api.prisma.ticket.count()).toBe(count);
+  });
+
+  it('is counted where it is an update of the tenant', async () => {
+    const moved = await createWorkspace(api);
+    await moved.createTicket({ assigneeId: moved.userId });
+    const id = moved.tenantId + 1_000_000n;
+    await execute(api.databaseUrl, `UPDATE tenants SET id = ${id} WHERE id = ${moved.tenantId}`);
+    const wrong = await findWrongTotals(api.prisma);
+    expect(wrong.filter(({ tenantId }) => [id, moved.tenantId].includes(tenantId))).toEqual([]);
+  });
+
+  it('is refused: a value that no ticket can have', async () => {
+    const refused = execute(
+      api.databaseUrl,
+      `UPDATE tickets SET status = 'open' WHERE tenant_id = ${workspace.tenantId}`,
+    );
+    await expect(refused).rejects.toThrow('tickets_status_check');
   });
 });
 

@@ -1,7 +1,7 @@
 import { EventType, Id, integerFromText } from '@itsm-api/contract';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { DeliveryState } from '../database/generated/enums.ts';
+
 import { ApiError } from '../errors.ts';
 import {
   type Delivery,
@@ -13,6 +13,7 @@ import {
   sendTestEvent,
 } from '../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../resources/tenants/queries.ts';
+import { DeliveryState } from '../webhooks/delivery-state.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';
 import { table } from './table.ts';
@@ -22,7 +23,7 @@ const filter = DeliveryFilter.extend({
   subscription: integerFromText().optional(),
   state: z.preprocess(
     (state: unknown) => (typeof state === 'string' ? state.toUpperCase() : state),
-    z.enum(DeliveryState).optional(),
+    DeliveryState.optional(),
   ),
 });
 
@@ -109,7 +110,7 @@ function filtered(command: Command): Command {
     .requiredOption('--tenant <tenant>', 'name or id of the tenant')
     .option('--subscription <id>', 'only those to this subscription')
     .option('--event <event>', 'only those of this event type, or of the event with this id')
-    .option('--state <state>', `only those that are ${Object.values(DeliveryState).join(', ').toLowerCase()}`);
+    .option('--state <state>', `only those that are ${DeliveryState.options.join(', ').toLowerCase()}`);
 }
 
 const heads = ['ID', 'SUBSCRIPTION', 'EVENT', 'STATE', 'ATTEMPTS', 'CREATED', 'NEXT ATTEMPT'];

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { requestRole, systemRole } from './roles.ts';
+import { requestRole, type systemRole } from './roles.ts';
 import { currentScope } from './scope.ts';
 import type { SilenceWatch, WatchedConnection } from './silence-watch.ts';
 
@@ -63,6 +63,8 @@ export class Connection extends pg.Client implements WatchedConnection {
         `SET lock_timeout = ${timeouts.lockMs}`,
         `SET idle_in_transaction_session_timeout = ${timeouts.statementMs + 5000}`,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
+        // To plan a page of tickets takes longer than to answer it (docs/decisions/totals.md).
+        ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
         `PREPARE ${setTenant} (text) AS SELECT set_config('itsm.tenant_id', $1, true)`,
       ].join('; '),
     ).catch(async (error: unknown) => {

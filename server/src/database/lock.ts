@@ -1,26 +1,16 @@
-import type { EventType } from '@itsm-api/contract';
-import { Prisma } from './generated/client.ts';
-import { noSubscriber } from './subscribers.ts';
+import { selectRows } from './statements.ts';
 import { rawClient, type TenantClient } from './tenant-client.ts';
 
 /** The tables whose rows an update locks first. */
-type Lockable = 'assets' | 'tasks';
+type Lockable = 'tickets' | 'assets' | 'tasks';
 
 /**
- * Locks one row until the end of the transaction, so that what is read after it is what will be changed. Rows that
- * refer to it may still be written meanwhile. Resolves to undefined when the tenant has no such row; else to whether
- * anybody subscribes to the event that the change is to emit.
+ * Locks one row until the end of the transaction: what is read after it, in a statement of its own, is what will be
+ * changed. Rows that refer to it may still be written meanwhile. Resolves to whether the tenant has such a row.
  */
-export async function lockRow(
-  db: TenantClient,
-  table: Lockable,
-  { id, event }: { id: number; event: EventType | null },
-): Promise<{ heard: boolean } | undefined> {
-  const heard = event === null ? Prisma.sql`false` : Prisma.sql`NOT ${noSubscriber(db.$tenantId, event)}`;
-  const rows = await rawClient(db).$queryRaw<{ heard: boolean }[]>`
-    SELECT ${heard} AS heard FROM ${Prisma.raw(table)} WHERE tenant_id = ${db.$tenantId} AND id = ${id}
-    FOR NO KEY UPDATE`;
-  return rows[0];
+export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
+  const text = `SELECT 1 AS locked FROM ${table} WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`;
+  return (await selectRows(db, { text, values: [db.$tenantId, id] })).length > 0;
 }
 
 /** Locks named by what they guard; each is taken per tenant, for the length of the transaction. */

@@ -104,7 +104,7 @@ export async function settle(prisma: PrismaClient, settlements: Settlement[], no
       ORDER BY tenant_id, id FOR NO KEY UPDATE
     ), settled AS (
       UPDATE deliveries d
-      SET state = g.state::"DeliveryState", claim = NULL, next_attempt_at = COALESCE(g.next, d.next_attempt_at),
+      SET state = g.state, claim = NULL, next_attempt_at = COALESCE(g.next, d.next_attempt_at),
         settled_at = CASE WHEN g.state = 'PENDING' THEN NULL ELSE ${at} END
       FROM given g JOIN locked l ON l.tenant_id = g.t AND l.id = g.s
       WHERE d.tenant_id = g.t AND d.id = g.id AND d.claim = g.claim AND d.state = 'PENDING'

@@ -8,7 +8,7 @@ import { migrateDatabase } from '../../../server/src/schema.ts';
 import { type Data, loadData } from './data.ts';
 import { type FilterResult, measureFilters } from './filters.ts';
 import { type MeasuredPath, measuredPaths } from './paths.ts';
-import { type Measured, startServer } from './servers.ts';
+import { type Measured, serverNames, startServer } from './servers.ts';
 import { requestsOf, type Shot, shoot } from './shots.ts';
 import { cpuOf, cpuOfFamily } from './usage.ts';
 
@@ -23,6 +23,8 @@ interface PathResult {
   /** Of the requests per second; null where the rung answered nothing in a round. */
   ratioToBarePg: number | null;
   ratioToPlainStack: number | null;
+  /** Of bare pg's requests per second, what is left under row-level security. */
+  ratioOfSecuredPg: number | null;
 }
 
 export interface ApiResult {
@@ -44,17 +46,17 @@ export interface ApiBenchOptions {
 const connections = 16;
 
 /**
- * Measures the API beside its two rungs, on one PostgreSQL and one set of data: round after round, each path on each
+ * Measures the API beside its rungs, on one PostgreSQL and one set of data: round after round, each path on each
  * server in turn, so that what the machine does meanwhile falls on all of them. Medians of the rounds.
  */
 export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
-  const settings = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: '100' };
+  const settings = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: '150' };
   const database = await openEmbedded({ dataDir: options.dataDir, holder: { type: 'command' }, settings });
   const servers: Measured[] = [];
   try {
     await migrateDatabase(database.url);
     const data = await loadData(database.url, options.tickets, options.onProgress);
-    for (const name of ['api', 'barePg', 'plainStack'] as const) servers.push(await startServer(name, database.url));
+    for (const name of serverNames) servers.push(await startServer(name, database.url));
     const postgres = Number.parseInt(readFileSync(join(options.dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
 
     const paths: PathResult[] = [];
@@ -84,8 +86,13 @@ interface Round extends Shot {
 }
 
 async function measurePath(path: MeasuredPath, measurement: Measurement): Promise<PathResult> {
-  const { servers, data, postgres, databaseUrl, options } = measurement;
-  const rounds: Record<Measured['name'], Round[]> = { api: [], barePg: [], plainStack: [] };
+  const { data, postgres, databaseUrl, options } = measurement;
+  const api = path.server ?? 'api';
+  const servers = measurement.servers.filter(({ name }) => name === api || !name.startsWith('api'));
+  const rounds = Object.fromEntries(serverNames.map((name) => [name, [] as Round[]])) as Record<
+    Measured['name'],
+    Round[]
+  >;
   const job = { connections, requests: requestsOf(path, data) };
   // The compiler of each process has its work done, and PostgreSQL has its plans, before anything counts.
   for (const server of servers) await shoot(server, { ...job, seconds: 10 });
@@ -104,18 +111,19 @@ async function measurePath(path: MeasuredPath, measurement: Measurement): Promis
     }
   }
   const of = (name: Measured['name'], figure: keyof Round) => median(rounds[name].map((round) => round[figure]));
-  const ratioTo = (name: Measured['name']) => {
-    const ratio = median(rounds.api.map(({ rps }, round) => rps / (rounds[name][round]?.rps ?? 0)));
+  const ratio = (name: Measured['name'], to: Measured['name']) => {
+    const ratio = median(rounds[name].map(({ rps }, round) => rps / (rounds[to][round]?.rps ?? 0)));
     return Number.isFinite(ratio) ? rounded(ratio) : null;
   };
   return {
     path: path.name,
-    rps: Math.round(of('api', 'rps')),
-    p50Ms: rounded(of('api', 'p50Ms')),
-    p99Ms: rounded(of('api', 'p99Ms')),
-    cpuUs: { process: Math.round(of('api', 'processUs')), postgres: Math.round(of('api', 'postgresUs')) },
-    ratioToBarePg: ratioTo('barePg'),
-    ratioToPlainStack: ratioTo('plainStack'),
+    rps: Math.round(of(api, 'rps')),
+    p50Ms: rounded(of(api, 'p50Ms')),
+    p99Ms: rounded(of(api, 'p99Ms')),
+    cpuUs: { process: Math.round(of(api, 'processUs')), postgres: Math.round(of(api, 'postgresUs')) },
+    ratioToBarePg: ratio(api, 'barePg'),
+    ratioToPlainStack: ratio(api, 'plainStack'),
+    ratioOfSecuredPg: ratio('securedPg', 'barePg'),
   };
 }
 

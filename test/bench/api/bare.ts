@@ -1,12 +1,28 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { TenantPool } from '@itsm-api/server/database/pool.ts';
+import { requestRole } from '@itsm-api/server/database/roles.ts';
+import { withinTenant } from '@itsm-api/server/database/scope.ts';
+import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
 import pg from 'pg';
 
 /*
  * The rung below: the same SQL on named statements of bare pg, under bare node:http. No key, no validation, no limits,
- * no total. Ends with the process that started it.
+ * no total. With ROW_LEVEL_SECURITY it asks on connections such as the API's: as `itsm_request`, each statement with its
+ * tenant. Ends with the process that started it.
  */
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+const connectionString = process.env.DATABASE_URL ?? '';
+const pool: pg.Pool = process.env.ROW_LEVEL_SECURITY
+  ? new TenantPool({
+      connectionString,
+      application_name: 'bare pg under row-level security',
+      role: requestRole,
+      max: 10,
+      timeouts: { statementMs: 60_000, lockMs: 60_000 },
+      watch: new SilenceWatch(),
+      onConnectionError: () => undefined,
+    })
+  : new pg.Pool({ connectionString, max: 10 });
 pg.types.setTypeParser(20, Number);
 
 const columns = `t.id, t.type, t.number, t.title, t.description, t.status, t.priority, t.category,
@@ -39,12 +55,12 @@ async function run(name: keyof typeof statements, values: unknown[], on: Queryab
 async function inTransaction(work: (client: pg.PoolClient) => Promise<object[]>): Promise<object[]> {
   const client = await pool.connect();
   try {
-    await client.query('BEGIN');
+    await client.query({ text: 'BEGIN' });
     const rows = await work(client);
-    await client.query('COMMIT');
+    await client.query({ text: 'COMMIT' });
     return rows;
   } catch (error) {
-    await client.query('ROLLBACK');
+    await client.query({ text: 'ROLLBACK' });
     throw error;
   } finally {
     client.release();
@@ -80,7 +96,7 @@ async function answer(request: IncomingMessage): Promise<object> {
 }
 
 createServer((request, response) => {
-  answer(request).then(
+  withinTenant(1n, () => answer(request)).then(
     (data) => response.setHeader('content-type', 'application/json').end(JSON.stringify({ success: true, data })),
     (error) => response.writeHead(500).end(String(error)),
   );

@@ -102,7 +102,7 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
     INSERT INTO ticket_sequences SELECT tenant_id, count(*), max(number) FILTER (WHERE type = 'INCIDENT'),
       max(number) FILTER (WHERE type = 'PROBLEM'), max(number) FILTER (WHERE type = 'CHANGE'),
       max(number) FILTER (WHERE type = 'SERVICE_REQUEST') FROM tickets GROUP BY 1;
-    INSERT INTO ticket_counts SELECT tenant_id, a.id, status, priority, type, COALESCE(category::text, ''), count(*)
+    INSERT INTO ticket_counts SELECT tenant_id, a.id, status, priority, type, COALESCE(category, ''), count(*)
       FROM tickets CROSS JOIN LATERAL (VALUES (0::bigint), (assignee_id)) AS a (id) WHERE a.id IS NOT NULL
       GROUP BY 1, 2, 3, 4, 5, 6;
     SELECT setval('tickets_id_seq', ${count});

@@ -4,19 +4,25 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+type Name = 'api' | 'apiDefaultShare' | 'barePg' | 'securedPg' | 'plainStack';
+
 /** A server under measurement. */
 export interface Measured {
-  name: 'api' | 'barePg' | 'plainStack';
+  name: Name;
   url: string;
   pid: number;
   stop(): Promise<void>;
 }
 
-const programs: Record<Measured['name'], string> = {
-  api: '../../../server/src/main.ts',
-  barePg: './bare.ts',
-  plainStack: './plain.ts',
+const programs: Record<Name, { file: string; env?: Record<string, string> }> = {
+  // One tenant asks for all: it may have every connection.
+  api: { file: '../../../server/src/main.ts', env: { FAIR_USE_SHARE: '1' } },
+  apiDefaultShare: { file: '../../../server/src/main.ts' },
+  barePg: { file: './bare.ts' },
+  securedPg: { file: './bare.ts', env: { ROW_LEVEL_SECURITY: '1' } },
+  plainStack: { file: './plain.ts' },
 };
+export const serverNames = Object.keys(programs) as Name[];
 
 interface ServerOptions {
   /** Settings beside the usual ones, or in their place. */
@@ -26,12 +32,12 @@ interface ServerOptions {
 
 /** Starts the API as in production, with limits out of the way, or one of the rungs beside it. */
 export async function startServer(
-  name: Measured['name'],
+  name: Name,
   databaseUrl: string,
   { env = {}, nodeOptions = [] }: ServerOptions = {},
 ): Promise<Measured> {
   const port = await freePort();
-  const program = fileURLToPath(new URL(programs[name], import.meta.url));
+  const program = fileURLToPath(new URL(programs[name].file, import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [...nodeOptions, program], {
     env: {
       PATH: process.env.PATH,
@@ -43,6 +49,7 @@ export async function startServer(
       STATEMENT_TIMEOUT_MS: '60000',
       RATE_LIMIT_GLOBAL: '1000000000',
       RATE_LIMIT_GROUP: '1000000000',
+      ...programs[name].env,
       ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -76,7 +76,7 @@ export async function benchFairness(options: FairnessOptions): Promise<{ table: 
     await migrateDatabase(database.url);
     const greedy = await loadData(database.url, 2 * tickets, onProgress);
     const nodeOptions = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
-    server = await startServer('api', database.url, { env: { STATEMENT_TIMEOUT_MS: '' }, nodeOptions });
+    server = await startServer('apiDefaultShare', database.url, { env: { STATEMENT_TIMEOUT_MS: '' }, nodeOptions });
     const wantsLists = only === undefined || only.includes('lists');
     if (wantsLists) onProgress('looking for the most expensive lists');
     const lists = wantsLists ? await findExpensiveLists(server.url, greedy.keys[0] ?? '') : [];

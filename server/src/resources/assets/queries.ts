@@ -13,14 +13,7 @@ import { lockRow } from '../../database/lock.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { ApiError, invalidField, notFound } from '../../errors.ts';
-import {
-  presentCustomFields,
-  presentDate,
-  presentId,
-  presentTimestamp,
-  presentTimestamps,
-  toDate,
-} from '../../present.ts';
+import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
 import type { Lane } from '../../webhooks/lanes.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
@@ -92,7 +85,7 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
 export function updateAsset(context: Context, id: number, patch: AssetPatch): Promise<Asset> {
   return transaction(context, async (context) => {
     const { db } = context;
-    if (!(await lockRow(db, 'assets', { id, event: null }))) throw notFound('asset');
+    if (!(await lockRow(db, 'assets', id))) throw notFound('asset');
     const current = await db.asset.findFirst({ where: { id } });
     if (current === null) throw notFound('asset');
     const before = presentAsset(current);
@@ -131,7 +124,7 @@ export function presentAsset(row: AssetRow): Asset {
     purchaseCost: row.purchaseCost === null ? null : row.purchaseCost.toFixed(2),
     warrantyExpiresAt: presentTimestamp(row.warrantyExpiresAt),
     notes: row.notes,
-    customFields: presentCustomFields(row.customFields),
+    customFields: row.customFields,
     ...presentTimestamps(row),
   };
 }

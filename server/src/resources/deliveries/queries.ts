@@ -1,8 +1,9 @@
 import { type EventPayload, EventType, events, Id } from '@itsm-api/contract';
 import * as z from 'zod';
 import { type Context, transaction } from '../../context.ts';
-import { DeliveryState, type Prisma } from '../../database/generated/client.ts';
+import type { Prisma } from '../../database/generated/client.ts';
 import { ApiError, notFound } from '../../errors.ts';
+import { DeliveryState } from '../../webhooks/delivery-state.ts';
 import { emit } from '../../webhooks/emit.ts';
 
 /** One event on its way to one subscription, as the command line shows it. */
@@ -44,7 +45,7 @@ export const DeliveryFilter = z.strictObject({
   event: z
     .union([EventType, z.string().startsWith('evt_')], { error: 'must be an event type or the id of an event' })
     .optional(),
-  state: z.enum(DeliveryState).optional(),
+  state: DeliveryState.optional(),
 });
 export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 

@@ -56,8 +56,7 @@ export function createTask(context: Context, projectId: number, input: NewTask):
 export function updateTask(context: Context, id: number, patch: TaskPatch): Promise<Task> {
   return transaction(context, async (context) => {
     const { db } = context;
-    const lock = await lockRow(db, 'tasks', { id, event: 'task.updated' });
-    if (lock === undefined) throw notFound('task');
+    if (!(await lockRow(db, 'tasks', id))) throw notFound('task');
     const current = await db.task.findFirst({ where: { id } });
     if (current === null) throw notFound('task');
     const before = presentTask(current);
@@ -78,7 +77,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
     });
     if (row === undefined) throw notFound('task');
     const task = presentTask(row);
-    if (lock.heard) await emit(context, 'task.updated', { payload: task, changes });
+    await emit(context, 'task.updated', { payload: task, changes });
     return task;
   });
 }

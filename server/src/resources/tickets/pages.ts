@@ -1,186 +1,154 @@
 import type { TicketQuery } from '@itsm-api/contract';
-import { type Statement, selectRows } from '../../database/statements.ts';
+import { selectRows } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { columns, type TicketRow } from './sql.ts';
 
 /*
  * Pages of tickets with their exact total, in one statement and one snapshot, at a cost that does not grow with the
- * tenant (docs/decisions/totals.md). The total is a sum of counters. Where a page is found depends on the filters:
- * - none: by the tickets' ordinals, which are dense;
- * - one, or an assignee and others: in the index of that column and the id, from the page's first ticket on;
- * - several: in the index of all that is counted, kind by kind, for only those kinds that have tickets.
- * A page past the end is not looked for.
+ * tenant. Here alone SQL is composed: a text for each choice of filters. What each way to find a page gains is measured
+ * in docs/decisions/totals.md.
  */
 
 export type TicketFilters = Omit<TicketQuery, 'page' | 'perPage'>;
+type FilterName = keyof TicketFilters;
 
-/** The columns that can be filtered by, and their types in PostgreSQL. */
-const types = {
-  assigneeId: ['assignee_id', 'bigint'],
-  status: ['status', '"TicketStatus"'],
-  priority: ['priority', '"Priority"'],
-  type: ['type', '"TicketType"'],
-  category: ['category', '"TicketCategory"'],
-} as const;
-
-/** One filter: any of several values of a column. */
-interface Filter {
-  name: keyof typeof types;
-  several: boolean;
-  /** Its value's or values' place in the statement. */
-  parameter: string;
-}
+/**
+ * The column of each filter and the type of its values. Each has an index (tenant_id, column, id DESC), is counted in
+ * ticket_counts, and is in both indices over all that is counted, in this order (docs/decisions/totals.md).
+ */
+const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
+  assigneeId: { column: 'assignee_id', type: 'bigint' },
+  status: { column: 'status', type: 'text' },
+  priority: { column: 'priority', type: 'text' },
+  type: { column: 'type', type: 'text' },
+  category: { column: 'category', type: 'text' },
+};
+const filterNames = Object.keys(filterColumns) as FilterName[];
 
 /** PostgreSQL counts a tenant's tickets in 32 bits; pages may be asked for that lie beyond. */
 const largestSkip = 2 ** 31 - 1000;
 
+/** Where it is not told that no page is larger, the planner expects a tenth of all that matches. */
+const largestPage = 100;
+
 /** Some of the tickets that the filters match, newest first, and how many there are in all. */
 export async function selectTickets(
   db: TenantClient,
-  given: TicketFilters,
+  filters: TicketFilters,
   { skip, take }: { skip: number; take: number },
 ): Promise<{ rows: TicketRow[]; totalCount: number }> {
-  const names = (Object.keys(types) as Filter['name'][]).filter((name) => given[name] !== undefined);
-  const wanted = names.map((name) => given[name] ?? []);
-  const filters = names.map((name, i) => ({ name, several: (wanted[i]?.length ?? 0) > 1, parameter: `$${i + 4}` }));
-  const values = wanted.map((each) => (each.length > 1 ? [...new Set<string | number>(each)] : each[0]));
-
-  const statement: Statement = {
-    text: textFor(filters, skip === 0),
-    values: [db.$tenantId, Math.min(skip, largestSkip), take, ...values],
-  };
-  const [row] = await selectRows<{ totalCount: number; tickets: TicketRow[] | null }>(db, statement);
+  const names = filterNames.filter((name) => filters[name] !== undefined);
+  const [row] = await selectRows<{ totalCount: number; tickets: TicketRow[] | null }>(db, {
+    text: textFor(names, skip === 0),
+    values: [db.$tenantId, Math.min(skip, largestSkip), take, ...names.map((name) => filters[name])],
+  });
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0 };
 }
 
 /** The statements made so far, by what is filtered by. */
 const texts = new Map<string, string>();
 
-function textFor(filters: Filter[], isFirstPage: boolean): string {
-  const key = [isFirstPage, ...filters.map(({ name, several }) => `${name}${several ? '+' : ''}`)].join(' ');
-  let text = texts.get(key);
-  if (text === undefined) {
-    text = makeText(filters, isFirstPage);
-    texts.set(key, text);
-  }
+function textFor(names: FilterName[], isFirstPage: boolean): string {
+  const key = [isFirstPage, ...names].join();
+  const text = texts.get(key) ?? makeText(names, isFirstPage);
+  texts.set(key, text);
   return text;
 }
 
-/** The parameters: $1 is the tenant, $2 how many tickets to skip, $3 how many to take, and the filters follow. */
-function makeText(filters: Filter[], isFirstPage: boolean): string {
-  const [first, second] = filters;
-  if (first === undefined) return totalAndPage(tenantTotal, pageByOrdinal);
-  if (second !== undefined && first.name !== 'assigneeId') {
-    return `WITH kind AS MATERIALIZED (${kinds(filters)})
-      ${totalAndPage(`SELECT ${sum} FROM kind`, pageOf(isFirstPage ? newestByKind() : byKindUntilOldest()))}`;
-  }
-  const total = `SELECT ${sum} FROM ticket_counts WHERE ${counted(filters)}`;
-  if (filters.some(({ several }) => several)) return totalAndPage(total, pageOf(idsByValue(filters, isFirstPage)));
-  return totalAndPage(total, isFirstPage ? newestTickets(filters) : pageFromFirst(filters));
+/** The parameters: $1 is the tenant, $2 how many tickets to skip, $3 how many to take; the filters' values follow. */
+function makeText(names: FilterName[], isFirstPage: boolean): string {
+  if (names.length === 0) return totalAndPage(tenantTotal, pageByOrdinal);
+  const kind = kindColumns(names);
+  const page = isFirstPage && names.length === 1 ? newestOfEachKind(kind) : pageByShares(kind);
+  return `WITH kind AS MATERIALIZED (${kinds(names)})
+    ${totalAndPage('SELECT COALESCE(max(total), 0)::int AS n FROM kind', page)}`;
 }
 
 /**
+ * A page past the end is not looked for. OFFSET 0 has the total reckoned once, and first: put into each condition that
+ * names it, it would keep that from its index.
  * @param total selects one row, `n`
  * @param page selects tickets, and may use `total.n`
  */
 function totalAndPage(total: string, page: string): string {
   return `SELECT total.n AS "totalCount",
       CASE WHEN total.n > $2::int THEN (SELECT json_agg(ticket) FROM (${page}) AS ticket) END AS tickets
-    FROM (${total}) AS total`;
+    FROM (${total} OFFSET 0) AS total`;
 }
-
-const sum = 'COALESCE(sum(count), 0)::int AS n';
 
 const tenantTotal = 'SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = $1), 0) AS n';
 
+/** Without filters: ordinals are dense, so any page is one range of them. */
 const pageByOrdinal = `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1
   AND t.ordinal <= total.n - $2::int AND t.ordinal > total.n - $2::int - $3::int ORDER BY t.id DESC`;
 
 /**
- * The rows that may be on the first page. No page is larger than 100: without that number the planner would expect a
- * tenth of all rows, think little of the plan that it keeps, and make a new one each time.
+ * The columns that tell one kind of tickets from another, such that an index leads to each kind's newest: of one filter
+ * its own, of several all that is counted, in the order of the index over all of them.
  */
-function newestFew(select: string, order = 'id DESC'): string {
-  return `SELECT * FROM (${select} ORDER BY ${order} LIMIT 100) AS few ORDER BY ${order} LIMIT $3::int`;
-}
-
-function newestTickets(filters: Filter[]): string {
-  return newestFew(`SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1${matching(filters, 't.')}`);
-}
-
-/** From the page's first ticket on, which is found in the index alone, however far it is. */
-function pageFromFirst(filters: Filter[]): string {
-  return `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1${matching(filters, 't.')} AND t.id <= (
-      SELECT id FROM tickets WHERE tenant_id = $1${matching(filters)}
-      ORDER BY id DESC LIMIT 1 OFFSET $2::int)
-    ORDER BY t.id DESC LIMIT $3::int`;
-}
-
-/** @param ids selects ids, among them those of the page and of all pages before it */
-function pageOf(ids: string): string {
-  return `SELECT ${columns} FROM (SELECT id FROM (${ids}) AS ids ORDER BY id DESC LIMIT $3::int OFFSET $2::int) AS page
-    JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`;
-}
-
-/** For each value that an index leads to the newest; the other filters are checked ticket by ticket. */
-function idsByValue(filters: Filter[], isFirstPage: boolean): string {
-  const walked = filters.filter(({ name }, i) => i === 0 || name === 'status');
-  const checked = filters.filter((filter) => !walked.includes(filter));
-  const each = walked.map(({ name, several, parameter }) => {
-    const value = `${parameter}::${types[name][1]}`;
-    return `${several ? `unnest(${value}[])` : `(VALUES (${value}))`} AS ${name} (value)`;
-  });
-  const match = walked.map(({ name }) => ` AND ${types[name][0]} = ${name}.value`).join('');
-  const select = `SELECT id FROM tickets WHERE tenant_id = $1${match}${matching(checked)}`;
-  const newest = isFirstPage ? newestFew(select) : `${select} ORDER BY id DESC LIMIT $2::int + $3::int`;
-  return `SELECT found.id FROM ${each.join(' CROSS JOIN ')} CROSS JOIN LATERAL (${newest}) AS found`;
-}
-
-/** The kinds of tickets that match and exist, how many of each there are, and how many in all. */
-function kinds(filters: Filter[]): string {
-  return `SELECT status, priority, type, NULLIF(category, '')::"TicketCategory" AS category, count,
-      sum(count) OVER () AS n
-    FROM ticket_counts WHERE ${counted(filters)} AND count > 0`;
-}
-
-/** For each kind the newest. */
-function newestByKind(): string {
-  return forEachKind((select) => newestFew(select, 'category, id DESC'));
+function kindColumns(names: FilterName[]): string[] {
+  const several = filterNames.filter((name) => name !== 'assigneeId' || names.includes(name));
+  return (names.length === 1 ? names : several).map((name) => filterColumns[name].column);
 }
 
 /**
- * For each kind those that are no older than `oldest`. It is found by taking from each kind its share of the page and
- * of all before it, rounded up: no ticket of the page is older than the oldest of those.
+ * The kinds that match and have tickets, how many each has, and how many there are in all. Counters exist for each
+ * assignee, and under 0 for everybody.
  */
-function byKindUntilOldest(): string {
-  const share = 'LEAST(kind.count, (($2::int + $3::int) * kind.count::bigint + kind.n - 1) / kind.n)';
-  const last = forEachKind((select) => `${select} ORDER BY category, id DESC LIMIT 1 OFFSET ${share}::int - 1`);
-  const ids = forEachKind((select) => `${select} AND id >= oldest.id`);
-  return `SELECT ids.id FROM (SELECT min(id) AS id FROM (${last}) AS last) AS oldest CROSS JOIN LATERAL (${ids}) AS ids`;
+function kinds(names: FilterName[]): string {
+  const all = kindColumns(names).join(', ');
+  const everybody = names.includes('assigneeId') ? '' : 'AND assignee_id = 0';
+  const matching = names.map(
+    (name, i) => `AND ${filterColumns[name].column} = ANY ($${i + 4}::${filterColumns[name].type}[])`,
+  );
+  return `SELECT ${all}, sum(count)::bigint AS count, (sum(sum(count)) OVER ())::bigint AS total FROM ticket_counts
+    WHERE tenant_id = $1 ${everybody} ${matching.join(' ')} AND count > 0 GROUP BY ${all}`;
 }
 
-/** Runs a query for each kind. Ordered by the category too, tickets without one are in the order of the index. */
-function forEachKind(query: (select: string) => string): string {
-  const ofKind = (category: string) =>
-    query(`SELECT id, category FROM tickets WHERE tenant_id = $1 AND status = kind.status AND priority = kind.priority
-      AND type = kind.type AND ${category}`);
-  return `SELECT found.id FROM kind CROSS JOIN LATERAL (
-    (${ofKind('category = kind.category')})
-    UNION ALL
-    (${ofKind('kind.category IS NULL AND category IS NULL')})) AS found`;
-}
-
-/** Counters exist for each assignee, and under 0 for everybody; of no category under the empty text. */
-function counted(filters: Filter[]): string {
-  const everybody = filters.some(({ name }) => name === 'assigneeId') ? '' : ' AND assignee_id = 0';
-  return `tenant_id = $1${everybody}${matching(filters, '', { category: 'text' })}`;
-}
-
-function matching(filters: Filter[], table = '', otherTypes: Partial<Record<Filter['name'], string>> = {}): string {
-  const all = filters.map(({ name, several, parameter }) => {
-    const type = otherTypes[name] ?? types[name][1];
-    const value = several ? `ANY (${parameter}::${type}[])` : `${parameter}::${type}`;
-    return ` AND ${table}${types[name][0]} = ${value}`;
+/** The first page by one filter: the newest of each of its values, row by row from its index. */
+function newestOfEachKind(kind: string[]): string {
+  const newest = ofKind(kind, (tickets) => {
+    const few = `SELECT * FROM (${tickets}) AS tickets ORDER BY id DESC LIMIT ${largestPage}`;
+    return `SELECT * FROM (${few}) AS few ORDER BY id DESC LIMIT $3::int`;
   });
-  return all.join('');
+  return `SELECT ${columns} FROM (SELECT newest.* FROM kind CROSS JOIN LATERAL (${newest}) AS newest
+    ORDER BY id DESC LIMIT $3::int) AS t ORDER BY t.id DESC`;
+}
+
+/**
+ * Any other page. Of each kind, its share of the page and of all before it is stepped over, rounded up. The last ones
+ * of these shares, the newest first, make up at least so many: none of the page is older than the one with which they do.
+ * The ids from there on are read, from the index alone, and of the page's the tickets.
+ */
+function pageByShares(kind: string[]): string {
+  const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';
+  // In the order of the index, where a kind without category is one of many.
+  const order = kind.length > 1 ? 'category, id DESC' : 'id DESC';
+  const last = ofKind(
+    kind,
+    (tickets) => `SELECT id FROM (${tickets}) AS tickets ORDER BY ${order} LIMIT 1 OFFSET share - 1`,
+  );
+  const ids = ofKind(kind, (tickets) => `SELECT id FROM (${tickets}) AS tickets WHERE id >= oldest.id`);
+  return `WITH last AS MATERIALIZED (
+      SELECT kind.*, last.id FROM (SELECT *, ${share} AS share FROM kind) AS kind CROSS JOIN LATERAL (${last}) AS last
+    ), oldest AS MATERIALIZED (
+      SELECT COALESCE(max(id), 0) AS id FROM (SELECT id, sum(share) OVER (ORDER BY id DESC) AS newer FROM last) AS last
+      WHERE newer >= $2::int + $3::int
+    ), page AS (
+      SELECT found.id FROM oldest JOIN last AS kind ON kind.share > 1 OR kind.id >= oldest.id
+      CROSS JOIN LATERAL (${ids}) AS found ORDER BY id DESC LIMIT $3::int OFFSET $2::int
+    )
+    SELECT ${columns} FROM (SELECT id FROM page LIMIT ${largestPage}) AS page
+    JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`;
+}
+
+/** Runs a query over the tickets of the row `kind`. */
+function ofKind(kind: string[], query: (tickets: string) => string): string {
+  const among = (conditions: string[]) =>
+    query(`SELECT * FROM tickets WHERE ${['tenant_id = $1', ...conditions].join(' AND ')}`);
+  const same = kind.map((column) => `${column} = kind.${column}`);
+  if (kind.length === 1) return among(same);
+  // Counters have the empty text where tickets have no category.
+  const none = same.with(kind.indexOf('category'), "kind.category = '' AND category IS NULL");
+  return `(${among(same)}) UNION ALL (${among(none)})`;
 }

@@ -4,19 +4,18 @@ import {
   type TicketPatch,
   type TicketQuery,
   type TicketStatus,
-  ticketNumberPrefixes,
   ticketTransitions,
 } from '@itsm-api/contract';
 import { type Context, transaction, type UserContext } from '../../context.ts';
-import { lockTenant } from '../../database/lock.ts';
+import { lockRow, lockTenant } from '../../database/lock.ts';
 import { invalidField, notFound } from '../../errors.ts';
-import { presentCustomFields, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import type { Page } from '../lists.ts';
 import { checkTickets, checkUsers, reference } from '../references.ts';
 import { selectTickets } from './pages.ts';
-import { insertTicket, isSelfOrAncestor, lockTicket, type NewTicketRow, selectTicket, type TicketRow } from './sql.ts';
+import { presentTicket } from './presenter.ts';
+import { changeTicket, insertTicket, isSelfOrAncestor, type NewTicketRow, selectTicket } from './sql.ts';
 
 /** A page of tickets, newest first (spec §4). */
 export async function listTickets({ db }: Context, { page, perPage, ...filters }: TicketQuery): Promise<Page<Ticket>> {
@@ -36,22 +35,14 @@ export async function getTicket({ db }: Context, id: number): Promise<Ticket> {
  * Creates a ticket, OPEN and with the next number of its type; emits `ticket.created`.
  * @throws ApiError INVALID_REFERENCE
  */
-export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
-  const watcherUserIds = ascending(input.watcherUserIds ?? []);
-  await checkUsers(context, [
-    ...reference('assigneeId', input.assigneeId),
-    ...(input.watcherUserIds ?? []).map((id, index) => ({ path: `watcherUserIds.${index}`, id })),
-  ]);
-  await checkTickets(context, reference('parentId', input.parentId));
-
-  const insert = ({ db }: Context, evenIfSubscribed: boolean) =>
-    insertTicket(db, newRow(context, input), { watcherUserIds, evenIfSubscribed });
-  const unheard = await insert(context, false);
-  if (unheard !== undefined) return presentTicket(unheard);
-
+export function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
   return transaction(context, async (context) => {
-    const row = await insert(context, true);
-    if (row === undefined) throw new Error('The ticket was not inserted.');
+    await checkUsers(context, [
+      ...reference('assigneeId', input.assigneeId),
+      ...(input.watcherUserIds ?? []).map((id, index) => ({ path: `watcherUserIds.${index}`, id })),
+    ]);
+    await checkTickets(context, reference('parentId', input.parentId));
+    const row = await insertTicket(context.db, newRow(context, input), ascending(input.watcherUserIds ?? []));
     const ticket = presentTicket(row);
     await emit(context, 'ticket.created', { payload: ticket });
     return ticket;
@@ -65,52 +56,17 @@ export async function createTicket(context: UserContext, input: NewTicket): Prom
 export function updateTicket(context: Context, id: number, patch: TicketPatch): Promise<Ticket> {
   return transaction(context, async (context) => {
     const { db } = context;
-    const locked = await lockTicket(db, id);
-    if (locked === undefined) throw notFound('ticket');
-    const before = presentTicket(locked.ticket);
+    if (!(await lockRow(db, 'tickets', id))) throw notFound('ticket');
+    const before = await getTicket(context, id);
     const after = merge(before, patch, context.now());
     const changes = changesBetween(before, after);
     if (Object.keys(changes).length === 0) return before;
 
     await checkReferences(context, before, patch);
-    const { watcherUserIds, id: _, ticketNumber, type, requesterId, createdAt, updatedAt, ...columns } = after;
-    const [row] = await db.ticket.updateManyAndReturn({
-      where: { id },
-      data: { ...columns, resolvedAt: toDate(after.resolvedAt), closedAt: toDate(after.closedAt) },
-    });
-    if (row === undefined) throw notFound('ticket');
-    if (changes.watcherUserIds) {
-      await db.ticketWatcher.deleteMany({ where: { ticketId: id } });
-      await addWatchers(context, row.id, watcherUserIds);
-    }
-    const ticket = presentTicket({ ...row, watcherUserIds: watcherUserIds.map(BigInt) });
-    if (locked.heard) await emit(context, 'ticket.updated', { payload: ticket, changes });
+    const ticket = presentTicket(await changeTicket(db, after));
+    await emit(context, 'ticket.updated', { payload: ticket, changes });
     return ticket;
   });
-}
-
-/** A ticket as the API answers it and as events carry it. */
-export function presentTicket(row: TicketRow): Ticket {
-  return {
-    id: presentId(row.id),
-    ticketNumber: `${ticketNumberPrefixes[row.type]}-${row.number}`,
-    title: row.title,
-    description: row.description,
-    type: row.type,
-    status: row.status,
-    priority: row.priority,
-    category: row.category,
-    categoryConfigId: row.categoryConfigId,
-    requesterId: presentId(row.requesterId),
-    assigneeId: presentId(row.assigneeId),
-    watcherUserIds: row.watcherUserIds.map((id) => presentId(id)),
-    parentId: presentId(row.parentId),
-    customFields: presentCustomFields(row.customFields),
-    resolution: row.resolution,
-    resolvedAt: presentTimestamp(row.resolvedAt),
-    closedAt: presentTimestamp(row.closedAt),
-    ...presentTimestamps(row),
-  };
 }
 
 /** The ticket as the patch would leave it; what the patch alone can break is checked here. */
@@ -158,10 +114,6 @@ async function checkReferences(context: Context, before: Ticket, patch: TicketPa
   }
 }
 
-async function addWatchers({ db }: Context, ticketId: bigint, userIds: number[]): Promise<void> {
-  await db.ticketWatcher.createMany({ data: userIds.map((userId) => ({ ticketId, userId })) });
-}
-
 function newRow({ userId, now }: UserContext, input: NewTicket): NewTicketRow {
   return {
     title: input.title,
@@ -170,11 +122,11 @@ function newRow({ userId, now }: UserContext, input: NewTicket): NewTicketRow {
     priority: input.priority ?? 'MEDIUM',
     category: input.category ?? null,
     categoryConfigId: input.categoryConfigId ?? null,
-    requesterId: userId,
-    assigneeId: input.assigneeId == null ? null : BigInt(input.assigneeId),
-    parentId: input.parentId == null ? null : BigInt(input.parentId),
+    requesterId: Number(userId),
+    assigneeId: input.assigneeId ?? null,
+    parentId: input.parentId ?? null,
     customFields: input.customFields ?? {},
-    at: now(),
+    createdAt: now().toISOString(),
   };
 }
 

@@ -1,26 +1,25 @@
-import { Prisma, type Ticket } from '../../database/generated/client.ts';
-import type { TicketType } from '../../database/generated/enums.ts';
-import { type Statement, selectRows } from '../../database/statements.ts';
-import { noSubscriber } from '../../database/subscribers.ts';
-import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
+import type { Ticket } from '@itsm-api/contract';
+import type { Ticket as Columns } from '../../database/generated/client.ts';
+import { selectRows } from '../../database/statements.ts';
+import type { TenantClient } from '../../database/tenant-client.ts';
 
 /*
  * Tickets in SQL. Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
  * their own; here each is one statement (docs/decisions/totals.md). Every statement filters by tenant itself.
- * Tickets come as JSON, which costs the server half of what rows of twenty columns do.
+ * Tickets come and go as JSON, which costs the server half of what rows of twenty columns do.
  */
 
-/** A column as Prisma reads it, or as it is in JSON. */
-type Stored<Column> = Column extends bigint ? bigint | number : Column extends Date ? Date | string : Column;
+/** A column as it is in JSON. */
+type Json<Column> = Column extends bigint ? number : Column extends Date ? string : Column;
 
 /** A ticket with its watchers, ascending. */
-export type TicketRow = { [Name in Exclude<keyof Ticket, 'tenantId' | 'ordinal'>]: Stored<Ticket[Name]> } & {
-  watcherUserIds: (bigint | number)[];
+export type TicketRow = { [Name in Exclude<keyof Columns, 'tenantId' | 'ordinal'>]: Json<Columns[Name]> } & {
+  watcherUserIds: number[];
 };
 
 /** What a new ticket is made from; the rest is the database's. */
 export type NewTicketRow = Pick<
-  Ticket,
+  TicketRow,
   | 'title'
   | 'description'
   | 'type'
@@ -30,7 +29,9 @@ export type NewTicketRow = Pick<
   | 'requesterId'
   | 'assigneeId'
   | 'parentId'
-> & { customFields: object; at: Date };
+  | 'customFields'
+  | 'createdAt'
+>;
 
 /** The columns of a TicketRow from `t`, without the watchers. */
 const ownColumns = `
@@ -49,83 +50,91 @@ const selectOne = `SELECT (SELECT to_json(ticket) FROM (
 
 /** One ticket of the tenant. */
 export async function selectTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
-  const statement: Statement = { text: selectOne, values: [db.$tenantId, id] };
-  const [row] = await selectRows<{ ticket: TicketRow | null }>(db, statement);
+  const [row] = await selectRows<{ ticket: TicketRow | null }>(db, { text: selectOne, values: [db.$tenantId, id] });
   return row?.ticket ?? undefined;
 }
 
-/**
- * Locks one ticket until the end of the transaction, and reads it as it then is. `heard` tells whether anybody
- * subscribes to its changes. Resolves to undefined when the tenant has no such ticket.
- */
-export async function lockTicket(
-  db: TenantClient,
-  id: number,
-): Promise<{ ticket: TicketRow; heard: boolean } | undefined> {
-  const tenantId = db.$tenantId;
-  const statement = Prisma.sql`
-    SELECT (SELECT to_json(ticket) FROM (SELECT ${Prisma.raw(columns)}) AS ticket) AS ticket,
-      NOT ${noSubscriber(tenantId, 'ticket.updated')} AS heard,
-      t.xmin = (SELECT seen.xmin FROM tickets seen WHERE seen.tenant_id = t.tenant_id AND seen.id = t.id) AS fresh
-    FROM tickets t WHERE t.tenant_id = ${tenantId} AND t.id = ${id}
-    FOR NO KEY UPDATE OF t`;
-  const read = () => selectRows<{ ticket: TicketRow; heard: boolean; fresh: boolean }>(db, statement);
-  const [row] = await read();
-  if (row === undefined || row.fresh) return row;
-  // Where another change had to be waited for, the ticket is that change's and its watchers are older. Now it is ours.
-  const [again] = await read();
-  return again;
-}
+const insert = `
+  WITH given AS (
+    SELECT * FROM json_to_record($2::json) AS given (title text, description text, type text, priority text, category text,
+      "categoryConfigId" text, "requesterId" bigint, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb,
+      "createdAt" timestamptz)
+  ), sequence AS (
+    INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
+    SELECT $1::bigint, 1, (type = 'INCIDENT')::int, (type = 'PROBLEM')::int, (type = 'CHANGE')::int,
+      (type = 'SERVICE_REQUEST')::int FROM given
+    ON CONFLICT (tenant_id) DO UPDATE SET total = s.total + 1, incident = s.incident + EXCLUDED.incident,
+      problem = s.problem + EXCLUDED.problem, change = s.change + EXCLUDED.change,
+      service_request = s.service_request + EXCLUDED.service_request
+    RETURNING *
+  ), t AS (
+    INSERT INTO tickets (id, tenant_id, ordinal, type, number, title, description, priority, category,
+      category_config_id, requester_id, assignee_id, parent_id, custom_fields, created_at, updated_at)
+    SELECT nextval('tickets_id_seq'), $1, sequence.total, type,
+      CASE type WHEN 'INCIDENT' THEN incident WHEN 'PROBLEM' THEN problem WHEN 'CHANGE' THEN change
+        ELSE service_request END,
+      title, description, priority, category, "categoryConfigId", "requesterId", "assigneeId", "parentId",
+      "customFields", "createdAt", "createdAt"
+    FROM sequence, given
+    RETURNING *
+  ), watcher AS (
+    INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT t.tenant_id, t.id, unnest($3::bigint[]) FROM t
+  )
+  SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $3::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
 
 /**
- * Makes a ticket with its watchers, the next ordinal and the next number of its type, unless somebody subscribes to
- * `ticket.created` and `evenIfSubscribed` is false: then nothing is done, and undefined is answered. One statement,
- * so one transaction. The sequence stays locked until it is committed, which keeps ordinals and ids in one order.
+ * Makes a ticket with its watchers, the next ordinal and the next number of its type. The tenant's sequence stays locked
+ * until the transaction is committed, which keeps ordinals and ids in one order.
  */
 export async function insertTicket(
   db: TenantClient,
   ticket: NewTicketRow,
-  { watcherUserIds, evenIfSubscribed }: { watcherUserIds: number[]; evenIfSubscribed: boolean },
-): Promise<TicketRow | undefined> {
-  const tenantId = db.$tenantId;
-  const ofType = (type: TicketType) => Number(ticket.type === type);
-  const statement = Prisma.sql`
-    WITH sequence AS (
-      INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
-      SELECT ${tenantId}::bigint, 1, ${ofType('INCIDENT')}::int, ${ofType('PROBLEM')}::int, ${ofType('CHANGE')}::int,
-        ${ofType('SERVICE_REQUEST')}::int
-      WHERE ${evenIfSubscribed} OR ${noSubscriber(tenantId, 'ticket.created')}
-      ON CONFLICT (tenant_id) DO UPDATE SET total = s.total + 1, incident = s.incident + EXCLUDED.incident,
-        problem = s.problem + EXCLUDED.problem, change = s.change + EXCLUDED.change,
-        service_request = s.service_request + EXCLUDED.service_request
-      RETURNING total, ${Prisma.raw(ticket.type.toLowerCase())} AS number
-    ), t AS (
-      INSERT INTO tickets (id, tenant_id, ordinal, type, number, title, description, priority, category,
-        category_config_id, requester_id, assignee_id, parent_id, custom_fields, created_at, updated_at)
-      SELECT nextval('tickets_id_seq'), ${tenantId}, sequence.total, ${ticket.type}::"TicketType", sequence.number,
-        ${ticket.title}, ${ticket.description}, ${ticket.priority}::"Priority", ${ticket.category}::"TicketCategory",
-        ${ticket.categoryConfigId}, ${ticket.requesterId}, ${ticket.assigneeId}, ${ticket.parentId},
-        ${JSON.stringify(ticket.customFields)}::jsonb, ${ticket.at}::timestamptz, ${ticket.at}::timestamptz
-      FROM sequence
-      RETURNING *
-    ), watcher AS (
-      INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
-      SELECT t.tenant_id, t.id, unnest(${watcherUserIds}::bigint[]) FROM t
-    )
-    SELECT to_json(ticket) AS ticket FROM (
-      SELECT ${Prisma.raw(ownColumns)}, ${watcherUserIds}::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
-  const [row] = await selectRows<{ ticket: TicketRow }>(db, statement);
-  return row?.ticket;
+  watcherUserIds: number[],
+): Promise<TicketRow> {
+  const values = [db.$tenantId, JSON.stringify(ticket), watcherUserIds];
+  const [row] = await selectRows<{ ticket: TicketRow }>(db, { text: insert, values });
+  if (row === undefined) throw new Error('The ticket was not inserted.');
+  return row.ticket;
 }
+
+const update = `
+  WITH given AS (
+    SELECT * FROM json_to_record($3::json) AS given (title text, description text, status text, priority text,
+      category text, "categoryConfigId" text, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb,
+      resolution text, "resolvedAt" timestamptz, "closedAt" timestamptz, "updatedAt" timestamptz)
+  ), t AS (
+    UPDATE tickets SET title = given.title, description = given.description, status = given.status,
+      priority = given.priority, category = given.category, category_config_id = given."categoryConfigId",
+      assignee_id = given."assigneeId", parent_id = given."parentId", custom_fields = given."customFields",
+      resolution = given.resolution, resolved_at = given."resolvedAt", closed_at = given."closedAt",
+      updated_at = given."updatedAt"
+    FROM given WHERE tenant_id = $1 AND id = $2
+    RETURNING tickets.*
+  ), removed AS (
+    DELETE FROM ticket_watchers WHERE tenant_id = $1 AND ticket_id = $2 AND user_id <> ALL ($4::bigint[])
+  ), added AS (
+    INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT $1, $2, unnest($4::bigint[]) ON CONFLICT DO NOTHING
+  )
+  SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $4::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
+
+/** Changes a ticket that the transaction has locked, and its watchers. `updatedAt` is set as Prisma does elsewhere. */
+export async function changeTicket(db: TenantClient, ticket: Ticket): Promise<TicketRow> {
+  const values = [db.$tenantId, ticket.id, JSON.stringify({ ...ticket, updatedAt: new Date() }), ticket.watcherUserIds];
+  const [row] = await selectRows<{ ticket: TicketRow }>(db, { text: update, values });
+  if (row === undefined) throw new Error('The ticket was not changed.');
+  return row.ticket;
+}
+
+const ancestors = `
+  WITH RECURSIVE chain (id, parent_id) AS (
+    SELECT id, parent_id FROM tickets WHERE tenant_id = $1 AND id = $2
+    UNION
+    SELECT t.id, t.parent_id FROM tickets t JOIN chain c ON t.tenant_id = $1 AND t.id = c.parent_id
+  )
+  SELECT 1 AS found FROM chain WHERE id = $3`;
 
 /** Whether `ancestorId` is the ticket itself or stands above `ticketId` in the tree of parents. */
 export async function isSelfOrAncestor(db: TenantClient, ancestorId: number, ticketId: number): Promise<boolean> {
-  const rows = await rawClient(db).$queryRaw<unknown[]>`
-    WITH RECURSIVE chain (id, parent_id) AS (
-      SELECT id, parent_id FROM tickets WHERE tenant_id = ${db.$tenantId} AND id = ${ticketId}
-      UNION
-      SELECT t.id, t.parent_id FROM tickets t JOIN chain c ON t.tenant_id = ${db.$tenantId} AND t.id = c.parent_id
-    )
-    SELECT 1 FROM chain WHERE id = ${ancestorId}`;
+  const rows = await selectRows(db, { text: ancestors, values: [db.$tenantId, ticketId, ancestorId] });
   return rows.length > 0;
 }

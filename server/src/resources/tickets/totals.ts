@@ -20,7 +20,7 @@ export async function findWrongTotals(prisma: PrismaClient): Promise<WrongTotal[
       await tx.$executeRaw`SET LOCAL statement_timeout = 0`;
       return tx.$queryRaw<WrongTotal[]>`
       WITH counted AS (
-        SELECT tenant_id, a.id AS assignee_id, status, priority, type, COALESCE(category::text, '') AS category,
+        SELECT tenant_id, a.id AS assignee_id, status, priority, type, COALESCE(category, '') AS category,
           count(*)::int AS count
         FROM tickets CROSS JOIN LATERAL (VALUES (0::bigint), (assignee_id)) AS a (id)
         WHERE a.id IS NOT NULL

@@ -1,0 +1,27 @@
+import { type Ticket, ticketNumberPrefixes } from '@itsm-api/contract';
+import { presentTimestamp, presentTimestamps } from '../../present.ts';
+import type { TicketRow } from './sql.ts';
+
+/** A ticket as the API answers it and as events carry it. */
+export function presentTicket(row: TicketRow): Ticket {
+  return {
+    id: row.id,
+    ticketNumber: `${ticketNumberPrefixes[row.type]}-${row.number}`,
+    title: row.title,
+    description: row.description,
+    type: row.type,
+    status: row.status,
+    priority: row.priority,
+    category: row.category,
+    categoryConfigId: row.categoryConfigId,
+    requesterId: row.requesterId,
+    assigneeId: row.assigneeId,
+    watcherUserIds: row.watcherUserIds,
+    parentId: row.parentId,
+    customFields: row.customFields,
+    resolution: row.resolution,
+    resolvedAt: presentTimestamp(row.resolvedAt),
+    closedAt: presentTimestamp(row.closedAt),
+    ...presentTimestamps(row),
+  };
+}

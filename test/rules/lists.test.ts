@@ -1,0 +1,140 @@
+import { contract, type Endpoint, pathPrefix } from '@itsm-api/contract';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type * as z from 'zod';
+import { type Api, startApi } from '../support/api.ts';
+import { endpoints } from '../support/samples.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/*
+ * How PostgreSQL finds what lists ask for, under row-level security. It lets a condition reach an index only where its
+ * operator is leakproof; any other is checked row by row, on all rows of the tenant (docs/decisions/tenancy.md).
+ */
+let api: Api;
+let workspace: Workspace;
+/** Asks with the rights of a request. */
+let client: pg.Client;
+
+beforeAll(async () => {
+  api = await startApi({ ownDatabase: true });
+  workspace = await createWorkspace(api);
+  client = new pg.Client({ connectionString: api.databaseUrl });
+  await client.connect();
+  await fill(await createWorkspace(api));
+  await fill(workspace);
+  await client.query('ANALYZE');
+  await client.query('SET ROLE itsm_request');
+  // What pays with a million rows is to be chosen for these few.
+  await client.query('SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off');
+  await client.query("SELECT set_config('itsm.tenant_id', $1, false)", [String(workspace.tenantId)]);
+}, 60_000);
+afterAll(async () => {
+  await client.end();
+  await api.close();
+});
+
+/** So many rows that an index is worth its while. */
+async function fill({ tenantId, userId }: Workspace): Promise<void> {
+  const each = `FROM generate_series(1, 3000) AS i`;
+  const of = (values: string[], every: number) =>
+    `(ARRAY[${values.map((value) => `'${value}'`).join(', ')}])[1 + i / ${every} % ${values.length}]`;
+  const assignee = `CASE WHEN i % 7 = 0 THEN ${userId} END`;
+  await client.query(`
+    INSERT INTO users (tenant_id, name, email, role, active, updated_at)
+      SELECT ${tenantId}, 'User', 'u' || i || '@example.com', ${of(['AGENT', 'REQUESTER'], 1)}, i % 9 > 0, now() ${each};
+    INSERT INTO assets (tenant_id, name, asset_tag, type, status, assigned_to_id, updated_at)
+      SELECT ${tenantId}, 'Asset', 'A' || i, ${of(['LAPTOP', 'SERVER', 'OTHER'], 1)},
+        ${of(['IN_USE', 'IN_STOCK', 'RETIRED', 'LOST'], 3)}, ${assignee}, now() ${each};
+    INSERT INTO projects (tenant_id, key, name, status, updated_at)
+      SELECT ${tenantId}, 'K' || i, 'Project', ${of(['PLANNED', 'ACTIVE', 'COMPLETED'], 1)}, now() ${each};
+    INSERT INTO tasks (tenant_id, project_id, title, status, priority, assignee_id, updated_at)
+      SELECT ${tenantId}, (SELECT max(id) FROM projects), 'Task', ${of(['TODO', 'BLOCKED', 'DONE'], 1)},
+        ${of(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'], 3)}, ${assignee}, now() ${each};
+    INSERT INTO ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 3000, 3000);
+    INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, status, priority, category, requester_id,
+        assignee_id, updated_at)
+      SELECT ${tenantId}, i, i, ${of(['INCIDENT', 'CHANGE', 'PROBLEM'], 1)}, 'Ticket', 'It is broken.',
+        ${of(['OPEN', 'PENDING', 'RESOLVED', 'CLOSED'], 3)}, ${of(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'], 12)},
+        NULLIF(${of(['EMAIL', 'ACCESS', 'NONE'], 48)}, 'NONE'), ${userId}, ${assignee}, now() ${each}`);
+}
+
+interface Plan {
+  'Node Type': string;
+  'Index Cond'?: string;
+  Filter?: string;
+  Plans?: Plan[];
+}
+
+/** The statements that answer a request, and what each does, node by node. */
+async function plansOf(path: string): Promise<{ text: string; nodes: Plan[] }[]> {
+  const query = vi.spyOn(api.databases.requests.pool, 'query');
+  const { status } = await workspace.call('GET', path);
+  expect(status, path).toBe(200);
+  const texts = query.mock.calls.map(([config]) => (config as unknown as { text: string }).text);
+  query.mockRestore();
+  const plans: { text: string; nodes: Plan[] }[] = [];
+  for (const text of texts) {
+    const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
+    plans.push({ text, nodes: nodesOf(rows[0]['QUERY PLAN'][0].Plan) });
+  }
+  return plans;
+}
+
+function nodesOf(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** Fails where a statement that filters by these columns checks one row by row, or does not look for it in an index. */
+async function expectIndexed(path: string, columns: string[]): Promise<void> {
+  let filtering = 0;
+  for (const { text, nodes } of await plansOf(path)) {
+    for (const column of columns.map((name) => new RegExp(`\\b${name}\\b`))) {
+      if (!column.test(text.slice(text.indexOf('WHERE')))) continue;
+      filtering++;
+      expect(nodes.map((node) => node.Filter).join(' '), path).not.toMatch(column);
+      expect(nodes.map((node) => node['Index Cond']).join(' '), path).toMatch(column);
+    }
+  }
+  expect(filtering, path).toBeGreaterThanOrEqual(columns.length);
+}
+
+/** The filters of a list, each with values that rows have: one, and two. */
+async function filtersOf({ query }: Endpoint, path: string): Promise<[name: string, [one: string, two: string]][]> {
+  const { body } = await workspace.call('GET', `${path}?perPage=100`);
+  const names = Object.keys((query as z.ZodObject).shape).filter((name) => !['page', 'perPage'].includes(name));
+  return names.map((name) => {
+    const values = body.data
+      .map((row: Record<string, unknown>) => row[name])
+      .filter((value: unknown) => value !== null);
+    const [one, other = one] = new Set(values);
+    return [name, [`${one}`, `${one},${other}`]];
+  });
+}
+
+const columnOf = (filter: string) => filter.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const lists = endpoints.filter(({ route }) => (route.query as Partial<z.ZodObject>).shape?.page !== undefined);
+
+it.each(lists.map((list) => [list.title, list] as const))(
+  '%s finds by index whatever it filters by',
+  async (_, list) => {
+    const { rows } = await client.query('SELECT max(id) AS id FROM projects');
+    const path = list.route.path.slice(pathPrefix.length).replace(':id', rows[0].id);
+    for (const [name, [one]] of await filtersOf(list.route, path)) {
+      for (const page of [1, 2]) await expectIndexed(`${path}?${name}=${one}&page=${page}&perPage=1`, [columnOf(name)]);
+    }
+  },
+);
+
+it('GET /tickets does so for every choice of filters, and several values', async () => {
+  const filters = await filtersOf(contract.tickets.list, '/tickets');
+  const choices: (typeof filters)[] = [[]];
+  for (const filter of filters) choices.push(...choices.map((some) => [...some, filter]));
+  for (const choice of choices) {
+    for (const values of [0, 1] as const) {
+      const query = choice.map(([name, of]) => `${name}=${of[values]}`).join('&');
+      const columns = choice.length > 0 ? choice.map(([name]) => columnOf(name)) : ['ordinal'];
+      for (const page of [1, 2]) await expectIndexed(`/tickets?${query}&page=${page}&perPage=1`, columns);
+    }
+  }
+});

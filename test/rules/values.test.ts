@@ -1,0 +1,42 @@
+import {
+  AssetStatus,
+  AssetType,
+  Priority,
+  ProjectStatus,
+  TaskStatus,
+  TicketCategory,
+  TicketStatus,
+  TicketType,
+  UserRole,
+} from '@itsm-api/contract';
+import { DeliveryState } from '@itsm-api/server/webhooks/delivery-state.ts';
+import pg from 'pg';
+import { expect, it } from 'vitest';
+import { workerDatabaseUrl } from '../support/database.ts';
+
+it('the database takes the values that the contract names, and no others', async () => {
+  const client = new pg.Client({ connectionString: await workerDatabaseUrl() });
+  await client.connect();
+  const { rows } = await client.query<{ name: string; definition: string }>(
+    `SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint
+     WHERE contype = 'c' AND connamespace = 'public'::regnamespace`,
+  );
+  await client.end();
+  const taken = rows.map(({ name, definition }) => {
+    return [name, [...definition.matchAll(/'([A-Z_]+)'/g)].map(([, value]) => value)] as const;
+  });
+  expect(Object.fromEntries(taken)).toEqual({
+    assets_status_check: AssetStatus.options,
+    assets_type_check: AssetType.options,
+    deliveries_state_check: DeliveryState.options,
+    projects_priority_check: Priority.options,
+    projects_status_check: ProjectStatus.options,
+    tasks_priority_check: Priority.options,
+    tasks_status_check: TaskStatus.options,
+    tickets_category_check: TicketCategory.options,
+    tickets_priority_check: Priority.options,
+    tickets_status_check: TicketStatus.options,
+    tickets_type_check: TicketType.options,
+    users_role_check: UserRole.options,
+  });
+});
