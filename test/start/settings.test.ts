@@ -1,7 +1,7 @@
 import { readSettings } from '@itsm-api/server/env.ts';
 import { describe, expect, it } from 'vitest';
 
-const sealingKey = Buffer.alloc(32, 1).toString('base64');
+const secretKey = Buffer.alloc(32, 1).toString('base64');
 
 describe('the settings', () => {
   it('have defaults for all', () => {
@@ -39,7 +39,7 @@ describe('the settings', () => {
     ['WEBHOOK_ALLOW_PRIVATE_TARGETS', 'yes'],
   ])('refuse %s=%s in one line that names it', (name, value) => {
     const read = () =>
-      readSettings({ DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: sealingKey, [name]: value });
+      readSettings({ DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: secretKey, [name]: value });
     expect(read).toThrow(new RegExp(`^${name}: must be [^\\n]+$`));
   });
 
@@ -47,7 +47,7 @@ describe('the settings', () => {
     expect(() => readSettings({ PORT: 'x', LOG_LEVEL: 'x' })).toThrow(/^PORT: .*\nLOG_LEVEL: .*$/);
   });
 
-  it('want a sealing key of one’s own with a database of one’s own', () => {
+  it('want a secret key of one’s own with a database of one’s own', () => {
     expect(() => readSettings({ DATABASE_URL: 'postgresql://localhost/itsm' })).toThrow(
       /^WEBHOOK_SECRET_KEY: is required/,
     );

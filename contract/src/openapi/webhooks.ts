@@ -1,3 +1,4 @@
+import { describeSchedule } from '../delivery-schedule.ts';
 import { deliveryBody, type EventType, events } from '../events.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Operation, Parameter } from './types.ts';
@@ -12,14 +13,15 @@ const vector = {
   standard: 'v1,lfE0Xw2XpYn5cGjhfWo5CiLxJNb35aa99bPb0jZGbz8= v1,9RWj6Osiw0ZqBYVn3srNwo08NlB5KV1CwoZKLpTIQiE=',
 };
 
+const schedule = describeSchedule();
+
 /** What is said of deliveries as a whole. */
 export const deliveriesDescription = `
 What subscriptions deliver: a \`POST\` of JSON to the URL registered, at least once per event and in no certain order.
 \`webhook-id\` is the same on every attempt: deduplicate by it.
 
-Answer with a 2xx within 15 seconds. Anything else is tried again, 10 times in all over more than three days; \`Retry-After\`
-is honoured. A 410, or five days without a success, pauses the subscription: one event is tried every hour, and a
-success resumes all.
+${schedule.success} ${schedule.retries}
+${schedule.pause}
 
 **Verify every delivery** over the raw body, before it is parsed, and compare in constant time:
 
