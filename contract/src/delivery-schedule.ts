@@ -36,17 +36,3 @@ export function inWords(milliseconds: number): string {
   const count = milliseconds / length;
   return count === 1 ? `1 ${unit}` : `${count} ${unit}s`;
 }
-
-/** The schedule in sentences, for the reference and the guides. */
-export function describeSchedule() {
-  const { attemptTimeout, waits, pauseAfter, pausedOpening } = deliverySchedule;
-  const days = (milliseconds: number) => `${numerals[Math.floor(milliseconds / day)]} days`;
-  const span = days(waits.reduce((sum: number, wait) => sum + wait, 0));
-  return {
-    success: `Answer with a 2xx within ${inWords(attemptTimeout)}.`,
-    retries: `Anything else is tried again, ${waits.length + 1} times in all over more than ${span}; \`Retry-After\` is honoured.`,
-    pause: `A 410, or ${days(pauseAfter)} without a success, pauses the subscription: one event is tried every ${inWords(pausedOpening).replace(/^1 /, '')}, and a success resumes all.`,
-  };
-}
-
-const numerals = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];

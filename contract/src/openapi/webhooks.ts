@@ -1,5 +1,5 @@
-import { describeSchedule } from '../delivery-schedule.ts';
 import { deliveryBody, type EventType, events } from '../events.ts';
+import { scheduleForReceivers } from './schedule.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Operation, Parameter } from './types.ts';
 
@@ -13,15 +13,13 @@ const vector = {
   standard: 'v1,lfE0Xw2XpYn5cGjhfWo5CiLxJNb35aa99bPb0jZGbz8= v1,9RWj6Osiw0ZqBYVn3srNwo08NlB5KV1CwoZKLpTIQiE=',
 };
 
-const schedule = describeSchedule();
-
 /** What is said of deliveries as a whole. */
 export const deliveriesDescription = `
 What subscriptions deliver: a \`POST\` of JSON to the URL registered, at least once per event and in no certain order.
 \`webhook-id\` is the same on every attempt: deduplicate by it.
 
-${schedule.success} ${schedule.retries}
-${schedule.pause}
+${scheduleForReceivers.success}. ${scheduleForReceivers.retries}
+${scheduleForReceivers.pause}
 
 **Verify every delivery** over the raw body, before it is parsed, and compare in constant time:
 
