@@ -23,11 +23,17 @@ async function start(each: number) {
     api.databaseUrl,
     `INSERT INTO events (tenant_id, public_id, type, body)
        SELECT ${workspace.tenantId}, '${name}' || n, 'ticket.created', '{}' FROM generate_series(1, ${each * states.length}) n;
-     INSERT INTO deliveries (tenant_id, subscription_id, event_id, attempts, state, settled_at, next_attempt_at)
-       SELECT e.tenant_id, ${id}, e.id, 3, s.state::"DeliveryState", CASE WHEN s.state <> 'PENDING' THEN now() END, now() + interval '1 hour'
-       FROM (SELECT *, row_number() OVER (ORDER BY id) AS n FROM events WHERE public_id LIKE '${name}%') e
-       JOIN unnest('{${states}}'::text[]) WITH ORDINALITY AS s (state, place) ON s.place = 1 + e.n % ${states.length}`,
+     INSERT INTO deliveries (tenant_id, subscription_id, event_id, attempts, next_attempt_at)
+       SELECT tenant_id, ${id}, id, 3, now() + interval '1 hour' FROM events WHERE public_id LIKE '${name}%'`,
   );
+  for (const [place, state] of states.entries()) {
+    const settledAt = state === 'PENDING' ? 'NULL' : 'now()';
+    const every = `subscription_id = ${id} AND id % ${states.length} = ${place}`;
+    await execute(
+      api.databaseUrl,
+      `UPDATE deliveries SET state = '${state}', settled_at = ${settledAt} WHERE ${every}`,
+    );
+  }
   const rows = () => api.prisma.delivery.findMany({ where: { subscriptionId: id }, orderBy: { id: 'asc' } });
   const due = async () => (await rows()).filter(({ attempts }) => attempts === 0);
   return { workspace, context: workspace.context, id, rows, due };

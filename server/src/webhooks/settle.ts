@@ -85,16 +85,16 @@ function judge(settlements: Settlement[], locked: LockedDelivery[]): Settled[] {
 
 async function updateDeliveries(tx: Prisma.TransactionClient, settled: Settled[]): Promise<void> {
   if (settled.length === 0) return;
-  const rows = settled.map(({ delivery: { tenantId, id }, state, nextAttemptAt, settledAt }) => {
-    return { tenantId, id, state, nextAttemptAt, settledAt };
+  const rows = settled.map(({ delivery, state, nextAttemptAt, settledAt }) => {
+    const { tenantId, id } = delivery;
+    return { tenant_id: tenantId, id, state, next_attempt_at: nextAttemptAt, settled_at: settledAt };
   });
   await tx.$executeRaw`
     UPDATE deliveries d
-    SET state = g.state::"DeliveryState", claim = NULL, next_attempt_at = COALESCE(g."nextAttemptAt", d.next_attempt_at),
-      settled_at = g."settledAt"
-    FROM json_to_recordset(${batch(rows)}::text::json)
-      AS g ("tenantId" bigint, id bigint, state text, "nextAttemptAt" timestamptz, "settledAt" timestamptz)
-    WHERE d.tenant_id = g."tenantId" AND d.id = g.id`;
+    SET state = g.state, claim = NULL, next_attempt_at = COALESCE(g.next_attempt_at, d.next_attempt_at),
+      settled_at = g.settled_at
+    FROM json_populate_recordset(NULL::deliveries, ${batch(rows)}::text::json) g
+    WHERE d.tenant_id = g.tenant_id AND d.id = g.id`;
 }
 
 async function insertAttempts(tx: Prisma.TransactionClient, settled: Settled[]): Promise<void> {
