@@ -43,7 +43,8 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
 
 /**
  * Cancels deliveries to a subscription, at most so many and in a transaction of their own: what is in flight too, but
- * not what is being settled just now. Resolves to how many there were.
+ * not what is being settled just now. In the order of their index, without which the last batches would look through
+ * all that were cancelled before. Resolves to how many there were.
  */
 export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, atMost: number): Promise<number> {
   const { tenantId, subscriptionId } = ref;
@@ -51,5 +52,5 @@ export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, atMost
     UPDATE deliveries SET state = 'CANCELLED', claim = NULL, settled_at = now()
     WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
       SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = 'PENDING'
-      LIMIT ${atMost} FOR NO KEY UPDATE SKIP LOCKED))`;
+      ORDER BY next_attempt_at LIMIT ${atMost} FOR NO KEY UPDATE SKIP LOCKED))`;
 }

@@ -25,7 +25,7 @@ export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Prom
         SELECT old.tenant_id, old.id FROM tenants t CROSS JOIN LATERAL (
           SELECT tenant_id, id FROM deliveries
           WHERE tenant_id = t.id AND settled_at < now() - ${keepDays}::int * interval '1 day' AND state <> 'PENDING'
-          LIMIT ${batchSize}
+          ORDER BY settled_at LIMIT ${batchSize}
         ) old LIMIT ${batchSize})`,
   );
   await inBatches(
@@ -36,6 +36,7 @@ export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Prom
           SELECT e.tenant_id, e.id FROM events e
           WHERE e.tenant_id = t.id AND e.created_at < now() - ${keepDays}::int * interval '1 day'
             AND NOT EXISTS (SELECT FROM deliveries d WHERE d.tenant_id = e.tenant_id AND d.event_id = e.id)
+          ORDER BY e.created_at
           LIMIT ${batchSize}
         ) old LIMIT ${batchSize})`,
   );
