@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { clientSources } from '../client/generate.ts';
+import { scheduleForReceivers, scheduleRules } from '../contract/src/openapi/schedule.ts';
 import { openApiDocument } from '../contract/src/openapi.ts';
 import { envExample } from '../server/src/env.ts';
 
@@ -11,6 +12,11 @@ const files: Record<string, string> = {
   'contract/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
   ...clientSources(),
   '.env.example': envExample(),
+  'docs/decisions/webhook-deliveries.md': await withSchedule('docs/decisions/webhook-deliveries.md', scheduleRules),
+  'docs/guides/verifying-webhooks.md': await withSchedule('docs/guides/verifying-webhooks.md', [
+    `${scheduleForReceivers.success} and work afterwards. ${scheduleForReceivers.retries}`,
+    scheduleForReceivers.pause,
+  ]),
 };
 
 for (const [name, content] of Object.entries(files)) {
@@ -24,4 +30,14 @@ for (const [name, content] of Object.entries(files)) {
     await writeFile(file, content);
     process.stdout.write(`${name} written.\n`);
   }
+}
+
+/** A page with the schedule of deliveries between its two marks, as a list. */
+async function withSchedule(name: string, rules: string[]): Promise<string> {
+  const page = await readFile(new URL(`../${name}`, import.meta.url), 'utf8');
+  const [start, end] = ['<!-- The schedule, made by `pnpm generate`. -->\n', '<!-- The end of the schedule. -->\n'];
+  const [before, after] = [page.indexOf(start), page.indexOf(end)];
+  if (before === -1 || after < before) throw new Error(`${name}: the marks around the schedule are gone`);
+  const list = rules.map((rule) => `- ${rule}\n`).join('');
+  return `${page.slice(0, before)}${start}\n${list}\n${page.slice(after)}`;
 }

@@ -1,16 +1,18 @@
 import type { TenantClient } from './database/tenant-client.ts';
 import { inTransaction } from './database/transaction.ts';
-import type { LaneJobs } from './webhooks/lanes.ts';
-import type { SecretSealer } from './webhooks/secret.ts';
+import type { DispatchJobs } from './webhooks/dispatch-jobs.ts';
+import type { SecretCipher } from './webhooks/secret-cipher.ts';
+import type { TargetPolicy } from './webhooks/target.ts';
 
 /** What every process part is given instead of reaching for it. */
 export interface Services {
   now(): Date;
-  sealer: SecretSealer;
-  lanes: LaneJobs;
+  secretCipher: SecretCipher;
+  dispatchJobs: DispatchJobs;
   /** Tells the workers, in whatever process, that there is something to deliver. */
   wakeWorkers(): void;
-  allowPrivateTargets: boolean;
+  /** Where webhooks may be sent. */
+  targets: TargetPolicy;
 }
 
 /** What a query may use: one tenant's data, and the services. Inside a transaction `db` is the transaction. */

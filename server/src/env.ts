@@ -66,8 +66,11 @@ export const Settings = z.object({
   TRUST_PROXY: commaSeparated(isProxy, 'must be addresses or networks such as 10.0.0.0/8, or loopback').describe(
     'Proxies whose X-Forwarded-For is believed: addresses, networks or loopback, separated by commas.',
   ),
-  WEBHOOK_SECRET_KEY: commaSeparated(isSealingKey, 'must be 32 bytes in base64 (`openssl rand -base64 32`)').describe(
-    'Seals the webhook secrets: 32 bytes in base64, needed with DATABASE_URL. To change it, put the new one before the old one, with a comma.',
+  WEBHOOK_SECRET_KEY: commaSeparated(
+    isEncryptionKey,
+    'must be 32 bytes in base64 (`openssl rand -base64 32`)',
+  ).describe(
+    'Encrypts the webhook secrets: 32 bytes in base64, needed with DATABASE_URL. To change it, put the new one before the old one, with a comma.',
   ),
   WEBHOOK_ALLOW_PRIVATE_TARGETS: z
     .enum(['true', 'false'])
@@ -76,6 +79,12 @@ export const Settings = z.object({
     .describe(
       'Allows http and private addresses as webhook targets. On by itself only on a loopback HOST without DATABASE_URL and TRUST_PROXY.',
     ),
+  WEBHOOK_REFUSED_NETWORKS: commaSeparated(
+    isNetwork,
+    'must be networks such as 203.0.113.0/24 or 2001:db8::/32, separated by commas',
+  ).describe(
+    'Networks to which webhooks are never sent, separated by commas. Link-local and metadata addresses are refused anyway.',
+  ),
 });
 
 export type Settings = z.output<typeof Settings>;
@@ -115,14 +124,18 @@ function isOrigin(value: string): boolean {
 }
 
 function isProxy(value: string): boolean {
+  return ['loopback', 'linklocal', 'uniquelocal'].includes(value) || isNetwork(value);
+}
+
+/** A single address, or a network in CIDR notation. */
+function isNetwork(value: string): boolean {
   const [address = '', bits, ...rest] = value.split('/');
-  if (value === 'loopback' || value === 'linklocal' || value === 'uniquelocal') return true;
-  const version = isIP(address);
+  const version = address.includes('%') ? 0 : isIP(address);
   if (version === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-function isSealingKey(value: string): boolean {
+function isEncryptionKey(value: string): boolean {
   return /^[A-Za-z0-9+/]{43}=$/.test(value);
 }
 

@@ -9,7 +9,7 @@ import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals
 import { openRuntime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
 import { shutDownWith } from './shutdown.ts';
-import { startDelivery } from './webhooks/delivery.ts';
+import { startWebhooks } from './webhooks/start.ts';
 
 /** Starts the roles that the settings ask for and says where they are; resolves to what stops them again. */
 async function start(settings: Settings): Promise<() => Promise<void>> {
@@ -30,7 +30,7 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
     await runtime.databases.requests.pool.lend(assertWalls);
     const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
     if (ROLES.includes('worker')) {
-      stops.push(await startDelivery({ ...runtime, logger }));
+      stops.push(await startWebhooks({ ...runtime, logger }));
       const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
       await scheduleTotalsCheck(runtime.boss, { ...runtime, onWrong });
     }

@@ -7,10 +7,10 @@ import { openJobs } from './database/jobs.ts';
 import type { PrismaClient } from './database/prisma.ts';
 import { type Embedded, type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
 import type { Settings } from './env.ts';
-import { isForThisMachine } from './loopback.ts';
-import { createWaker, openLaneJobs } from './webhooks/lanes.ts';
-import { createSecretSealer } from './webhooks/secret.ts';
+import { createWaker, openDispatchJobs } from './webhooks/dispatch-jobs.ts';
+import { createSecretCipher } from './webhooks/secret-cipher.ts';
 import { checkSecretKeys, readSecretKeys } from './webhooks/secret-keys.ts';
+import { targetPolicyOf } from './webhooks/target.ts';
 
 /** An open database that is up to date, and the services over it: what the server and the command line both stand on. */
 export interface Runtime {
@@ -58,16 +58,15 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
 
   try {
     await prepare(database.url);
-    const sealer = createSecretSealer(await readSecretKeys(settings));
-    await checkSecretKeys(prisma, sealer);
-    const allowPrivateTargets = settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (embedded && isForThisMachine(settings));
+    const secretCipher = createSecretCipher(await readSecretKeys(settings));
+    await checkSecretKeys(prisma, secretCipher);
     boss = await openJobs({ pool: databases.system.pool, worker, onError: onConnectionError });
     const services = {
       now: () => new Date(),
-      sealer,
-      lanes: openLaneJobs(boss),
+      secretCipher,
+      dispatchJobs: openDispatchJobs(boss),
       wakeWorkers: createWaker(prisma),
-      allowPrivateTargets,
+      targets: targetPolicyOf(settings),
     };
     return { databases, prisma, databaseUrl: database.url, embedded, boss, services, close };
   } catch (error) {

@@ -7,7 +7,7 @@ import { MigrationError, readMigrations } from './database/migrations.ts';
 import { ensureRoles, missingRoles, systemRole } from './database/roles.ts';
 import { codeOf } from './error-code.ts';
 import { totalsQueue } from './resources/tickets/totals.ts';
-import { laneQueue } from './webhooks/lanes.ts';
+import { dispatchQueue } from './webhooks/dispatch-jobs.ts';
 import { retentionQueue } from './webhooks/retention.ts';
 
 /*
@@ -15,7 +15,7 @@ import { retentionQueue } from './webhooks/retention.ts';
  * (docs/decisions/migrations.md). The server and `itsm migrate` see to it; everybody else only looks.
  */
 
-const queues = [laneQueue, retentionQueue, totalsQueue];
+const queues = [dispatchQueue, retentionQueue, totalsQueue];
 
 /** Held while migrating. */
 const MIGRATING = '1769239405, 3';

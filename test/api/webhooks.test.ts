@@ -72,16 +72,16 @@ describe('POST /webhooks', () => {
     ['spaces around it', '  not trimmed\n'],
     ['other letters', 'ünïcödé 🔑'],
     ['256 characters', 's3cr3t!!'.repeat(32)],
-  ])('keeps a secret of %s as given, sealed for the subscription, and answers it nowhere', async (_, secret) => {
+  ])('keeps a secret of %s as given, encrypted for the subscription, and answers it nowhere', async (_, secret) => {
     const owner = await createWorkspace(api);
     const made = await create({ secret }, owner);
     expect(made.status, made.text).toBe(201);
     const { id } = made.body.data;
     const row = await storedRow(id);
     const place = { tenantId: owner.tenantId, subscriptionId: BigInt(id) };
-    expect(api.services.sealer.open(row.secret, place)).toBe(secret);
-    expect(() => api.services.sealer.open(row.secret, { ...place, subscriptionId: BigInt(id + 1) })).toThrow();
-    expect(() => api.services.sealer.open(row.secret, { ...place, tenantId: owner.tenantId + 1n })).toThrow();
+    expect(api.services.secretCipher.decrypt(row.secret, place)).toBe(secret);
+    expect(() => api.services.secretCipher.decrypt(row.secret, { ...place, subscriptionId: BigInt(id + 1) })).toThrow();
+    expect(() => api.services.secretCipher.decrypt(row.secret, { ...place, tenantId: owner.tenantId + 1n })).toThrow();
     for (const answer of [made, await list(owner), await owner.call('DELETE', `/webhooks/${id}`)]) {
       expect(answer.text).not.toMatch(/secret/i);
       if (secret.length > 1) expect(answer.text).not.toContain(JSON.stringify(secret).slice(1, -1));
@@ -92,7 +92,7 @@ describe('POST /webhooks', () => {
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     const [first, second] = [(await create({ secret })).body.data, (await create({ secret })).body.data];
     const [a, b] = [await storedRow(first.id), await storedRow(second.id)];
-    // The same secret sealed twice must not look the same either.
+    // The same secret encrypted twice must not look the same either.
     expect(Buffer.from(a.secret).equals(Buffer.from(b.secret))).toBe(false);
     const [{ text } = { text: '' }] = await api.prisma.$queryRaw<{ text: string }[]>`
       SELECT encode(secret, 'escape') || row_to_json(w)::text AS text FROM webhook_subscriptions w WHERE id = ${first.id}`;

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnections } from '@itsm-api/server/webhooks/connection.ts';
+import { createAgent } from '@itsm-api/server/webhooks/agent.ts';
 import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
+import { createTargetPolicy } from '@itsm-api/server/webhooks/target.ts';
 import pg from 'pg';
 import type { Subscription } from '../faults/workspaces.ts';
 import { loadDeliveries, sampleBody } from './load.ts';
 
 /**
  * Has so many deliveries wait, and resolves to how many were made and recorded per second, from the first attempt to
- * the moment when the lanes of `healthy` were empty. What others still have waiting then is cancelled.
+ * the moment when nothing more waited for `healthy`. What others still have waiting then is cancelled.
  */
 export async function measureThroughput(
   databaseUrl: string,
@@ -52,14 +53,14 @@ async function untilDelivered(client: pg.Client, subscriptions: Subscription[], 
 
 /** POSTs as many with the same client and the same signatures from this process, and nothing else; per second. */
 export async function measureCeiling(urls: string[], count: number, concurrency: number): Promise<number> {
-  const connections = createConnections({ allowPrivateTargets: true });
+  const agent = createAgent({ targets: createTargetPolicy({ allowPrivate: true, refusedNetworks: [] }) });
   const targets = urls.map((url) => new URL(url));
   let next = 0;
   const post = async () => {
     while (next < count) {
       const id = `evt_${next}`;
       const target = targets[next++ % targets.length] as URL;
-      const { statusCode, body } = await connections.request({
+      const { statusCode, body } = await agent.request({
         origin: target.origin,
         path: target.pathname,
         method: 'POST',
@@ -76,6 +77,6 @@ export async function measureCeiling(urls: string[], count: number, concurrency:
   const began = performance.now();
   await Promise.all(Array.from({ length: concurrency }, post));
   const seconds = (performance.now() - began) / 1000;
-  await connections.close();
+  await agent.close();
   return count / seconds;
 }

@@ -4,6 +4,7 @@ import { openGround } from '../faults/ground.ts';
 import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from '../faults/workspaces.ts';
+import { type Deletion, measureDeletion } from './deletion.ts';
 import { type Latencies, measureLatency } from './latency.ts';
 import { loadDeliveries } from './load.ts';
 import { type Delay, type Receivers, startReceivers } from './receiver.ts';
@@ -35,6 +36,7 @@ interface Result {
   latency?: LatencySeries;
   latencyBesideRefusing?: LatencySeries;
   latencyBesideHanging?: LatencySeries;
+  deletion?: { before: Latencies; runs: Deletion[] };
 }
 
 interface Series {
@@ -60,6 +62,9 @@ const deliveries = 20_000;
 const tenants = 10;
 const subscriptionsPerTenant = 5;
 const backlog = 100_000;
+const pendingAtDelete = 500_000;
+/** Fewer than for latency alone: half of the machine loads and cancels meanwhile. */
+const eventsPerSecondBeside = 50;
 const eventsPerSecond = 200;
 const latencySeconds = 12;
 
@@ -82,6 +87,7 @@ export async function benchWebhooks(options: BenchOptions): Promise<BenchResult>
     };
     if (wants('throughput')) await throughput(bench, result, onProgress);
     if (wants('latency')) await latency(bench, result, onProgress);
+    if (wants('delete')) await deletion(bench, result, onProgress);
     return { table: format(result), result };
   } finally {
     for (const stop of stops.reverse()) await stop();
@@ -165,6 +171,27 @@ async function latency(bench: Bench, result: Result, onProgress: BenchOptions['o
   result.latencyBesideHanging = await measure('latency beside a dead endpoint that hangs');
 }
 
+/** What a DELETE costs with very much pending, and what others' deliveries notice of it. */
+async function deletion(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
+  const { databaseUrl, apiUrl, receivers, runtime } = bench;
+  const workspaces: Workspace[] = [];
+  await subscribeTenants(bench, 'beside', 0, { tenants, each: 1, made: workspaces });
+  const measureOthers = () => {
+    const load = { perSecond: eventsPerSecondBeside, seconds: latencySeconds };
+    return measureLatency({ databaseUrl, apiUrl, workspaces, receivers, ...load });
+  };
+  const before = await measureOthers();
+  onProgress(`others before a DELETE: ${JSON.stringify(before)}`);
+  const measured: Deletion[] = [];
+  for (let run = 1; run <= runs; run++) {
+    const options = { runtime, databaseUrl, apiUrl, name: `deleted ${run}`, pending: pendingAtDelete, measureOthers };
+    const deletion = await measureDeletion(options);
+    measured.push(deletion);
+    onProgress(`DELETE, run ${run}: ${JSON.stringify(deletion)}`);
+  }
+  result.deletion = { before, runs: measured };
+}
+
 /** Tenants with subscriptions to endpoints that answer after `delay`. */
 async function subscribeTenants(
   { runtime, receivers }: Bench,
@@ -231,6 +258,14 @@ function format(result: Result): string {
   p95(`p95, commit to receipt, ${eventsPerSecond} events/s`, '150 ms', latency);
   p95("Others' p95, 100,000 wait, refused", '', result.latencyBesideRefusing);
   p95("Others' p95, 100,000 wait, no answer", '', result.latencyBesideHanging);
+  if (result.deletion !== undefined) {
+    const { before, runs } = result.deletion;
+    const deleted = (name: string, goal: string, unit: string, of: (run: Deletion) => number) =>
+      lines.push(row(name, goal, `${whole(median(runs.map(of)))} ${unit}`, runs.map(of).map(whole).join(' ')));
+    deleted(`DELETE with ${whole(pendingAtDelete)} pending`, '100 ms', 'ms', ({ request }) => request);
+    deleted('  until all was cancelled', '', 's', ({ cancelled }) => cancelled);
+    deleted(`  others' p95, ${whole(before.p95)} ms before`, '', 'ms', ({ others }) => others.p95);
+  }
   return `${lines.join('\n')}\n`;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import { createSecretSealer } from '@itsm-api/server/webhooks/secret.ts';
+import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
@@ -32,7 +32,7 @@ afterAll(async () => {
 async function makeTenant() {
   const name = `T${unique()}`;
   const { admin } = await createTenant(api.prisma, { name, adminEmail: `${name.toLowerCase()}@example.com` });
-  const services = { ...api.services, sealer: createSecretSealer([secretKey]) };
+  const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
   const context = await tenantContext({ databases: api.databases, services }, name);
   await createWebhook(context, { url: 'https://hooks.example.com/itsm', secret: 'secret', events: ['asset.created'] });
   return { name, admin, db: context.db };

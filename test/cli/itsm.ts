@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 
 const program = join(import.meta.dirname, '../../server/src/cli/index.ts');
 
-/** Seals the webhook secrets of every command that a test runs. */
+/** Encrypts the webhook secrets of every command that a test runs. */
 export const secretKey = Buffer.alloc(32, 7).toString('base64');
 
 /** What a command leaves behind. */

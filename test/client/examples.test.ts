@@ -15,7 +15,7 @@ let client: ItsmClient;
 const running: ChildProcess[] = [];
 
 beforeAll(async () => {
-  sender = await startSender({ realClock: true });
+  sender = await startSender();
   await sender.startWorker();
   baseUrl = await sender.api.app.listen({ port: 0, host: '127.0.0.1' });
   client = new ItsmClient({ baseUrl, apiKey: sender.workspace.key });

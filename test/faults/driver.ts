@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import { createTicket } from '@itsm-api/server/resources/tickets/queries.ts';
-import type { LaneJobs } from '@itsm-api/server/webhooks/lanes.ts';
+import type { DispatchJobs } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
 import type { Workspace } from './workspaces.ts';
 
 /** What the one who makes changes knows of them, each by its name, which is the title of the ticket. */
@@ -98,12 +98,12 @@ export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): D
 
 /** All that creating a ticket does, its event, deliveries and jobs included, and then the transaction fails. */
 async function createAndRollBack({ context }: Workspace, title: string): Promise<void> {
-  const addWithin: LaneJobs['addWithin'] = async (...added) => {
-    await context.lanes.addWithin(...added);
+  const addWithin: DispatchJobs['addWithin'] = async (...added) => {
+    await context.dispatchJobs.addWithin(...added);
     throw new Error('rolled back');
   };
   const ticket = { title, description: 'Never was.', type: 'INCIDENT', category: 'OTHER' } as const;
-  const result = await createTicket({ ...context, lanes: { ...context.lanes, addWithin } }, ticket).catch(
+  const result = await createTicket({ ...context, dispatchJobs: { ...context.dispatchJobs, addWithin } }, ticket).catch(
     () => undefined,
   );
   if (result !== undefined) throw new Error('a transaction that was to fail was committed');

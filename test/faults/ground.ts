@@ -30,6 +30,7 @@ export async function openGround(
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
     RATE_LIMIT_GLOBAL: '1000000000',
     RATE_LIMIT_GROUP: '1000000000',
+    FAIR_USE_SHARE: '1',
   };
   const runtime = await openRuntime(readSettings(env), {
     holder: { type: 'command' },

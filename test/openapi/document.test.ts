@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { deliverySchedule } from '@itsm-api/contract';
 import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
-import { attemptTimeout, maxAttempts, pauseAfter } from '@itsm-api/server/webhooks/schedule.ts';
 import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core';
@@ -78,7 +78,8 @@ describe('what it says of deliveries', () => {
 
   it('has the figures that the server goes by', () => {
     const [second, day] = [1000, 24 * 60 * 60 * 1000];
-    expect([maxAttempts, attemptTimeout / second, pauseAfter / day]).toEqual([10, 15, 5]);
+    const { waits, attemptTimeout, pauseAfter } = deliverySchedule;
+    expect([waits.length + 1, attemptTimeout / second, pauseAfter / day]).toEqual([10, 15, 5]);
     for (const figure of ['10 times in all', 'within 15 seconds', 'five days']) expect(description).toContain(figure);
   });
 });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { startDelivery } from '@itsm-api/server/webhooks/delivery.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   workspace = await createWorkspace(api);
   await workspace.createTicket({ title: 'Seen in a guide', priority: 'HIGH' });
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
-  stopDelivery = await startDelivery({ ...api, logger: createLogger('error') });
+  stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
   folder = await mkdtemp(join(tmpdir(), 'itsm-guides-'));
 });
 afterAll(async () => {

@@ -1,4 +1,5 @@
 import { assertWalls } from '@itsm-api/server/database/roles.ts';
+import { dispatchQueue } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -177,7 +178,7 @@ describe('the roles', () => {
   it('let requests put a job into the queue of webhooks, and neither read nor take one', async () => {
     const db = { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) };
     const queued = await as('itsm_request', mine.tenantId, async () => {
-      await api.boss.insert('webhook-lanes', [{ singletonKey: 'of this test', data: {} }], { db });
+      await api.boss.insert(dispatchQueue.name, [{ singletonKey: 'of this test', data: {} }], { db });
       await client.query('RESET ROLE');
       return rows("SELECT FROM pgboss.job WHERE singleton_key = 'of this test'");
     });

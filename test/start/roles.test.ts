@@ -8,7 +8,7 @@ import { createKey } from '@itsm-api/server/identity/keys.ts';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { openRuntime } from '@itsm-api/server/runtime.ts';
 import { checkSchema, migrateDatabase } from '@itsm-api/server/schema.ts';
-import { startDelivery } from '@itsm-api/server/webhooks/delivery.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { execute, withDatabase } from '../support/database.ts';
@@ -125,7 +125,7 @@ async function serveAs(url: string): Promise<{ wrote: number; read: number }> {
   const onConnectionError = () => undefined;
   const holder = { type: 'command' } as const;
   const runtime = await openRuntime(settings, { holder, worker: true, prepare: migrateDatabase, onConnectionError });
-  const stopDelivery = await startDelivery({ ...runtime, logger });
+  const stopDelivery = await startWebhooks({ ...runtime, logger });
   const app = await buildApp({ ...runtime, logger, settings });
   try {
     await createTenant(runtime.prisma, { name: 'Acme', adminEmail: 'ada@acme.example' });

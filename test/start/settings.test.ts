@@ -1,7 +1,7 @@
 import { readSettings } from '@itsm-api/server/env.ts';
 import { describe, expect, it } from 'vitest';
 
-const sealingKey = Buffer.alloc(32, 1).toString('base64');
+const secretKey = Buffer.alloc(32, 1).toString('base64');
 
 describe('the settings', () => {
   it('have defaults for all', () => {
@@ -37,9 +37,14 @@ describe('the settings', () => {
     ['TRUST_PROXY', 'proxy'],
     ['WEBHOOK_SECRET_KEY', 'short'],
     ['WEBHOOK_ALLOW_PRIVATE_TARGETS', 'yes'],
+    ['WEBHOOK_REFUSED_NETWORKS', '10.0.0.0/33'],
+    ['WEBHOOK_REFUSED_NETWORKS', '10.0.0.0/8,10.1'],
+    ['WEBHOOK_REFUSED_NETWORKS', 'fe80::1%eth0/64'],
+    ['WEBHOOK_REFUSED_NETWORKS', '2001:db8::/32/1'],
+    ['WEBHOOK_REFUSED_NETWORKS', 'internal'],
   ])('refuse %s=%s in one line that names it', (name, value) => {
     const read = () =>
-      readSettings({ DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: sealingKey, [name]: value });
+      readSettings({ DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: secretKey, [name]: value });
     expect(read).toThrow(new RegExp(`^${name}: must be [^\\n]+$`));
   });
 
@@ -47,7 +52,7 @@ describe('the settings', () => {
     expect(() => readSettings({ PORT: 'x', LOG_LEVEL: 'x' })).toThrow(/^PORT: .*\nLOG_LEVEL: .*$/);
   });
 
-  it('want a sealing key of one’s own with a database of one’s own', () => {
+  it('want a secret key of one’s own with a database of one’s own', () => {
     expect(() => readSettings({ DATABASE_URL: 'postgresql://localhost/itsm' })).toThrow(
       /^WEBHOOK_SECRET_KEY: is required/,
     );

@@ -4,6 +4,7 @@ import { pathPrefix, type Ticket } from '@itsm-api/contract';
 import { hashKey, newKey } from '@itsm-api/server/identity/key-format.ts';
 import { findWrongTotals } from '@itsm-api/server/resources/tickets/totals.ts';
 import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { findPending } from '@itsm-api/server/webhooks/pending.ts';
 import pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -159,11 +160,12 @@ describe('a database of the first release, upgraded', () => {
     expect(await findWrongTotals(api.prisma)).toEqual([]);
   });
 
-  it('has its deliveries and the job that tells of them', async () => {
+  // The job that told of them is in a queue which nobody looks into any more.
+  it('has its deliveries, and the sweep finds them', async () => {
     const { rows } = await client.query(`SELECT count(*)::int AS count FROM deliveries
       WHERE tenant_id = 1 AND event_id <= 10 AND state = 'PENDING'`);
     expect(rows).toEqual([{ count: 10 }]);
-    const taken = await api.services.lanes.take(10);
-    expect(taken.map(({ lane }) => lane)).toContainEqual({ tenantId: 1n, subscriptionId: 1n });
+    const { due } = await findPending(api.prisma, []);
+    expect(due).toContainEqual(expect.objectContaining({ tenantId: 1n, subscriptionId: 1n }));
   });
 });

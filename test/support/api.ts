@@ -7,8 +7,9 @@ import { openJobs } from '@itsm-api/server/database/jobs.ts';
 import { type Database, openSystemDatabase, type PrismaClient } from '@itsm-api/server/database/prisma.ts';
 import { readSettings } from '@itsm-api/server/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { createWaker, openLaneJobs } from '@itsm-api/server/webhooks/lanes.ts';
-import { createSecretSealer } from '@itsm-api/server/webhooks/secret.ts';
+import { createWaker, openDispatchJobs } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
+import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
+import { createTargetPolicy } from '@itsm-api/server/webhooks/target.ts';
 import type { FastifyInstance } from 'fastify';
 import type { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
@@ -100,10 +101,13 @@ export async function startApi({
   const boss = await openJobs({ pool: databases.system.pool, worker: false, onError: () => undefined });
   const services: Services = {
     now,
-    lanes: openLaneJobs(boss),
+    dispatchJobs: openDispatchJobs(boss),
     wakeWorkers: createWaker(databases.system.prisma),
-    sealer: createSecretSealer([randomBytes(32).toString('base64')]),
-    allowPrivateTargets: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? false,
+    secretCipher: createSecretCipher([randomBytes(32).toString('base64')]),
+    targets: createTargetPolicy({
+      allowPrivate: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? false,
+      refusedNetworks: settings.WEBHOOK_REFUSED_NETWORKS,
+    }),
   };
   const app = await buildApp({
     databases,

@@ -3,10 +3,11 @@ import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net';
 import type { Prisma } from '@itsm-api/server/database/generated/client.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { type DeliveryOptions, startDelivery } from '@itsm-api/server/webhooks/delivery.ts';
+import { startWebhooks, type WebhooksOptions } from '@itsm-api/server/webhooks/start.ts';
+import type { Logger } from 'pino';
 import { expect, vi } from 'vitest';
 import { type Api, startApi } from './api.ts';
-import { cloneDatabase } from './database.ts';
+import { cloneDatabase, execute } from './database.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
 /** One request as it arrived. */
@@ -73,17 +74,17 @@ export async function startReceiver(
 /** A delivery with its attempts, the first one first. */
 type SentDelivery = Prisma.DeliveryGetPayload<{ include: { history: true } }>;
 
-/** An API that sends, over a database of its own: its workers see nothing of other tests, its clock is the test's. */
+/** An API that sends, over a database of its own: its workers see nothing of other tests, and its past can be moved. */
 export interface Sender {
   api: Api;
   workspace: Workspace;
-  /** The sender's time, in milliseconds; it stands still, unless the sender was started with the real one. */
-  clock: { time: number };
-  /** Starts one more worker. */
-  startWorker(): Promise<void>;
+  /** Starts one more worker, with another clock or log where a test needs one. */
+  startWorker(options?: { now?: () => Date; logger?: Logger }): Promise<void>;
   /** Ends the workers, when nothing is in flight any more. */
   stopWorkers(): Promise<void>;
-  /** Moves the clock, then has the workers look at every lane as their next sweep would, and waits until they have. */
+  /** Makes all that the database holds of webhooks so much older, as if that much time had passed. */
+  age(milliseconds: number): Promise<void>;
+  /** Ages, then has the workers look at every subscription as their next sweep would, and waits until they have. */
   advance(milliseconds: number): Promise<void>;
   /** The deliveries to a subscription in the order of their events, when nothing is in flight. */
   settled(subscriptionId: number): Promise<SentDelivery[]>;
@@ -95,24 +96,20 @@ export interface Sender {
 interface SenderOptions {
   /** On unless a test is about targets: its receivers are on loopback. */
   allowPrivateTargets?: boolean;
-  connection?: DeliveryOptions['connection'];
-  /** Where time passes by itself. */
-  realClock?: boolean;
+  connection?: WebhooksOptions['connection'];
 }
 
-/** A clock that stands still says to the millisecond when the next attempt is. */
 export async function startSender(options: SenderOptions = {}): Promise<Sender> {
-  const { allowPrivateTargets = true, connection, realClock = false } = options;
-  const clock = { time: Date.UTC(2026, 10, 20, 10) };
+  const { allowPrivateTargets = true, connection } = options;
   const database = await cloneDatabase();
   const api = await startApi({
     databaseUrl: database.url,
     env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: String(allowPrivateTargets) },
-    ...(!realClock && { now: () => new Date(clock.time) }),
   });
   const { prisma, services } = api;
   const workspace = await createWorkspace(api);
   const stops: (() => Promise<void>)[] = [];
+  const age = (milliseconds: number) => execute(database.url, agedBy(milliseconds));
   const stopWorkers = async () => {
     await Promise.all(stops.splice(0).map((stop) => stop()));
   };
@@ -120,20 +117,21 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
   return {
     api,
     workspace,
-    clock,
-    async startWorker() {
-      stops.push(await startDelivery({ ...api, logger: createLogger('error'), ...(connection && { connection }) }));
+    async startWorker({ now = services.now, logger = createLogger('error') } = {}) {
+      const given = { ...api, services: { ...services, now }, logger };
+      stops.push(await startWebhooks({ ...given, ...(connection && { connection }) }));
     },
     stopWorkers,
+    age,
     async advance(milliseconds) {
-      clock.time += milliseconds;
+      await age(milliseconds);
       const subscriptions = await prisma.webhookSubscription.findMany({ select: { tenantId: true, id: true } });
-      await services.lanes.add(subscriptions.map(({ tenantId, id }) => ({ tenantId, subscriptionId: id })));
+      await services.dispatchJobs.add(subscriptions.map(({ tenantId, id }) => ({ tenantId, subscriptionId: id })));
       services.wakeWorkers();
-      // A job goes when its lane has been looked at and what was to be claimed has been.
+      // A job goes when its subscription has been looked at and what was to be claimed has been.
       await eventually(async () => {
         const [jobs] = await prisma.$queryRaw<[{ count: bigint }]>`
-          SELECT count(*) FROM pgboss.job WHERE name = 'webhook-lanes'`;
+          SELECT count(*) FROM pgboss.job WHERE name = 'webhook-dispatch'`;
         expect(jobs.count).toBe(0n);
       });
     },
@@ -161,6 +159,30 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
       await database.drop();
     },
   };
+}
+
+/** The columns that tell when something was or is to be. */
+const moments = {
+  webhook_subscriptions: [
+    'last_success_at',
+    'last_failure_at',
+    'failing_since',
+    'open_until',
+    'paused_at',
+    'created_at',
+    'updated_at',
+  ],
+  events: ['created_at'],
+  deliveries: ['next_attempt_at', 'created_at', 'settled_at'],
+  delivery_attempts: ['started_at'],
+};
+
+function agedBy(milliseconds: number): string {
+  const updates = Object.entries(moments).map(([table, columns]) => {
+    const aged = columns.map((column) => `${column} = ${column} - interval '${milliseconds} milliseconds'`);
+    return `UPDATE ${table} SET ${aged.join(', ')}`;
+  });
+  return updates.join(';');
 }
 
 /** Waits until `check` throws no more; resolves to its result. Longer than a slow machine takes. */

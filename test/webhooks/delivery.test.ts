@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deliveryBody } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { startDelivery } from '@itsm-api/server/webhooks/delivery.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   api = await startApi({ ownDatabase: true, env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
-  stopDelivery = await startDelivery({ ...api, logger: createLogger('error') });
+  stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
   workspace = await createWorkspace(api);
   receiver = await startReceiver();
 });
@@ -75,11 +75,12 @@ it('every attempt sends the same bytes under the same id, with its own number an
     await sender.startWorker();
     const { id } = await sender.workspace.createWebhook({ url: flaky.url, secret });
     await sender.workspace.createTicket({ title: 'Ünïcödé 🔑 "\\u0000"' });
-    const times: number[] = [];
+    const times: { from: number; to: number }[] = [];
     for (const wait of [0, 6_000, 6 * 60_000, 36 * 60_000]) {
+      const from = Math.floor(Date.now() / 1000);
       await sender.advance(wait);
-      times.push(Math.floor(sender.clock.time / 1000));
-      await eventually(() => expect(flaky.received).toHaveLength(times.length));
+      await eventually(() => expect(flaky.received).toHaveLength(times.length + 1));
+      times.push({ from, to: Math.floor(Date.now() / 1000) });
       await sender.settled(id);
     }
 
@@ -89,7 +90,9 @@ it('every attempt sends the same bytes under the same id, with its own number an
     const delivery = first?.headers['x-service-delivery'];
     for (const [index, { headers, body }] of flaky.received.entries()) {
       expect(body).toBe(first?.body);
-      const timestamp = String(times[index]);
+      const timestamp = headers['webhook-timestamp'] ?? '';
+      expect(Number(timestamp)).toBeGreaterThanOrEqual(times[index]?.from ?? Number.NaN);
+      expect(Number(timestamp)).toBeLessThanOrEqual(times[index]?.to ?? Number.NaN);
       const signed = createHmac('sha256', secret).update(`${eventId}.${timestamp}.${body}`).digest('base64');
       expect(headers).toMatchObject({
         'webhook-id': eventId,
@@ -124,7 +127,7 @@ it('a dead receiver and a dripping one hold up nobody else', async () => {
   };
   const [hanging, dripping] = [await startReceiver(() => undefined), await startReceiver(drip)];
   const healthy = await startReceiver();
-  const sender = await startSender({ realClock: true });
+  const sender = await startSender();
   try {
     await sender.startWorker();
     const { api } = sender;
@@ -155,7 +158,7 @@ it('a dead receiver and a dripping one hold up nobody else', async () => {
 
 it('two workers at once deliver each event once to each subscription', async () => {
   const receivers = [await startReceiver(), await startReceiver(), await startReceiver()];
-  const sender = await startSender({ realClock: true });
+  const sender = await startSender();
   try {
     const { workspace } = sender;
     for (const each of receivers) await workspace.createWebhook({ url: each.url });
@@ -173,6 +176,93 @@ it('two workers at once deliver each event once to each subscription', async () 
     }
   } finally {
     await Promise.all(receivers.map((each) => each.close()));
+    await sender.close();
+  }
+});
+
+it('a worker whose clock is a minute ahead changes nothing: each event is sent once', async () => {
+  // Longer than a sweep takes, so that what is in flight is looked at by everybody.
+  const slow = await startReceiver((_, response) => setTimeout(() => response.end(), 1500));
+  const refusing = await startReceiver((_, response) => response.writeHead(500).end());
+  const sender = await startSender();
+  try {
+    const { api, workspace } = sender;
+    const events = 12;
+    await workspace.createWebhook({ url: slow.url });
+    await workspace.createWebhook({ url: refusing.url });
+    const minuteAhead = () => new Date(Date.now() + 60_000);
+    await Promise.all([sender.startWorker(), sender.startWorker({ now: minuteAhead })]);
+    for (let i = 0; i < events; i++) await workspace.createTicket();
+    await eventually(async () => {
+      expect(await api.prisma.delivery.count({ where: { state: 'DELIVERED' } })).toBe(events);
+    }, 15_000);
+
+    const times = Map.groupBy(slow.received, ({ headers }) => headers['webhook-id']);
+    expect([...times.values()].map(({ length }) => length)).toEqual(Array(events).fill(1));
+    // What failed is due when the database says so, and what is stored is of its time.
+    const now = Date.now();
+    const failed = await api.prisma.delivery.findMany({ where: { state: 'PENDING' }, include: { history: true } });
+    expect(failed).toHaveLength(events);
+    for (const { nextAttemptAt, history } of failed) {
+      for (const { startedAt } of history) expect(startedAt.getTime()).toBeLessThanOrEqual(now);
+      if (history.length === 1) expect(nextAttemptAt.getTime()).toBeLessThanOrEqual(now + 6000);
+    }
+  } finally {
+    await Promise.all([slow, refusing].map((each) => each.close()));
+    await sender.close();
+  }
+});
+
+it('a failed attempt is a warning in the log, which names the delivery and nothing secret', async () => {
+  const statuses = [500, 410];
+  const failing = await startReceiver((_, response, { length }) =>
+    response.writeHead(statuses[length - 1] ?? 200).end(),
+  );
+  const gone = await startReceiver();
+  await gone.close();
+  const sender = await startSender();
+  const lines: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => lines.push(JSON.parse(line)) };
+  try {
+    const { workspace } = sender;
+    const secret = 'what the log must never hold';
+    const { id } = await workspace.createWebhook({ url: `${failing.url}?token=hidden`, secret });
+    const { id: refused } = await workspace.createWebhook({ url: `${gone.url}?token=hidden`, secret });
+    await sender.startWorker({ logger: createLogger('warn', stream) });
+    await workspace.createTicket();
+    const [delivery] = await eventually(async () => {
+      const deliveries = [...(await sender.settled(id)), ...(await sender.settled(refused))];
+      expect(deliveries.map(({ attempts }) => attempts)).toEqual([1, 1]);
+      return deliveries;
+    });
+    await eventually(() => expect(lines).toHaveLength(2));
+    expect(lines.find(({ status }) => status !== undefined)).toMatchObject({
+      level: 40,
+      tenantId: String(workspace.tenantId),
+      subscriptionId: String(id),
+      deliveryId: String(delivery?.id),
+      attempt: 1,
+      status: 500,
+      state: 'PENDING',
+      nextAttemptAt: delivery?.nextAttemptAt.toISOString(),
+      msg: 'a webhook delivery failed',
+    });
+    expect(lines.find(({ error }) => error !== undefined)).toMatchObject({
+      subscriptionId: String(refused),
+      error: expect.stringContaining('ECONNREFUSED'),
+    });
+    expect(JSON.stringify(lines)).not.toMatch(/hidden|what the log/);
+
+    // And the last one, after which there is no next.
+    await sender.api.prisma.delivery.updateMany({ where: { subscriptionId: id }, data: { attempts: 9 } });
+    await sender.advance(60_000);
+    await eventually(() =>
+      expect(lines).toContainEqual(
+        expect.objectContaining({ attempt: 10, status: 410, state: 'EXHAUSTED', nextAttemptAt: null }),
+      ),
+    );
+  } finally {
+    await failing.close();
     await sender.close();
   }
 });

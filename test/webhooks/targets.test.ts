@@ -1,5 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { readSettings } from '@itsm-api/server/env.ts';
+import { createAgent } from '@itsm-api/server/webhooks/agent.ts';
+import { createTargetPolicy, targetPolicyOf } from '@itsm-api/server/webhooks/target.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../support/api.ts';
 import { eventually, type Receiver, type Sender, startReceiver, startSender } from '../support/receiver.ts';
@@ -253,5 +256,113 @@ describe('with private targets allowed', () => {
     } finally {
       await open.close();
     }
+  });
+});
+
+describe('what is never called', () => {
+  const never = [
+    '169.254.169.254',
+    '[::ffff:a9fe:a9fe]',
+    '169.254.0.1',
+    '[fe80::1]',
+    '[fd00:ec2::254]',
+    '[fd20:ce::254]',
+    '100.100.100.200',
+    '168.63.129.16',
+    '192.0.0.192',
+    '2852039166',
+    '[64:ff9b::a9fe:a9fe]',
+  ];
+  const refused = 'is one that deliveries never go to';
+
+  it.each(never)('%s is refused also with private targets allowed', (host) => {
+    const policy = createTargetPolicy({ allowPrivate: true, refusedNetworks: [] });
+    expect(() => policy.checkUrl(`http://${host}/latest/meta-data`)).toThrow(
+      `must not lead to an address that ${refused}`,
+    );
+  });
+
+  it('is refused at delivery too, with private targets allowed, by its address or by a name', async () => {
+    const open = await startSender({ connection: { lookup } });
+    try {
+      await open.startWorker();
+      const id = async (host: string) => {
+        const { id } = await open.workspace.createWebhook();
+        await open.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { url: `http://${host}/` } });
+        return id;
+      };
+      const ids = [await id('169.254.169.254'), await id('metadata.example.com')];
+      await open.workspace.createTicket();
+      for (const [index, id] of ids.entries()) {
+        await eventually(async () => {
+          const [delivery] = await open.settled(id);
+          const prefix = ['url must not lead to', 'metadata.example.com resolves to'][index];
+          expect(delivery?.history.map(({ error }) => error)).toEqual([`${prefix} an address that ${refused}`]);
+        });
+      }
+    } finally {
+      await open.close();
+    }
+  });
+});
+
+describe('WEBHOOK_REFUSED_NETWORKS', () => {
+  const refused = ['198.41.0.0/16', '64:ff9b:1::/48', '2600:1f18::/33', '9.9.9.9', '127.0.0.2/32'];
+
+  it('are refused as literals, within NAT64 addresses too, and what is beside them is not', () => {
+    const policy = createTargetPolicy({ allowPrivate: false, refusedNetworks: refused });
+    const check = (host: string) => () => policy.checkUrl(`https://${host}/`);
+    const why = 'must not lead to an address that is one that deliveries never go to';
+    for (const host of ['198.41.0.4', '[64:ff9b::c629:4]', '[2600:1f18::1]', '9.9.9.9', '[::ffff:9.9.9.9]']) {
+      // An IPv4 address within IPv6 is not public by itself, unless it is one of a NAT64 gateway.
+      expect(check(host), host).toThrow(host.includes('ffff') ? /must/ : why);
+    }
+    for (const host of ['198.42.0.4', '[64:ff9b::808:808]', '[2600:1f18:8000::1]', '9.9.9.10']) {
+      expect(check(host), host).not.toThrow();
+    }
+    // The other prefix of NAT64 is for local use, and not public in any case.
+    expect(check('[64:ff9b:1::808:808]')).toThrow('must lead to a public host');
+  });
+
+  it('are refused when a name leads to them, and when a connection has', async () => {
+    const targets = createTargetPolicy({ allowPrivate: true, refusedNetworks: ['127.0.0.0/8'] });
+    const attempt = async (url: string, policy = targets) => {
+      const agent = createAgent({ targets: policy, lookup });
+      try {
+        return await agent.request({ origin: url, path: '/', method: 'GET' }).then(
+          ({ statusCode }) => statusCode,
+          (error: Error) => error.message,
+        );
+      } finally {
+        await agent.destroy();
+      }
+    };
+    const before = canary.received.length;
+    const why = 'an address that is one that deliveries never go to';
+    expect(await attempt(`http://loopback.example.com:${canary.port}`)).toBe(`loopback.example.com resolves to ${why}`);
+    expect(await attempt(`http://127.0.0.1:${canary.port}`)).toBe(`the connection led to ${why}`);
+    expect(canary.received).toHaveLength(before);
+    const open = createTargetPolicy({ allowPrivate: true, refusedNetworks: ['127.0.0.2/32'] });
+    expect(await attempt(`http://127.0.0.1:${canary.port}`, open)).toBe(200);
+  });
+});
+
+describe('private targets', () => {
+  const key = Buffer.alloc(32, 1).toString('base64');
+
+  it.each<[string, Record<string, string>, boolean]>([
+    ['are allowed on a loopback HOST with the embedded PostgreSQL', {}, true],
+    ['are allowed on localhost', { HOST: 'localhost' }, true],
+    ['are not behind a proxy', { TRUST_PROXY: 'loopback' }, false],
+    ['are not on another HOST', { HOST: '0.0.0.0' }, false],
+    ['are not with a database', { DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: key }, false],
+    [
+      'are behind a proxy where it is asked for',
+      { TRUST_PROXY: 'loopback', WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' },
+      true,
+    ],
+    ['are not where it is forbidden', { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' }, false],
+  ])('%s', (_, env, allowed) => {
+    expect(targetPolicyOf(readSettings(env)).allowPrivate).toBe(allowed);
   });
 });

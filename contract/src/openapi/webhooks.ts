@@ -1,4 +1,5 @@
 import { deliveryBody, type EventType, events } from '../events.ts';
+import { scheduleForReceivers } from './schedule.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Operation, Parameter } from './types.ts';
 
@@ -17,9 +18,8 @@ export const deliveriesDescription = `
 What subscriptions deliver: a \`POST\` of JSON to the URL registered, at least once per event and in no certain order.
 \`webhook-id\` is the same on every attempt: deduplicate by it.
 
-Answer with a 2xx within 15 seconds. Anything else is tried again, 10 times in all over more than three days; \`Retry-After\`
-is honoured. A 410, or five days without a success, pauses the subscription: one event is tried every hour, and a
-success resumes all.
+${scheduleForReceivers.success}. ${scheduleForReceivers.retries}
+${scheduleForReceivers.pause}
 
 **Verify every delivery** over the raw body, before it is parsed, and compare in constant time:
 

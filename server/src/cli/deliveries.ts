@@ -4,16 +4,21 @@ import * as z from 'zod';
 
 import { ApiError } from '../errors.ts';
 import {
+  countReplayable,
   type Delivery,
   type DeliveryDetail,
   DeliveryFilter,
   getDelivery,
   listDeliveries,
+  type ReplayFilter,
   replayDeliveries,
   sendTestEvent,
 } from '../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../resources/tenants/queries.ts';
+import type { Runtime } from '../runtime.ts';
 import { DeliveryState } from '../webhooks/delivery-state.ts';
+import { confirm } from './confirm.ts';
+import { printable } from './errors.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';
 import { table } from './table.ts';
@@ -26,6 +31,9 @@ const filter = DeliveryFilter.extend({
     DeliveryState.optional(),
   ),
 });
+
+/** Replaying more than these is asked about. */
+const askAbove = 100;
 
 export function addDeliveries(program: Command): void {
   const deliveries = program.command('deliveries').description('See and mend webhook deliveries');
@@ -60,31 +68,37 @@ export function addDeliveries(program: Command): void {
     deliveries
       .command('replay')
       .description(
-        'Send deliveries again at once, with the same webhook-id: one by its id, or all that the options name',
+        'Send deliveries again at once, with the same webhook-id: one by its id, or all that the options name. ' +
+          'What was delivered goes out again only by its id or with --state delivered',
       )
       .argument('[id]', 'id of the delivery'),
   )
+    .option('--dry-run', 'only say how many there are')
+    .option('--yes', `do not ask about more than ${askAbove}`)
     .addHelpText(
       'after',
       examples(
         'deliveries replay 12 --tenant Acme',
-        'deliveries replay --tenant Acme --subscription 3 --state exhausted',
+        'deliveries replay --tenant Acme --subscription 3 --state exhausted --dry-run',
       ),
     )
     .action(
       action({
         input: filter
-          .extend({ id: integerFromText().optional() })
+          .extend({
+            id: integerFromText().optional(),
+            dryRun: z.boolean().default(false),
+            yes: z.boolean().default(false),
+          })
           .refine(({ id, subscription, event, state }) => id ?? subscription ?? event ?? state, {
             path: ['id'],
             message: 'is required, or --subscription, --event or --state',
           }),
-        work: async (runtime, { tenant, ...which }) => {
-          const replayed = await replayDeliveries(await activeTenantContext(runtime, tenant), which);
-          if (replayed === 0) throw new ApiError('NOT_FOUND', 'There is no such delivery to an active subscription.');
-          return { replayed };
-        },
-        format: ({ replayed }) => `${replayed} ${replayed === 1 ? 'delivery is' : 'deliveries are'} being sent again.`,
+        work: replay,
+        format: ({ replayed, matching }) =>
+          replayed === 0
+            ? `${countOf(matching)} would be sent again.`
+            : `${countOf(replayed)} ${replayed === 1 ? 'is' : 'are'} being sent again.`,
       }),
     );
 
@@ -103,6 +117,26 @@ export function addDeliveries(program: Command): void {
         format: (delivery) => `Delivery ${delivery.id}, ${delivery.event}, is on its way.`,
       }),
     );
+}
+
+interface Replay extends ReplayFilter {
+  tenant: string;
+  dryRun: boolean;
+  yes: boolean;
+}
+
+async function replay(runtime: Runtime, { tenant, dryRun, yes, ...which }: Replay) {
+  const context = await activeTenantContext(runtime, tenant);
+  const matching = await countReplayable(context, which);
+  if (matching === 0) {
+    throw new ApiError('NOT_FOUND', 'There is no such delivery to an active subscription that could be sent again.');
+  }
+  const goesOn = !dryRun && (yes || matching <= askAbove || (await confirm(`send ${countOf(matching)} again`)));
+  return { matching, replayed: goesOn ? await replayDeliveries(context, which) : 0 };
+}
+
+function countOf(deliveries: number): string {
+  return `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}`;
 }
 
 function filtered(command: Command): Command {
@@ -133,9 +167,9 @@ function detail(delivery: DeliveryDetail): string {
   return [
     table(heads, [row(delivery)]),
     '',
-    `URL    ${delivery.url}`,
+    `URL    ${printable(delivery.url)}`,
     `Event  ${delivery.eventId}`,
-    `Body   ${delivery.body}`,
+    `Body   ${printable(delivery.body)}`,
     '',
     attempts.length === 0 ? 'No attempt yet.' : table(['ATTEMPT', 'STARTED', 'TOOK', 'STATUS', 'ANSWER'], attempts),
   ].join('\n');

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events } from '@itsm-api/contract';
 import { rawClient, type TenantClient } from '../database/tenant-client.ts';
-import type { LaneJobs } from './lanes.ts';
+import type { DispatchJobs } from './dispatch-jobs.ts';
 
 /** What `emit` needs of the transaction that makes the change. */
 export interface Emitter {
   db: TenantClient;
-  lanes: LaneJobs;
+  dispatchJobs: DispatchJobs;
   now(): Date;
   /** Called when the transaction has been committed. */
   afterCommit(action: () => void): void;
@@ -25,20 +25,20 @@ export interface Emission<Type extends EventType> {
 /**
  * Writes a public event to the outbox (spec §6): the event, its body serialised once, a delivery for each active
  * subscription that wants it, and the job that tells a worker. All in the transaction of the change, so that both are
- * committed or neither is; who matches is read there too. One statement when nobody subscribes.
+ * committed or neither is. Who wants it is read in a statement after that of the change, so that a subscription which
+ * was committed while the change waited for a lock is told. One statement when nobody subscribes.
  */
 export async function emit<Type extends EventType>(
-  { db, lanes, now, afterCommit, wakeWorkers }: Emitter,
+  { db, dispatchJobs, now, afterCommit, wakeWorkers }: Emitter,
   type: Type,
   { payload, changes, onlyTo }: Emission<Type>,
 ): Promise<void> {
   const tenantId = db.$tenantId;
-  const at = now();
   const publicId = `evt_${randomBytes(16).toString('hex')}`;
   const body = JSON.stringify({
     id: publicId,
     type,
-    timestamp: at.toISOString(),
+    timestamp: now().toISOString(),
     [events[type].key]: payload,
     ...(changes && { changes }),
   });
@@ -49,17 +49,17 @@ export async function emit<Type extends EventType>(
       WHERE tenant_id = ${tenantId} AND active AND events @> ARRAY[${type}]
         AND (${onlyTo ?? null}::bigint IS NULL OR id = ${onlyTo ?? null})
     ), event AS (
-      INSERT INTO events (tenant_id, public_id, type, body, created_at)
-      SELECT ${tenantId}, ${publicId}, ${type}, ${body}, ${at} WHERE EXISTS (SELECT FROM matching)
+      INSERT INTO events (tenant_id, public_id, type, body)
+      SELECT ${tenantId}, ${publicId}, ${type}, ${body} WHERE EXISTS (SELECT FROM matching)
       RETURNING id
     ), delivery AS (
-      INSERT INTO deliveries (tenant_id, subscription_id, event_id, next_attempt_at, created_at)
-      SELECT ${tenantId}, matching.id, event.id, ${at}, ${at} FROM matching, event
+      INSERT INTO deliveries (tenant_id, subscription_id, event_id)
+      SELECT ${tenantId}, matching.id, event.id FROM matching, event
     )
     SELECT id FROM matching ORDER BY id`;
   if (subscriptions.length === 0) return;
 
-  await lanes.addWithin(
+  await dispatchJobs.addWithin(
     db,
     subscriptions.map(({ id }) => ({ tenantId, subscriptionId: id })),
   );

@@ -1,3 +1,5 @@
+import type { FastifyBaseLogger } from 'fastify';
+
 export interface Loop {
   /** Runs the step as soon as it isn't running. */
   wake(): void;
@@ -5,11 +7,23 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
+interface LoopOptions {
+  /** What it does, for the log. */
+  name: string;
+  /** How long it waits between two steps unless it is woken. Milliseconds. */
+  interval: number;
+  /** Resolves to whether there is more to do at once. */
+  step(): Promise<boolean>;
+  logger: Pick<FastifyBaseLogger, 'error'>;
+  /** A step that takes longer is logged, and again each time that this much has passed. Milliseconds. */
+  watchAfter?: number;
+}
+
 /**
  * Runs a step over and over, never twice at a time: at once when the last one said that there is more or when woken,
- * else after `interval` milliseconds. A step that throws is told to `onError` and counts as one with nothing more.
+ * else after the interval. A step that throws is logged and counts as one with nothing more.
  */
-export function createLoop(interval: number, step: () => Promise<boolean>, onError: (error: unknown) => void): Loop {
+export function createLoop({ name, interval, step, logger, watchAfter = 30_000 }: LoopOptions): Loop {
   let stopped = false;
   let woken = false;
   let endWait = () => {};
@@ -30,13 +44,26 @@ export function createLoop(interval: number, step: () => Promise<boolean>, onErr
     });
   }
 
+  async function watchedStep(): Promise<boolean> {
+    const began = performance.now();
+    const watchdog = setInterval(() => {
+      const seconds = Math.round((performance.now() - began) / 1000);
+      logger.error({ loop: name, seconds }, 'a step of a webhook loop takes longer than it may');
+    }, watchAfter);
+    try {
+      return await step();
+    } catch (err) {
+      logger.error({ err, loop: name }, 'a step of a webhook loop failed');
+      return false;
+    } finally {
+      clearInterval(watchdog);
+    }
+  }
+
   const ended = (async () => {
     while (!stopped) {
       woken = false;
-      const more = await step().catch((error) => {
-        onError(error);
-        return false;
-      });
+      const more = await watchedStep();
       if (!more) await wait();
     }
   })();

@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PrismaClient } from '../database/prisma.ts';
 import type { Settings } from '../env.ts';
-import type { SecretSealer } from './secret.ts';
+import type { SecretCipher } from './secret-cipher.ts';
 
 /**
- * The keys that seal webhook secrets: those of `WEBHOOK_SECRET_KEY`, or, with the embedded PostgreSQL, one made once
+ * The keys that encrypt webhook secrets: those of `WEBHOOK_SECRET_KEY`, or, with the embedded PostgreSQL, one made once
  * and kept beside its data, readable by the owner alone.
  */
 export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings): Promise<string[]> {
@@ -19,11 +19,13 @@ export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings)
   return [(await readFile(file, 'utf8')).trim()];
 }
 
-/** Throws when a stored secret was sealed with a key that isn't among the sealer's. */
-export async function checkSecretKeys(prisma: PrismaClient, sealer: SecretSealer): Promise<void> {
-  const sealedBy = await prisma.$queryRaw<{ secret: Uint8Array }[]>`
+/** Throws when a stored secret was encrypted with a key that isn't among the cipher's. */
+export async function checkSecretKeys(prisma: PrismaClient, cipher: SecretCipher): Promise<void> {
+  const encrypted = await prisma.$queryRaw<{ secret: Uint8Array }[]>`
     SELECT DISTINCT ON (substring(secret FROM 1 FOR 4)) secret FROM webhook_subscriptions WHERE active`;
-  if (!sealedBy.every(({ secret }) => sealer.knows(secret))) {
-    throw new Error('WEBHOOK_SECRET_KEY: is not the key that sealed the stored webhook secrets; set that one (again)');
+  if (!encrypted.every(({ secret }) => cipher.knows(secret))) {
+    throw new Error(
+      'WEBHOOK_SECRET_KEY: is not the key that encrypted the stored webhook secrets; set that one (again)',
+    );
   }
 }

@@ -1,12 +1,12 @@
+import { deliverySchedule } from '@itsm-api/contract';
 import type { Dispatcher } from 'undici';
 import { ApiError } from '../errors.ts';
-import { attemptTimeout, parseRetryAfter } from './schedule.ts';
-import { checkTargetUrl } from './target.ts';
+import { parseRetryAfter } from './schedule.ts';
+import type { TargetPolicy } from './target.ts';
 
 /** What came of one attempt to deliver. */
 export interface Outcome {
   delivered: boolean;
-  startedAt: Date;
   durationMs: number;
   status: number | null;
   /** Why it failed, where the status alone does not say it. */
@@ -24,10 +24,11 @@ export interface Attempt {
 }
 
 interface Sender {
-  connections: Dispatcher;
-  allowPrivateTargets: boolean;
-  now(): Date;
+  agent: Dispatcher;
+  targets: TargetPolicy;
 }
+
+const { attemptTimeout } = deliverySchedule;
 
 /** How much of an answer is read, and how much of that is kept. Bytes. */
 const readLimit = 16 * 1024;
@@ -36,9 +37,9 @@ const keepLimit = 4 * 1024;
 /**
  * POSTs one attempt and waits for its answer. Never throws: whatever goes wrong, making the attempt included, is the
  * outcome.
+ * @param startedAt by the clock of the database, from which a date in `Retry-After` is counted
  */
-export async function send(sender: Sender, makeAttempt: () => Attempt): Promise<Outcome> {
-  const startedAt = sender.now();
+export async function send(sender: Sender, startedAt: Date, makeAttempt: () => Attempt): Promise<Outcome> {
   const began = performance.now();
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${attemptTimeout / 1000} s`)), attemptTimeout);
@@ -46,11 +47,10 @@ export async function send(sender: Sender, makeAttempt: () => Attempt): Promise<
     const answer = await post(sender, makeAttempt(), abort.signal);
     const delivered = answer.status >= 200 && answer.status < 300;
     const retryAfter = delivered ? undefined : parseRetryAfter(answer.retryAfter, startedAt);
-    return { ...answer, delivered, startedAt, durationMs: elapsed(began), error: null, retryAfter };
+    return { ...answer, delivered, durationMs: elapsed(began), error: null, retryAfter };
   } catch (error) {
     return {
       delivered: false,
-      startedAt,
       durationMs: elapsed(began),
       status: null,
       error: describe(abort.signal.aborted ? abort.signal.reason : error),
@@ -62,15 +62,11 @@ export async function send(sender: Sender, makeAttempt: () => Attempt): Promise<
   }
 }
 
-async function post(
-  { connections, allowPrivateTargets }: Sender,
-  { url, headers, body }: Attempt,
-  signal: AbortSignal,
-) {
+async function post({ agent, targets }: Sender, { url, headers, body }: Attempt, signal: AbortSignal) {
   // The name in a URL is looked up when connecting; a literal address never is, so it is looked at here.
-  checkTargetUrl(url, allowPrivateTargets);
+  targets.checkUrl(url);
   const { origin, pathname, search } = new URL(url);
-  const response = await connections.request({
+  const response = await agent.request({
     origin,
     path: pathname + search,
     method: 'POST',

@@ -1,7 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { PrismaClient } from '../database/prisma.ts';
 import { createLoop } from './loop.ts';
-import { type Settlement, settle } from './outbox.ts';
+import type { SubscriptionSign } from './record-health.ts';
+import { type Settled, type Settlement, settle } from './settle.ts';
 
 export interface Settler {
   /** Resolves when it has been settled. */
@@ -12,8 +13,7 @@ export interface Settler {
 
 interface SettlerOptions {
   prisma: PrismaClient;
-  logger: Pick<FastifyBaseLogger, 'error'>;
-  now(): Date;
+  logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
 }
 
 const batchSize = 500;
@@ -23,33 +23,54 @@ const gatherFor = 5;
 const retryAfter = 500;
 
 /** Settles attempts in batches. What the database didn't take is tried again until it does. */
-export function createSettler({ prisma, logger, now }: SettlerOptions): Settler {
-  const waiting: { settlement: Settlement; settled: () => void }[] = [];
+export function createSettler({ prisma, logger }: SettlerOptions): Settler {
+  const waiting: { settlement: Settlement; onSettled: () => void }[] = [];
+  /** What attempts told of subscriptions that were locked. */
+  let unrecorded: SubscriptionSign[] = [];
 
   let gathering = false;
-  const loop = createLoop(
-    retryAfter,
-    async () => {
+  const loop = createLoop({
+    name: 'settle attempts',
+    interval: retryAfter,
+    logger,
+    step: async () => {
       gathering = false;
       const batch = waiting.slice(0, batchSize);
-      if (batch.length === 0) return false;
-      await settle(
-        prisma,
-        batch.map(({ settlement }) => settlement),
-        now(),
-      );
-      for (const { settled } of waiting.splice(0, batch.length)) settled();
+      if (batch.length + unrecorded.length === 0) return false;
+      const settlements = batch.map(({ settlement }) => settlement);
+      const result = await settle(prisma, settlements, unrecorded);
+      unrecorded = result.unrecorded;
+      for (const { onSettled } of waiting.splice(0, batch.length)) onSettled();
+      for (const settled of result.settled) warnOfFailure(logger, settled);
       return waiting.length >= batchSize;
     },
-    (err) => logger.error({ err, waiting: waiting.length }, 'webhook attempts not settled'),
-  );
+  });
 
   return {
     add: (settlement) => {
       if (!gathering) setTimeout(loop.wake, gatherFor);
       gathering = true;
-      return new Promise((settled) => waiting.push({ settlement, settled }));
+      return new Promise((onSettled) => waiting.push({ settlement, onSettled }));
     },
     stop: loop.stop,
   };
+}
+
+/** A line for each failed attempt, without the URL: its query may hold what must not be logged. */
+function warnOfFailure(logger: Pick<FastifyBaseLogger, 'warn'>, { delivery, outcome, state, nextAttemptAt }: Settled) {
+  if (outcome.delivered) return;
+  const { tenantId, subscriptionId, id, attempt } = delivery;
+  const { status, error } = outcome;
+  logger.warn(
+    {
+      tenantId: String(tenantId),
+      subscriptionId: String(subscriptionId),
+      deliveryId: String(id),
+      attempt,
+      ...(status === null ? { error } : { status }),
+      state,
+      nextAttemptAt,
+    },
+    'a webhook delivery failed',
+  );
 }

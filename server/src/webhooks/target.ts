@@ -1,45 +1,119 @@
 import ipaddr from 'ipaddr.js';
+import type { Settings } from '../env.ts';
 import { invalidField } from '../errors.ts';
+import { isForThisMachine } from '../loopback.ts';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = [Address, number];
+
+/** Where deliveries may go (docs/decisions/webhook-subscriptions.md). */
+export interface TargetPolicy {
+  /** Whether http, private addresses and names of the own network are allowed. */
+  readonly allowPrivate: boolean;
+  /**
+   * Refuses a URL that deliveries may not go to, as far as the URL alone tells: https, no user info, and no literal
+   * address that is refused, in any spelling. Names are not resolved here; what they resolve to is checked when a
+   * delivery connects.
+   * @throws ApiError VALIDATION_ERROR naming `url`
+   */
+  checkUrl(url: string): void;
+  /** Why deliveries may not go to an address, as `is not public`; undefined when they may. */
+  refusalOf(address: string): string | undefined;
+}
 
 /**
- * Refuses a URL that deliveries may not go to, as far as the URL alone tells: https, no user info, and no literal
- * address outside public unicast, in any spelling (docs/decisions/webhook-subscriptions.md). Names are not resolved
- * here; what they resolve to is checked when a delivery connects.
- * @throws ApiError VALIDATION_ERROR naming `url`
+ * Never called, whatever is allowed: link-local addresses, and those at which clouds tell a machine its credentials
+ * (AWS, Azure, Google, Alibaba, Oracle).
  */
-export function checkTargetUrl(value: string, allowPrivateTargets: boolean): void {
+const neverCalled = [
+  '169.254.0.0/16',
+  'fe80::/10',
+  'fd00:ec2::/32',
+  'fd20:ce::254/128',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+];
+
+/** Global unicast of IPv6: all else is set aside, or wraps an IPv4 address. */
+const globalUnicast: Network = [ipaddr.IPv6.parse('2000::'), 3];
+
+/** What a NAT64 gateway leads to is the IPv4 address in the last four bytes (RFC 6052). */
+const nat64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+
+/** @param refusedNetworks CIDRs or single addresses that deliveries never go to either */
+export function createTargetPolicy(options: {
+  allowPrivate: boolean;
+  refusedNetworks: readonly string[];
+}): TargetPolicy {
+  const { allowPrivate } = options;
+  const refused = [...neverCalled, ...options.refusedNetworks].map(parseNetwork);
+
+  const refusalOf = (text: string) => {
+    if (!ipaddr.isValid(text)) return 'is no address';
+    const address = ipaddr.process(text);
+    const target = isWithin(address, nat64) ? ipaddr.fromByteArray(address.toByteArray().slice(12)) : address;
+    if (!allowPrivate && !isPublic(target)) return 'is not public';
+    const isRefused = refused.some((network) => isWithin(address, network) || isWithin(target, network));
+    return isRefused ? 'is one that deliveries never go to' : undefined;
+  };
+
+  return {
+    allowPrivate,
+    refusalOf,
+    checkUrl(value) {
+      const { hostname } = parseTarget(value, allowPrivate ? ['https:', 'http:'] : ['https:']);
+      // The URL parser has turned every spelling of an address (decimal, hex, octal, short) into the usual one.
+      const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+      const refusal = ipaddr.isValid(host) ? refusalOf(host) : undefined;
+      if (refusal === 'is not public' || (!allowPrivate && !ipaddr.isValid(host) && !isPublicName(host))) {
+        throw invalidField('VALIDATION_ERROR', 'url', 'must lead to a public host');
+      }
+      if (refusal !== undefined) {
+        throw invalidField('VALIDATION_ERROR', 'url', `must not lead to an address that ${refusal}`);
+      }
+    },
+  };
+}
+
+/**
+ * The policy of a server. Private targets are allowed where the settings say so, and by themselves only where nobody
+ * but this machine can reach the API, with the embedded PostgreSQL.
+ */
+export function targetPolicyOf(settings: Settings): TargetPolicy {
+  const { WEBHOOK_ALLOW_PRIVATE_TARGETS, WEBHOOK_REFUSED_NETWORKS, DATABASE_URL } = settings;
+  return createTargetPolicy({
+    allowPrivate: WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (DATABASE_URL === undefined && isForThisMachine(settings)),
+    refusedNetworks: WEBHOOK_REFUSED_NETWORKS,
+  });
+}
+
+function parseTarget(value: string, schemes: string[]): URL {
   // The parser forgives what a person would not mean: white space, and a scheme without slashes.
   if (!/^[a-z]+:\/\/\S+$/i.test(value) || !URL.canParse(value))
     throw invalidField('VALIDATION_ERROR', 'url', 'must be an absolute URL such as https://example.com/hook');
   const url = new URL(value);
-
-  const schemes = allowPrivateTargets ? ['https:', 'http:'] : ['https:'];
   if (!schemes.includes(url.protocol)) throw invalidField('VALIDATION_ERROR', 'url', 'must begin with https://');
   if (url.username !== '' || url.password !== '') {
     throw invalidField('VALIDATION_ERROR', 'url', 'must not hold a user name or password');
   }
-  if (!allowPrivateTargets && !isPublicHost(url.hostname)) {
-    throw invalidField('VALIDATION_ERROR', 'url', 'must lead to a public host');
-  }
+  return url;
 }
 
-/** The URL parser has already turned every spelling of an address (decimal, hex, octal, short) into the usual one. */
-function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-  if (ipaddr.isValid(host)) return isPublicAddress(host);
+function isPublicName(host: string): boolean {
   const labels = host.split('.');
   return labels.length > 1 && !labels.includes('') && !/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host);
 }
 
-/** Public by their range, and yet a cloud's own service behind every machine in it: Azure's. */
-const cloudAddresses = ['168.63.129.16'];
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast' || address.toString() === '168.63.129.16') return false;
+  return address.kind() === 'ipv4' || isWithin(address, globalUnicast);
+}
 
-/** Global unicast of IPv6: all else is set aside, or wraps an IPv4 address. */
-const globalUnicast = ipaddr.parseCIDR('2000::/3');
+function isWithin(address: Address, network: Network): boolean {
+  return address.kind() === network[0].kind() && address.match(network as never);
+}
 
-/** Whether an address is public unicast, also where an IPv6 address wraps an IPv4 one. */
-export function isPublicAddress(address: string): boolean {
-  if (!ipaddr.isValid(address) || cloudAddresses.includes(ipaddr.process(address).toString())) return false;
-  const parsed = ipaddr.process(address);
-  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(globalUnicast));
+function parseNetwork(text: string): Network {
+  return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), text.includes(':') ? 128 : 32];
 }

@@ -1,185 +1,127 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deliverySchedule } from '@itsm-api/contract';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Dispatcher } from 'undici';
 import type { PrismaClient } from '../database/prisma.ts';
-import { type Lane, type LaneJobs, laneKey } from './lanes.ts';
-import { createLoop } from './loop.ts';
-import { type ClaimedDelivery, claimDue, findDueLanes, type LaneSlots } from './outbox.ts';
-import { attemptTimeout, sweepInterval } from './schedule.ts';
-import type { SecretSealer } from './secret.ts';
-import { type Outcome, send } from './send.ts';
-import { createSettler } from './settler.ts';
-import { signatureHeaders } from './sign.ts';
-
-/** Requests in flight at once: in all, of one tenant, and to one subscription. */
-export interface InFlightLimits {
-  total: number;
-  tenant: number;
-  subscription: number;
-  /** To one that has not answered well since it last failed, or ever: many may hang at once. */
-  doubtful: number;
-}
+import { attemptDelivery } from './attempt.ts';
+import { type ClaimedDelivery, claimDue } from './claim.ts';
+import type { DispatchJobs } from './dispatch-jobs.ts';
+import { InFlight, type InFlightLimits } from './in-flight.ts';
+import { createLoop, type Loop } from './loop.ts';
+import { cancelPending, findPending } from './pending.ts';
+import { RoundRobin } from './round-robin.ts';
+import type { SecretCipher } from './secret-cipher.ts';
+import { createSettler, type Settler } from './settler.ts';
+import { refKey, type SubscriptionRef } from './subscription-ref.ts';
+import type { TargetPolicy } from './target.ts';
 
 export interface WorkerOptions {
   prisma: PrismaClient;
-  lanes: LaneJobs;
-  sealer: SecretSealer;
-  connections: Dispatcher;
-  allowPrivateTargets: boolean;
-  logger: Pick<FastifyBaseLogger, 'error'>;
+  dispatchJobs: DispatchJobs;
+  secretCipher: SecretCipher;
+  agent: Dispatcher;
+  targets: TargetPolicy;
+  logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
+  /** The process's clock, which dates signatures and nothing else. */
   now(): Date;
   limits?: InFlightLimits;
 }
 
-export interface Worker {
-  /** Looks for work now instead of at the next poll. */
-  wake(): void;
-  /** Takes nothing more and waits for what is in flight, for half a minute at most. */
-  stop(): Promise<void>;
-}
-
-/** A lane that this process is working on. */
-interface OpenLane extends Lane {
-  inFlight: number;
-  /** Whether there may be more due in it than has been taken. */
-  more: boolean;
-}
-
+/** How often a worker looks for jobs when nobody wakes it, and how many it takes at a time. Milliseconds. */
 const pollInterval = 100;
-const lanesAtOnce = 200;
+const jobsAtOnce = 200;
+
+/** How often due deliveries without a job are looked for, and those that are to be cancelled. Milliseconds. */
+const sweepInterval = 1000;
+
+/** How many deliveries are cancelled at a time, and how long others have the database for themselves in between. */
+const cancelAtOnce = 1000;
+const cancelInterval = 50;
 
 /**
- * Delivers what is due: takes lanes that wait, claims deliveries out of them within the limits, sends them side by
- * side, and settles what came of them in batches. A slow lane holds its own slots and nobody else's.
+ * Delivers what is due: takes jobs, claims deliveries of their subscriptions within the limits, sends them side by
+ * side, and settles what came of them in batches. A slow endpoint holds its own slots and nobody else's.
  */
-export function startWorker(options: WorkerOptions): Worker {
-  const { prisma, lanes: laneJobs, logger, now } = options;
-  const limits = options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 };
-  const open = new Map<string, OpenLane>();
-  const inFlightOfTenant = new Map<bigint, number>();
-  /** The lanes whose last attempt here was a success. */
-  const healthy = new Set<string>();
-  let inFlight = 0;
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #inFlight: InFlight;
+  readonly #subscriptions = new RoundRobin();
+  readonly #settler: Settler;
+  readonly #pump: Loop;
+  readonly #sweep: Loop;
+  readonly #cancel: Loop;
+  /** The inactive subscriptions that the last sweep found. */
+  #inactive: SubscriptionRef[] = [];
 
-  const settler = createSettler(options);
-  const pump = createLoop(pollInterval, step, (err) => logger.error({ err }, 'webhook deliveries not taken'));
-  const sweep = createLoop(sweepInterval, addDueLanes, (err) => logger.error({ err }, 'due webhooks not looked for'));
+  constructor(options: WorkerOptions) {
+    const { logger } = options;
+    this.#options = options;
+    this.#inFlight = new InFlight(options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 });
+    this.#settler = createSettler(options);
+    this.#pump = createLoop({ name: 'deliver', interval: pollInterval, logger, step: () => this.#takeAndSend() });
+    this.#sweep = createLoop({ name: 'sweep', interval: sweepInterval, logger, step: () => this.#addDue() });
+    this.#cancel = createLoop({ name: 'cancel', interval: cancelInterval, logger, step: () => this.#cancelSome() });
+  }
 
-  /** Takes lanes, then deliveries; resolves to whether there is more to take at once. */
-  async function step(): Promise<boolean> {
-    const taken = inFlight < limits.total ? await laneJobs.take(lanesAtOnce) : [];
-    for (const { lane } of taken) openLane(lane);
-    const claimed = await claim();
+  /** Looks for work now instead of at the next poll. */
+  wake(): void {
+    this.#pump.wake();
+  }
+
+  /** Takes nothing more and waits for what is in flight, for half a minute at most. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#pump.stop(), this.#sweep.stop(), this.#cancel.stop()]);
+    // What can't be settled, since PostgreSQL is gone, is delivered again by another worker.
+    const end = performance.now() + 2 * deliverySchedule.attemptTimeout;
+    while (this.#inFlight.total > 0 && performance.now() < end) await sleep(20);
+    await this.#settler.stop();
+  }
+
+  /** Takes jobs, then deliveries; resolves to whether there is more to take at once. */
+  async #takeAndSend(): Promise<boolean> {
+    const { dispatchJobs } = this.#options;
+    const taken = this.#inFlight.isFull ? [] : await dispatchJobs.take(jobsAtOnce);
+    for (const { subscription } of taken) this.#subscriptions.add(subscription);
+    const claimed = await this.#claim();
+    for (const delivery of claimed) void this.#attempt(delivery);
     // What was taken is claimed, or stays due: from here on the jobs are of no use.
-    await laneJobs.remove(taken.map(({ job }) => job));
-    return taken.length > 0 || claimed > 0;
+    await dispatchJobs.remove(taken.map(({ job }) => job));
+    return taken.length > 0 || claimed.length > 0;
   }
 
-  async function claim(): Promise<number> {
-    const wanted = slots();
-    if (wanted.length === 0) return 0;
-    const deliveries = await claimDue(prisma, wanted, now());
-    const counts = Map.groupBy(deliveries, laneKey);
-    for (const lane of wanted) {
-      const key = laneKey(lane);
-      const current = open.get(key);
-      if (current === undefined) continue;
-      current.more = (counts.get(key)?.length ?? 0) === lane.slots;
-      // To the end of the row, so that the next round begins with others.
-      open.delete(key);
-      open.set(key, current);
-      closeIfDone(current);
-    }
-    for (const delivery of deliveries) void attempt(delivery);
-    return deliveries.length;
+  async #claim(): Promise<ClaimedDelivery[]> {
+    const wanted = this.#inFlight.slotsFor(this.#subscriptions);
+    if (wanted.length === 0) return [];
+    const claimed = await claimDue(this.#options.prisma, wanted);
+    const counts = Map.groupBy(claimed, refKey);
+    for (const each of wanted) this.#subscriptions.next(each, counts.get(refKey(each))?.length === each.slots);
+    return claimed;
   }
 
-  /** How many deliveries may be taken from each open lane, in turn until the limits are used up. */
-  function slots(): LaneSlots[] {
-    let free = limits.total - inFlight;
-    const freeOfTenant = new Map<bigint, number>();
-    const wanted: LaneSlots[] = [];
-    for (const lane of open.values()) {
-      if (free <= 0) break;
-      if (!lane.more) continue;
-      const ofTenant = freeOfTenant.get(lane.tenantId) ?? limits.tenant - (inFlightOfTenant.get(lane.tenantId) ?? 0);
-      const atOnce = healthy.has(laneKey(lane)) ? limits.subscription : limits.doubtful;
-      const count = Math.min(free, ofTenant, atOnce - lane.inFlight);
-      if (count <= 0) continue;
-      free -= count;
-      freeOfTenant.set(lane.tenantId, ofTenant - count);
-      wanted.push({ tenantId: lane.tenantId, subscriptionId: lane.subscriptionId, slots: count });
-    }
-    return wanted;
-  }
-
-  async function attempt(delivery: ClaimedDelivery): Promise<void> {
-    count(delivery, 1);
-    const outcome = await deliver(options, delivery);
-    if (outcome.delivered) healthy.add(laneKey(delivery));
-    else healthy.delete(laneKey(delivery));
-    await settler.add({ delivery, outcome });
-    count(delivery, -1);
-    pump.wake();
-  }
-
-  function count(lane: Lane, change: 1 | -1): void {
-    const ofTenant = (inFlightOfTenant.get(lane.tenantId) ?? 0) + change;
-    if (ofTenant === 0) inFlightOfTenant.delete(lane.tenantId);
-    else inFlightOfTenant.set(lane.tenantId, ofTenant);
-    inFlight += change;
-    const current = openLane(lane, false);
-    current.inFlight += change;
-    closeIfDone(current);
-  }
-
-  function openLane({ tenantId, subscriptionId }: Lane, more = true): OpenLane {
-    const key = laneKey({ tenantId, subscriptionId });
-    const lane = open.get(key) ?? { tenantId, subscriptionId, inFlight: 0, more };
-    lane.more ||= more;
-    open.set(key, lane);
-    return lane;
-  }
-
-  function closeIfDone(lane: OpenLane): void {
-    if (!lane.more && lane.inFlight === 0) open.delete(laneKey(lane));
+  async #attempt(delivery: ClaimedDelivery): Promise<void> {
+    this.#inFlight.begin(delivery);
+    const outcome = await attemptDelivery(this.#options, delivery);
+    this.#inFlight.trust(delivery, outcome.delivered);
+    await this.#settler.add({ delivery, outcome });
+    this.#inFlight.end(delivery);
+    this.wake();
   }
 
   /** The floor under the jobs: retries whose time has come, and what no job tells of. */
-  async function addDueLanes(): Promise<boolean> {
-    const working = [...open.values()].filter((lane) => lane.more);
-    await laneJobs.add(await findDueLanes(prisma, working, now()));
-    pump.wake();
+  async #addDue(): Promise<boolean> {
+    const { due, inactive } = await findPending(this.#options.prisma, [...this.#subscriptions]);
+    this.#inactive = inactive;
+    await this.#options.dispatchJobs.add(due);
+    this.wake();
     return false;
   }
 
-  return {
-    wake: pump.wake,
-    async stop() {
-      await Promise.all([pump.stop(), sweep.stop()]);
-      // What can't be settled, since PostgreSQL is gone, is delivered again by another worker.
-      for (const end = Date.now() + 2 * attemptTimeout; inFlight > 0 && Date.now() < end; ) await sleep(20);
-      await settler.stop();
-    },
-  };
-}
-
-/** Signs and sends one attempt. */
-function deliver(options: WorkerOptions, delivery: ClaimedDelivery): Promise<Outcome> {
-  const { id, attempt, body, eventId, eventType, url, tenantId, subscriptionId } = delivery;
-  return send(options, () => {
-    const secret = options.sealer.open(delivery.secret, { tenantId, subscriptionId });
-    return {
-      url,
-      body,
-      headers: {
-        'content-type': 'application/json; charset=utf-8',
-        'user-agent': 'itsm-webhooks/1.0',
-        'x-service-event': eventType,
-        'x-service-delivery': String(id),
-        'x-service-attempt': String(attempt),
-        ...signatureHeaders(secret, { id: eventId, timestamp: options.now(), body }),
-      },
-    };
-  });
+  /** Cancels a batch of what waits for an inactive subscription; the next one after a pause, which others have. */
+  async #cancelSome(): Promise<boolean> {
+    const [first] = this.#inactive;
+    if (first === undefined) return false;
+    const cancelled = await cancelPending(this.#options.prisma, first, cancelAtOnce);
+    if (cancelled < cancelAtOnce) this.#inactive = this.#inactive.filter((each) => each !== first);
+    return false;
+  }
 }

@@ -15,7 +15,7 @@ import { createUnique } from '../../database/unique.ts';
 import { ApiError, invalidField, notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
-import type { Lane } from '../../webhooks/lanes.ts';
+import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import { anyOf, type Page, readPage } from '../lists.ts';
 import { checkUsers, reference } from '../references.ts';
@@ -66,7 +66,7 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
         details: problems,
       });
     }
-    const { emitter, putLanesIn } = gatherLanes(context);
+    const { emitter, putJobsIn } = gatherJobs(context);
     let created = 0;
     for (const chunk of chunksOf(inputs, 500)) {
       const rows = await context.db.asset.createManyAndReturn({ data: chunk.map(columnsOf) });
@@ -74,7 +74,7 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
       created += chunk.length;
       onProgress(created);
     }
-    await putLanesIn();
+    await putJobsIn();
   });
 }
 
@@ -173,18 +173,18 @@ async function findConflicts({ db }: Context, inputs: readonly NewAsset[]): Prom
 }
 
 /**
- * Has `emit` keep the lanes until `putLanesIn`: a lane that is put in is locked for every other transaction that emits
- * to it until this one ends, and that may be minutes away.
+ * Has `emit` keep the jobs until `putJobsIn`: a job that is put in is locked for every other transaction that emits
+ * to its subscription until this one ends, and that may be minutes away.
  */
-function gatherLanes(context: Context & Transaction) {
-  const waiting = new Map<bigint, Lane>();
-  const addWithin = async (_: TenantClient, lanes: Lane[]) => {
-    for (const lane of lanes) waiting.set(lane.subscriptionId, lane);
+function gatherJobs(context: Context & Transaction) {
+  const waiting = new Map<bigint, SubscriptionRef>();
+  const addWithin = async (_: TenantClient, subscriptions: SubscriptionRef[]) => {
+    for (const each of subscriptions) waiting.set(each.subscriptionId, each);
   };
   return {
-    emitter: { ...context, lanes: { ...context.lanes, addWithin } },
-    putLanesIn: async () => {
-      if (waiting.size > 0) await context.lanes.addWithin(context.db, [...waiting.values()]);
+    emitter: { ...context, dispatchJobs: { ...context.dispatchJobs, addWithin } },
+    putJobsIn: async () => {
+      if (waiting.size > 0) await context.dispatchJobs.addWithin(context.db, [...waiting.values()]);
     },
   };
 }

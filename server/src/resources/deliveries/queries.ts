@@ -2,6 +2,7 @@ import { type EventPayload, EventType, events, Id } from '@itsm-api/contract';
 import * as z from 'zod';
 import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
+import { rawClient } from '../../database/tenant-client.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { DeliveryState } from '../../webhooks/delivery-state.ts';
 import { emit } from '../../webhooks/emit.ts';
@@ -79,34 +80,72 @@ export async function getDelivery({ db }: Context, id: number): Promise<Delivery
   };
 }
 
+/** Which deliveries are to be sent again: one, or all that the filter matches. */
+export type ReplayFilter = DeliveryFilter & { id?: number };
+
+/** How many deliveries `replayDeliveries` would send again now. */
+export function countReplayable({ db }: Context, filter: ReplayFilter): Promise<number> {
+  return db.delivery.count({ where: replayable(filter) });
+}
+
+const replayBatch = 1000;
+
 /**
- * Has deliveries sent again at once, with all their attempts before them and the same `webhook-id`. Those whose
- * subscription is deactivated are left alone. Resolves to how many there are.
+ * Has deliveries sent again at once, with all their attempts before them and the same `webhook-id`, in batches that
+ * each commit. What was delivered is sent again only where its id or `DELIVERED` is asked for; what is on its way, or
+ * for a subscription that is deactivated, is left alone. Resolves to how many there were.
  */
-export function replayDeliveries(context: Context, where: DeliveryFilter & { id?: number }): Promise<number> {
-  return transaction(context, async ({ db, lanes, now, afterCommit, wakeWorkers }) => {
-    const { id, ...filter } = where;
-    const matching = {
-      ...whereOf(filter),
-      ...(id !== undefined && { id }),
-      subscription: { active: true },
-      // What is on its way is not sent beside itself.
-      claim: null,
-    };
-    const rows = await db.delivery.findMany({ where: matching, select: { id: true, subscriptionId: true } });
-    if (rows.length === 0) return 0;
-    await db.delivery.updateMany({
-      where: { id: { in: rows.map((row) => row.id) } },
-      data: { state: 'PENDING', attempts: 0, nextAttemptAt: now(), settledAt: null },
+export async function replayDeliveries(context: Context, filter: ReplayFilter): Promise<number> {
+  const where = replayable(filter);
+  // What is made meanwhile is sent anyway.
+  const newest = await context.db.delivery.findFirst({ where, select: { id: true }, orderBy: { id: 'desc' } });
+  let [replayed, after] = [0, 0n];
+  while (newest !== null && after < newest.id) {
+    const rows = await context.db.delivery.findMany({
+      where: { AND: [where, { id: { gt: after, lte: newest.id } }] },
+      select: { id: true },
+      orderBy: { id: 'asc' },
+      take: replayBatch,
     });
-    const subscriptions = [...new Set(rows.map((row) => row.subscriptionId))];
-    await lanes.addWithin(
+    replayed += await replayBatchOf(
+      context,
+      rows.map(({ id }) => id),
+    );
+    after = rows.at(-1)?.id ?? newest.id;
+  }
+  return replayed;
+}
+
+/** Has these sent again, but for those that are being sent or settled just now. */
+function replayBatchOf(context: Context, ids: bigint[]): Promise<number> {
+  return transaction(context, async ({ db, dispatchJobs, afterCommit, wakeWorkers }) => {
+    const tenantId = db.$tenantId;
+    const rows = await rawClient(db).$queryRaw<{ subscriptionId: bigint }[]>`
+      UPDATE deliveries SET state = 'PENDING', attempts = 0, next_attempt_at = now(), settled_at = NULL
+      WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
+        SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND id = ANY (${ids}::bigint[]) AND claim IS NULL
+        FOR NO KEY UPDATE SKIP LOCKED))
+      RETURNING subscription_id AS "subscriptionId"`;
+    const subscriptions = [...new Set(rows.map(({ subscriptionId }) => subscriptionId))];
+    if (subscriptions.length === 0) return 0;
+    await dispatchJobs.addWithin(
       db,
-      subscriptions.map((subscriptionId) => ({ tenantId: db.$tenantId, subscriptionId })),
+      subscriptions.map((subscriptionId) => ({ tenantId, subscriptionId })),
     );
     afterCommit(wakeWorkers);
     return rows.length;
   });
+}
+
+function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput {
+  return {
+    AND: [
+      whereOf(filter),
+      id !== undefined ? { id } : filter.state === undefined ? { state: { not: 'DELIVERED' } } : {},
+      // What is on its way is not sent beside itself.
+      { subscription: { active: true }, claim: null },
+    ],
+  };
 }
 
 /**

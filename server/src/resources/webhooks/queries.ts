@@ -4,7 +4,6 @@ import type { Prisma } from '../../database/generated/client.ts';
 import { lockTenant } from '../../database/lock.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
-import { checkTargetUrl } from '../../webhooks/target.ts';
 import { type Page, readPage } from '../lists.ts';
 import { newSubscriptionId } from './subscription-id.ts';
 
@@ -23,12 +22,12 @@ export function listWebhooks({ db }: Context, query: WebhookQuery): Promise<Page
 }
 
 /**
- * Registers a subscription; its secret is sealed before it is stored (docs/decisions/webhook-subscriptions.md).
+ * Registers a subscription; its secret is encrypted before it is stored (docs/decisions/webhook-subscriptions.md).
  * @throws ApiError VALIDATION_ERROR for a URL that deliveries may not go to, or when there are too many
  */
 export function createWebhook(context: Context, input: NewWebhook): Promise<Webhook> {
-  checkTargetUrl(input.url, context.allowPrivateTargets);
-  return transaction(context, async ({ db, sealer }) => {
+  context.targets.checkUrl(input.url);
+  return transaction(context, async ({ db, secretCipher }) => {
     await lockTenant(db, 'webhookCount');
     if ((await db.webhookSubscription.count({ where: { active: true } })) >= maxActiveWebhooks) {
       const message = `This workspace has ${maxActiveWebhooks} active webhook subscriptions, the most it may have; delete one first.`;
@@ -39,7 +38,7 @@ export function createWebhook(context: Context, input: NewWebhook): Promise<Webh
       data: {
         id,
         url: input.url,
-        secret: sealer.seal(input.secret, { tenantId: db.$tenantId, subscriptionId: id }),
+        secret: secretCipher.encrypt(input.secret, { tenantId: db.$tenantId, subscriptionId: id }),
         events: [...new Set(input.events)],
       },
     });
@@ -47,16 +46,16 @@ export function createWebhook(context: Context, input: NewWebhook): Promise<Webh
   });
 }
 
-/** Deactivates a subscription and cancels what waits for it; again when repeated (spec §3). @throws ApiError NOT_FOUND */
+/**
+ * Deactivates a subscription; again when repeated (spec §3). From then on nothing is sent to it: what waits is left to
+ * the workers, who cancel it, so that this costs the same however much there is.
+ * @throws ApiError NOT_FOUND
+ */
 export function deleteWebhook(context: Context, id: number): Promise<Webhook> {
-  return transaction(context, async ({ db, now }) => {
+  return transaction(context, async ({ db }) => {
     await db.webhookSubscription.updateMany({ where: { id, active: true }, data: { active: false } });
     const row = await db.webhookSubscription.findFirst({ where: { id } });
     if (row === null) throw notFound('webhook subscription');
-    await db.delivery.updateMany({
-      where: { subscriptionId: id, state: 'PENDING' },
-      data: { state: 'CANCELLED', claim: null, settledAt: now() },
-    });
     return presentWebhook(row);
   });
 }

@@ -1,6 +1,6 @@
 import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
 
-/** The id of a subscription that is about to be made: its secret is sealed for that id. */
+/** The id of a subscription that is about to be made: its secret is encrypted for that id. */
 export async function newSubscriptionId(db: TenantClient): Promise<bigint> {
   const rows = await rawClient(db).$queryRaw<[{ id: bigint }]>`
     SELECT nextval(pg_get_serial_sequence('webhook_subscriptions', 'id')) AS id`;

@@ -2,42 +2,44 @@ import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
+import { deliverySchedule } from '@itsm-api/contract';
 import { Agent, buildConnector } from 'undici';
-import { connectTimeout } from './schedule.ts';
-import { isPublicAddress } from './target.ts';
+import type { TargetPolicy } from './target.ts';
 
 /** A target that leads where deliveries may not go. */
 export class TargetRefused extends Error {
   override name = 'TargetRefused';
 }
 
-export interface ConnectionOptions {
-  allowPrivateTargets: boolean;
+export interface AgentOptions {
+  targets: TargetPolicy;
   /** Resolves names, where a test does it by itself. */
   lookup?: LookupFunction;
   /** Certificates to trust beside the system's, for tests. */
   ca?: string;
 }
 
+const { connectTimeout } = deliverySchedule;
+
 /**
- * The connections that deliveries go over: TLS verified, no proxy, HTTP/1.1, and to public unicast addresses only.
- * A name is resolved once; every address that it resolves to must be public, and the connection goes to that very
+ * What deliveries are sent with: TLS verified, no proxy, HTTP/1.1, and connections to allowed addresses only.
+ * A name is resolved once; every address that it resolves to must be allowed, and the connection goes to that very
  * answer, so that a name can't change its mind in between. What the socket is really connected to is checked last.
  */
-export function createConnections({ allowPrivateTargets, lookup, ca }: ConnectionOptions): Agent {
+export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   const connect = buildConnector({
     timeout: connectTimeout,
     allowH2: false,
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
-    lookup: allowPrivateTargets ? (lookup ?? systemLookup) : publicOnly(lookup ?? nameServerLookup()),
+    lookup: allowedOnly(targets, lookup ?? (targets.allowPrivate ? systemLookup : nameServerLookup())),
   });
   const guarded: typeof connect = (options, callback) => {
     connect(options, (...[error, socket]) => {
-      if (socket && !allowPrivateTargets && !isPublicAddress(socket.remoteAddress ?? '')) {
-        socket.destroy();
-        callback(new TargetRefused('the connection led to an address that is not public'), null);
-      } else if (error) callback(error, null);
-      else callback(null, socket as NonNullable<typeof socket>);
+      if (error) return callback(error, null);
+      const refusal = targets.refusalOf(socket?.remoteAddress ?? '');
+      if (refusal === undefined) return callback(null, socket as NonNullable<typeof socket>);
+      socket?.destroy();
+      callback(new TargetRefused(`the connection led to an address that ${refusal}`), null);
     });
   };
   return new Agent({
@@ -66,13 +68,15 @@ function nameServerLookup(): LookupFunction {
   };
 }
 
-function publicOnly(lookup: LookupFunction): LookupFunction {
+function allowedOnly(targets: TargetPolicy, lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, []);
       const addresses = Array.isArray(found) ? found : [];
-      if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address))) {
-        return callback(new TargetRefused(`${hostname} resolves to an address that is not public`), []);
+      const refusals = addresses.map(({ address }) => targets.refusalOf(address));
+      const refusal = addresses.length === 0 ? 'is not public' : refusals.find((each) => each !== undefined);
+      if (refusal !== undefined) {
+        return callback(new TargetRefused(`${hostname} resolves to an address that ${refusal}`), []);
       }
       const [first] = addresses;
       if (options.all) callback(null, addresses);

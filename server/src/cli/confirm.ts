@@ -1,0 +1,17 @@
+import { createInterface } from 'node:readline/promises';
+import { UsageError } from './errors.ts';
+
+/**
+ * Asks the person whether to do something, for which `--yes` is the answer where nobody can be asked.
+ * Resolves to the answer. @throws UsageError naming `--yes` when there is no terminal
+ */
+export async function confirm(what: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError([{ path: 'yes', message: `is needed to ${what}` }]);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`This would ${what}. Go on? [y/N] `);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,56 @@
+import type { PrismaClient } from '../database/prisma.ts';
+import { refKey, type SubscriptionRef } from './subscription-ref.ts';
+
+/** What there is to do about the subscriptions that have deliveries pending. */
+export interface PendingWork {
+  /** Something is due, and may be sent. */
+  due: SubscriptionRef[];
+  /** They are inactive: what is pending is to be cancelled. */
+  inactive: SubscriptionRef[];
+}
+
+/**
+ * Looks through all subscriptions with something pending. Steps from one to the next on the index of what is pending,
+ * so that it costs what there are subscriptions, not what waits for them.
+ * @param except those whose due deliveries need not be told
+ */
+export async function findPending(prisma: PrismaClient, except: SubscriptionRef[]): Promise<PendingWork> {
+  const rows = await prisma.$queryRaw<(SubscriptionRef & { active: boolean })[]>`
+    WITH RECURSIVE waiting AS (
+      (SELECT tenant_id, subscription_id FROM deliveries WHERE state = 'PENDING'
+       ORDER BY tenant_id, subscription_id LIMIT 1)
+      UNION ALL
+      SELECT d.tenant_id, d.subscription_id FROM waiting CROSS JOIN LATERAL (
+        SELECT tenant_id, subscription_id FROM deliveries
+        WHERE state = 'PENDING' AND (tenant_id, subscription_id) > (waiting.tenant_id, waiting.subscription_id)
+        ORDER BY tenant_id, subscription_id LIMIT 1
+      ) d
+    )
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.active
+    FROM waiting
+    JOIN tenants t ON t.id = waiting.tenant_id
+    JOIN webhook_subscriptions s ON s.tenant_id = waiting.tenant_id AND s.id = waiting.subscription_id
+    WHERE NOT s.active OR t.active AND (s.open_until IS NULL OR s.open_until <= now()) AND EXISTS (
+      SELECT FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.subscription_id = s.id
+        AND d.state = 'PENDING' AND d.next_attempt_at <= now())
+    ORDER BY s.tenant_id, s.id`;
+  const known = new Set(except.map(refKey));
+  return {
+    due: rows.filter((row) => row.active && !known.has(refKey(row))),
+    inactive: rows.filter((row) => !row.active),
+  };
+}
+
+/**
+ * Cancels deliveries to a subscription, at most so many and in a transaction of their own: what is in flight too, but
+ * not what is being settled just now. In the order of their index, without which the last batches would look through
+ * all that were cancelled before. Resolves to how many there were.
+ */
+export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, atMost: number): Promise<number> {
+  const { tenantId, subscriptionId } = ref;
+  return prisma.$executeRaw`
+    UPDATE deliveries SET state = 'CANCELLED', claim = NULL, settled_at = now()
+    WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
+      SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = 'PENDING'
+      ORDER BY next_attempt_at LIMIT ${atMost} FOR NO KEY UPDATE SKIP LOCKED))`;
+}

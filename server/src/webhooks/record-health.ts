@@ -1,0 +1,58 @@
+import type { Prisma } from '../database/generated/client.ts';
+import { batch } from './batch.ts';
+import { afterAttempt, type Health, type Sign } from './health.ts';
+import { refKey, type SubscriptionRef } from './subscription-ref.ts';
+
+/** What an attempt tells of the subscription that it was for. */
+export type SubscriptionSign = SubscriptionRef & Sign;
+
+type HealthRow = SubscriptionRef & Health & { now: Date };
+
+/**
+ * Stores what attempts tell of their subscriptions, as `health.ts` decides. Resolves to the signs of those that
+ * another transaction holds: nobody is waited for.
+ */
+export async function recordHealth(
+  tx: Prisma.TransactionClient,
+  signs: SubscriptionSign[],
+): Promise<SubscriptionSign[]> {
+  if (signs.length === 0) return [];
+  const bySubscription = Map.groupBy(signs, refKey);
+  const refs = [...bySubscription.values()].flatMap(([first]) => first ?? []);
+  const rows = await lockHealth(tx, refs);
+  await updateHealth(
+    tx,
+    rows.map(({ now, tenantId, subscriptionId, ...before }) => {
+      const given = bySubscription.get(refKey({ tenantId, subscriptionId })) ?? [];
+      const health = given.reduce((health: Health, sign) => afterAttempt(health, sign, now), before);
+      return { ...health, tenantId, subscriptionId };
+    }),
+  );
+  for (const row of rows) bySubscription.delete(refKey(row));
+  return [...bySubscription.values()].flat();
+}
+
+function lockHealth(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<HealthRow[]> {
+  return tx.$queryRaw`
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.last_success_at AS "lastSuccessAt",
+      s.last_failure_at AS "lastFailureAt", s.failures, s.failing_since AS "failingSince", s.open_until AS "openUntil",
+      s.openings, s.paused_at AS "pausedAt", s.paused_reason AS "pausedReason", now() AS now
+    FROM webhook_subscriptions s
+    JOIN json_to_recordset(${batch(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
+      ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"
+    FOR NO KEY UPDATE OF s SKIP LOCKED`;
+}
+
+async function updateHealth(tx: Prisma.TransactionClient, rows: (SubscriptionRef & Health)[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.$executeRaw`
+    UPDATE webhook_subscriptions s
+    SET last_success_at = h."lastSuccessAt", last_failure_at = h."lastFailureAt", failures = h.failures,
+      failing_since = h."failingSince", open_until = h."openUntil", openings = h.openings,
+      paused_at = h."pausedAt", paused_reason = h."pausedReason"
+    FROM json_to_recordset(${batch(rows)}::text::json) AS h (
+      "tenantId" bigint, "subscriptionId" bigint, "lastSuccessAt" timestamptz, "lastFailureAt" timestamptz,
+      failures int, "failingSince" timestamptz, "openUntil" timestamptz, openings int, "pausedAt" timestamptz,
+      "pausedReason" text)
+    WHERE s.tenant_id = h."tenantId" AND s.id = h."subscriptionId"`;
+}

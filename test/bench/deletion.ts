@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathPrefix } from '@itsm-api/contract';
+import type { Runtime } from '@itsm-api/server/runtime.ts';
+import { steadyPort } from '../faults/postgres.ts';
+import { addWorkspace, type Subscription, subscribe, type Workspace } from '../faults/workspaces.ts';
+import type { Latencies } from './latency.ts';
+import { loadDeliveries } from './load.ts';
+
+/** What the DELETE of a subscription costs to which very much is pending. */
+export interface Deletion {
+  /** How long it took to be answered. Milliseconds. */
+  request: number;
+  /** How long until all was cancelled, while nothing else was going on for the most part. Seconds. */
+  cancelled: number;
+  /** What others' deliveries took meanwhile. */
+  others: Latencies;
+}
+
+interface DeletionOptions {
+  runtime: Runtime;
+  databaseUrl: string;
+  apiUrl: string;
+  /** Of the workspace that is made for it. */
+  name: string;
+  pending: number;
+  /** Measures others' deliveries for longer than it takes to delete. */
+  measureOthers(): Promise<Latencies>;
+}
+
+/** Deletes a subscription over HTTP, with so many deliveries pending, in the midst of others' deliveries. */
+export async function measureDeletion(options: DeletionOptions): Promise<Deletion> {
+  const { runtime, databaseUrl, apiUrl, name, pending, measureOthers } = options;
+  const workspace = await addWorkspace(runtime, name);
+  const url = `http://127.0.0.1:${await steadyPort()}/hook`;
+  const subscription = await subscribe(workspace, { name, url, events: ['ticket.created'] });
+  await loadDeliveries(databaseUrl, [subscription], pending);
+  const measuring = measureOthers();
+  await sleep(4000);
+  const began = performance.now();
+  await deleteSubscription(apiUrl, workspace, subscription);
+  const request = performance.now() - began;
+  const others = await measuring;
+  await untilCancelled(runtime, subscription);
+  return { request, cancelled: (performance.now() - began) / 1000, others };
+}
+
+async function deleteSubscription(apiUrl: string, { key }: Workspace, { id }: Subscription): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await fetch(`${apiUrl}${pathPrefix}/webhooks/${id}`, { method: 'DELETE', headers });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`the API answered ${response.status}: ${text}`);
+}
+
+async function untilCancelled({ prisma }: Runtime, { tenantId, id }: Subscription): Promise<void> {
+  const where = { tenantId, subscriptionId: id, state: 'PENDING' } as const;
+  while ((await prisma.delivery.findFirst({ where, select: { id: true } })) !== null) await sleep(200);
+}

@@ -1,0 +1,96 @@
+import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
+import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase, execute } from '../support/database.ts';
+import { createWorkspace } from '../support/workspace.ts';
+import { commandLine, secretKey } from './itsm.ts';
+
+let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let api: Api;
+let itsm: ReturnType<typeof commandLine>;
+/** A workspace with a subscription to which very many deliveries are exhausted, and three delivered. */
+let tenant: string;
+let subscription: number;
+
+const exhausted = 101;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  api = await startApi({ databaseUrl: database.url });
+  itsm = commandLine(database.url);
+  const { tenantId } = await createWorkspace(api);
+  tenant = String(tenantId);
+  // The commands look whether they have the key of every secret.
+  const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
+  const context = await tenantContext({ databases: api.databases, services }, tenant);
+  const webhook = { url: 'https://hooks.example.com/itsm', secret: 'secret', events: ['ticket.created' as const] };
+  subscription = (await createWebhook(context, webhook)).id;
+  await execute(
+    database.url,
+    `INSERT INTO events (tenant_id, public_id, type, body)
+       SELECT ${tenant}, 'evt_' || n, 'ticket.created', '{}' FROM generate_series(1, ${exhausted + 3}) n;
+     INSERT INTO deliveries (tenant_id, subscription_id, event_id, attempts, state, settled_at)
+       SELECT tenant_id, ${subscription}, id, 10, 'EXHAUSTED', now() FROM events;
+     UPDATE deliveries SET state = 'DELIVERED' WHERE id <= 3`,
+  );
+});
+
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+});
+
+const due = () => api.prisma.delivery.count({ where: { state: 'PENDING' } });
+
+describe('deliveries replay', { timeout: 60_000 }, () => {
+  it('wants --yes for many where nobody can be asked, and with --dry-run only counts', async () => {
+    const replay = `deliveries replay --tenant ${tenant} --subscription ${subscription}`;
+    const refused = await itsm(replay);
+    expect(refused).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error: --yes is needed to send ${exhausted} deliveries again\n`,
+    });
+    const counted = await itsm(`${replay} --dry-run`);
+    expect(counted).toEqual({ code: 0, stdout: `${exhausted} deliveries would be sent again.\n`, stderr: '' });
+    expect(await due()).toBe(0);
+
+    expect(JSON.parse((await itsm(`${replay} --yes --json`)).stdout)).toEqual({
+      matching: exhausted,
+      replayed: exhausted,
+    });
+    expect(await due()).toBe(exhausted);
+  });
+
+  it('sends again what was delivered only where that is said', async () => {
+    const one = await itsm(`deliveries replay 1 --tenant ${tenant}`);
+    expect(one).toEqual({ code: 0, stdout: '1 delivery is being sent again.\n', stderr: '' });
+    const rest = await itsm(`deliveries replay --tenant ${tenant} --state delivered`);
+    expect(rest).toEqual({ code: 0, stdout: '2 deliveries are being sent again.\n', stderr: '' });
+    expect(await due()).toBe(exhausted + 3);
+  });
+});
+
+describe('deliveries show', () => {
+  it('prints nothing that a terminal would obey', async () => {
+    const evil = '\u001b[31m\u009b2J\u0007';
+    await api.prisma.event.updateMany({ data: { body: `{"title":"${evil}"}` } });
+    await api.prisma.webhookSubscription.updateMany({ data: { url: `https://hooks.example.com/${evil}` } });
+    await api.prisma.deliveryAttempt.create({
+      data: {
+        tenantId: BigInt(tenant),
+        deliveryId: 1n,
+        number: 1,
+        startedAt: new Date(0),
+        durationMs: 1,
+        answer: evil,
+      },
+    });
+    const { code, stdout } = await itsm(`deliveries show 1 --tenant ${tenant}`);
+    expect(code).toBe(0);
+    expect(stdout).toContain('https://hooks.example.com/ [31m 2J');
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+  });
+});

@@ -1,0 +1,128 @@
+import { afterAttempt, circuitOf, type Health } from '@itsm-api/server/webhooks/health.ts';
+import { describe, expect, it } from 'vitest';
+
+/*
+ * The rules of circuit breaker and pause, without a database: health.test.ts has them in a running service.
+ */
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const start = Date.UTC(2026, 10, 20, 10);
+const at = (milliseconds: number) => new Date(start + milliseconds);
+
+const healthy: Health = {
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  failures: 0,
+  failingSince: null,
+  openUntil: null,
+  openings: 0,
+  pausedAt: null,
+  pausedReason: null,
+};
+
+const success = { delivered: true, gone: false, probe: false };
+const failure = { delivered: false, gone: false, probe: false };
+const gone = { delivered: false, gone: true, probe: false };
+const probe = { ...failure, probe: true };
+
+/** The health after so many failures at the start. */
+function failing(times: number, before = healthy): Health {
+  return Array.from({ length: times }).reduce((health: Health) => afterAttempt(health, failure, at(0)), before);
+}
+
+describe('the circuit', () => {
+  it('is closed until five attempts in a row have failed', () => {
+    const four = failing(4);
+    expect(four).toMatchObject({ failures: 4, failingSince: at(0), lastFailureAt: at(0), openUntil: null });
+    expect(circuitOf(four, at(0))).toBe('closed');
+    const five = afterAttempt(four, failure, at(second));
+    expect(five).toMatchObject({ failures: 5, failingSince: at(0), openUntil: at(6 * second), openings: 1 });
+  });
+
+  it('counts from the beginning after a success', () => {
+    const reset = afterAttempt(failing(4), success, at(second));
+    expect(reset).toEqual({ ...healthy, lastSuccessAt: at(second), lastFailureAt: at(0) });
+    expect(failing(4, reset).openUntil).toBeNull();
+  });
+
+  it('is open to the end of its time, and half-open from then on', () => {
+    const open = failing(5);
+    expect(circuitOf(open, at(5 * second - 1))).toBe('open');
+    expect(circuitOf(open, at(5 * second))).toBe('half-open');
+    expect(circuitOf(open, at(day))).toBe('half-open');
+  });
+
+  it('opens for twice as long after each probe that fails, and for five minutes at most', () => {
+    let health = failing(5);
+    const lengths: number[] = [];
+    for (let probes = 0; probes < 100; probes++) {
+      const now = at(probes * hour);
+      health = afterAttempt(health, probe, now);
+      lengths.push(Number(health.openUntil) - now.getTime());
+    }
+    expect(lengths.slice(0, 7)).toEqual([10, 20, 40, 80, 160, 300, 300].map((seconds) => seconds * second));
+    expect(new Set(lengths.slice(5))).toEqual(new Set([5 * minute]));
+  });
+
+  it('opens again when the probe fails while a worker holds it open for the probe', () => {
+    const held = { ...failing(5), openUntil: at(30 * second) };
+    const now = at(8 * second);
+    expect(afterAttempt(held, probe, now)).toMatchObject({ openUntil: at(18 * second), openings: 2 });
+  });
+
+  it('is not opened for longer by what was under way when it opened', () => {
+    const open = failing(5);
+    const late = afterAttempt(open, failure, at(second));
+    expect(late).toMatchObject({ failures: 6, openUntil: open.openUntil, openings: 1, lastFailureAt: at(second) });
+  });
+
+  it('is closed by a success, be it the probe or what was under way', () => {
+    for (const sign of [success, { ...success, probe: true }]) {
+      expect(afterAttempt(failing(9), sign, at(second))).toEqual({
+        ...healthy,
+        lastSuccessAt: at(second),
+        lastFailureAt: at(0),
+      });
+    }
+  });
+});
+
+describe('a pause', () => {
+  it('begins with a 410, also of what was under way', () => {
+    const reason = 'The endpoint answered 410 Gone.';
+    for (const before of [healthy, failing(5)]) {
+      const paused = afterAttempt(before, gone, at(second));
+      expect(paused).toMatchObject({ pausedAt: at(second), pausedReason: reason, openUntil: at(second + hour) });
+    }
+  });
+
+  it('begins when every attempt has failed for five days, to the millisecond', () => {
+    const almost = afterAttempt(failing(1), failure, at(5 * day - 1));
+    expect(almost).toMatchObject({ pausedAt: null, pausedReason: null });
+    expect(afterAttempt(failing(1), failure, at(5 * day))).toMatchObject({
+      pausedAt: at(5 * day),
+      pausedReason: 'Every attempt has failed for 5 days.',
+      openUntil: at(5 * day + hour),
+    });
+  });
+
+  it('lasts, with its first reason and a probe every hour', () => {
+    const paused = afterAttempt(healthy, gone, at(0));
+    const probed = afterAttempt(paused, probe, at(6 * day));
+    expect(probed).toMatchObject({ pausedAt: at(0), pausedReason: paused.pausedReason, openUntil: at(6 * day + hour) });
+    // A late failure is no probe.
+    expect(afterAttempt(probed, gone, at(6 * day + minute)).openUntil).toEqual(at(6 * day + hour));
+  });
+
+  it('ends with a success', () => {
+    const paused = afterAttempt(healthy, gone, at(0));
+    expect(afterAttempt(paused, { ...success, probe: true }, at(hour))).toEqual({
+      ...healthy,
+      lastSuccessAt: at(hour),
+      lastFailureAt: at(0),
+    });
+  });
+});

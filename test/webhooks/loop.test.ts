@@ -1,0 +1,39 @@
+import { createLoop } from '@itsm-api/server/webhooks/loop.ts';
+import { expect, it } from 'vitest';
+import { eventually } from '../support/receiver.ts';
+
+/** Collects what is logged. */
+function startLoop(step: (run: number) => Promise<boolean>) {
+  const said: [details: object, text: string][] = [];
+  let runs = 0;
+  const logger = { error: (details: object, text: string) => said.push([details, text]) } as never;
+  const loop = createLoop({ name: 'test', interval: 5, logger, watchAfter: 20, step: () => step(++runs) });
+  return { loop, said, runs: () => runs };
+}
+
+it('a step that fails is logged, and the loop goes on', async () => {
+  const { loop, said, runs } = startLoop(async (run) => {
+    if (run < 3) throw new Error(`run ${run}`);
+    return false;
+  });
+  await eventually(() => expect(runs()).toBeGreaterThan(5));
+  await loop.stop();
+  expect(said).toMatchObject([
+    [{ loop: 'test', err: { message: 'run 1' } }, 'a step of a webhook loop failed'],
+    [{ loop: 'test', err: { message: 'run 2' } }, 'a step of a webhook loop failed'],
+  ]);
+});
+
+it('a step that takes too long is logged while it lasts, and never run beside itself', async () => {
+  let end = () => {};
+  const { loop, said, runs } = startLoop((run) =>
+    run === 1 ? new Promise((resolve) => (end = () => resolve(false))) : Promise.resolve(false),
+  );
+  await eventually(() => expect(said.length).toBeGreaterThanOrEqual(2));
+  expect(said[0]).toMatchObject([{ loop: 'test' }, 'a step of a webhook loop takes longer than it may']);
+  loop.wake();
+  expect(runs()).toBe(1);
+  end();
+  await eventually(() => expect(runs()).toBeGreaterThan(1));
+  await loop.stop();
+});
