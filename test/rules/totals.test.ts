@@ -87,7 +87,7 @@ describe('totalCount', () => {
       fc.asyncProperty(bursts, async (commands) => {
         const statuses = await Promise.all(commands.map((command) => apply(command, ids)));
         expect(statuses.every((status) => status < 300)).toBe(true);
-        const tenantWrong = (await findWrongTotals(api.prisma)).filter(
+        const tenantWrong = (await findWrongTotals(api.databases.options)).filter(
           ({ tenantId }) => tenantId === workspace.tenantId,
         );
         expect(tenantWrong).toEqual([]);
@@ -160,7 +160,7 @@ describe('what would leave the totals wrong', () => {
     await moved.createTicket({ assigneeId: moved.userId });
     const id = moved.tenantId + 1_000_000n;
     await execute(api.databaseUrl, `UPDATE tenants SET id = ${id} WHERE id = ${moved.tenantId}`);
-    const wrong = await findWrongTotals(api.prisma);
+    const wrong = await findWrongTotals(api.databases.options);
     expect(wrong.filter(({ tenantId }) => [id, moved.tenantId].includes(tenantId))).toEqual([]);
   });
 
@@ -187,7 +187,8 @@ describe('the check of totals', () => {
     const other = await createWorkspace(api);
     await other.createTicket();
     const { tenantId } = other;
-    const wrong = async () => (await findWrongTotals(api.prisma)).filter((each) => each.tenantId === tenantId);
+    const wrong = async () =>
+      (await findWrongTotals(api.databases.options)).filter((each) => each.tenantId === tenantId);
     expect(await wrong()).toEqual([]);
     await api.prisma.ticketCount.updateMany({ where: { tenantId }, data: { count: 2 } });
     expect(await wrong()).toEqual([{ tenantId, what: 'tickets OPEN MEDIUM INCIDENT NETWORK', kept: 2, counted: 1 }]);

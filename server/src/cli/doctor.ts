@@ -15,8 +15,11 @@ export function addDoctor(program: Command): void {
     .action(
       action({
         input: z.strictObject({}),
-        work: async ({ prisma }) => {
-          const wrong = (await findWrongTotals(prisma)).map((each) => ({ ...each, tenantId: Number(each.tenantId) }));
+        work: async ({ databases }) => {
+          const wrong = (await findWrongTotals(databases.options)).map((each) => ({
+            ...each,
+            tenantId: Number(each.tenantId),
+          }));
           if (wrong.length === 0) return { wrong };
           throw new CommandError(
             wrong.map(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events } from '@itsm-api/contract';
-import { rawClient, type TenantClient } from '../database/tenant-client.ts';
+import { selectRows } from '../database/statements.ts';
+import type { TenantClient } from '../database/tenant-client.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 
 /** What `emit` needs of the transaction that makes the change. */
@@ -43,25 +44,29 @@ export async function emit<Type extends EventType>(
     ...(changes && { changes }),
   });
 
-  const subscriptions = await rawClient(db).$queryRaw<{ id: bigint }[]>`
-    WITH matching AS (
-      SELECT id FROM webhook_subscriptions
-      WHERE tenant_id = ${tenantId} AND active AND events @> ARRAY[${type}]
-        AND (${onlyTo ?? null}::bigint IS NULL OR id = ${onlyTo ?? null})
-    ), event AS (
-      INSERT INTO events (tenant_id, public_id, type, body)
-      SELECT ${tenantId}, ${publicId}, ${type}, ${body} WHERE EXISTS (SELECT FROM matching)
-      RETURNING id
-    ), delivery AS (
-      INSERT INTO deliveries (tenant_id, subscription_id, event_id)
-      SELECT ${tenantId}, matching.id, event.id FROM matching, event
-    )
-    SELECT id FROM matching ORDER BY id`;
+  const subscriptions = await selectRows<{ id: string }>(db, {
+    text: insertEvent,
+    values: [tenantId, type, onlyTo ?? null, publicId, body],
+  });
   if (subscriptions.length === 0) return;
 
   await dispatchJobs.addWithin(
     db,
-    subscriptions.map(({ id }) => ({ tenantId, subscriptionId: id })),
+    subscriptions.map(({ id }) => ({ tenantId, subscriptionId: BigInt(id) })),
   );
   afterCommit(wakeWorkers);
 }
+
+const insertEvent = `
+  WITH matching AS (
+    SELECT id FROM webhook_subscriptions
+    WHERE tenant_id = $1 AND active AND events @> ARRAY[$2::text] AND ($3::bigint IS NULL OR id = $3)
+  ), event AS (
+    INSERT INTO events (tenant_id, public_id, type, body)
+    SELECT $1, $4, $2, $5 WHERE EXISTS (SELECT FROM matching)
+    RETURNING id
+  ), delivery AS (
+    INSERT INTO deliveries (tenant_id, subscription_id, event_id)
+    SELECT $1, matching.id, event.id FROM matching, event
+  )
+  SELECT id FROM matching ORDER BY id`;
