@@ -34,10 +34,10 @@ it("brings pg-boss's schema up to date, and grants what it is used by", async ()
 });
 
 it('gives a queue the options of this version', async () => {
-  await client.query("UPDATE pgboss.queue SET expire_seconds = 1 WHERE name = 'webhook-lanes'");
+  await client.query("UPDATE pgboss.queue SET expire_seconds = 1 WHERE name = 'webhook-dispatch'");
   await migrateDatabase(database.url);
   const { rows } = await client.query(
-    "SELECT expire_seconds AS seconds FROM pgboss.queue WHERE name = 'webhook-lanes'",
+    "SELECT expire_seconds AS seconds FROM pgboss.queue WHERE name = 'webhook-dispatch'",
   );
   expect(rows).toEqual([{ seconds: 60 }]);
 });
