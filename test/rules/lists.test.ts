@@ -67,10 +67,10 @@ interface Plan {
 
 /** The statements that answer a request, and what each does, node by node. */
 async function plansOf(path: string): Promise<{ text: string; nodes: Plan[] }[]> {
-  const query = vi.spyOn(api.databases.requests.pool, 'query');
+  const query = vi.spyOn(api.databases.requests.pool, 'together');
   const { status } = await workspace.call('GET', path);
   expect(status, path).toBe(200);
-  const texts = query.mock.calls.map(([config]) => (config as unknown as { text: string }).text);
+  const texts = query.mock.calls.flatMap(([configs]) => configs.map(({ text }) => text));
   query.mockRestore();
   const plans: { text: string; nodes: Plan[] }[] = [];
   for (const text of texts) {

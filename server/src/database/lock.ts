@@ -1,4 +1,4 @@
-import { selectRows } from './statements.ts';
+import { type Statement, selectRows } from './statements.ts';
 import { rawClient, type TenantClient } from './tenant-client.ts';
 
 /** The tables whose rows an update locks first. */
@@ -9,8 +9,13 @@ type Lockable = 'tickets' | 'assets' | 'tasks';
  * changed. Rows that refer to it may still be written meanwhile. Resolves to whether the tenant has such a row.
  */
 export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
+  return (await selectRows(db, lockOf(db, table, id))).length > 0;
+}
+
+/** The statement of `lockRow`, for where others are sent with it. */
+export function lockOf(db: TenantClient, table: Lockable, id: number): Statement {
   const text = `SELECT 1 AS locked FROM ${table} WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`;
-  return (await selectRows(db, { text, values: [db.$tenantId, id] })).length > 0;
+  return { text, values: [db.$tenantId, id] };
 }
 
 /** Locks named by what they guard; each is taken per tenant, for the length of the transaction. */

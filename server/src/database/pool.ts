@@ -1,7 +1,7 @@
 import pg from 'pg';
+import { Batch } from './batch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { currentScope } from './scope.ts';
-import { TenantQuery } from './tenant-query.ts';
 
 export interface PoolOptions extends ConnectionOptions {
   /** Connections at most. */
@@ -23,7 +23,17 @@ export class Pool extends pg.Pool {
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
   override query(config: any, values?: any): any {
     const transaction = this.#transaction();
-    return transaction === undefined ? this.ask(config, values) : transaction.query(config, values);
+    if (transaction === undefined) return this.ask(config, values);
+    return transaction.run([typeof config === 'string' ? { text: config, values } : config]).then(([result]) => result);
+  }
+
+  /** Runs statements of a tenant in one round trip; each sees what was committed before it began. */
+  together(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]> {
+    // Read now: whoever gives a connection back hands it on in a scope of their own.
+    const { tenantId, transaction } = currentScope() ?? {};
+    if (tenantId === undefined) throw new Error('A statement of a request was asked for outside of its tenant.');
+    if (transaction?.pool === this) return transaction.run(configs);
+    return super.query(new Batch(configs, { tenantId }) as never) as never;
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it for callbacks and for promises
@@ -49,37 +59,35 @@ export class Pool extends pg.Pool {
     return super.query(config as string, values as unknown[]);
   }
 
-  #transaction(): pg.ClientBase | undefined {
+  #transaction() {
     const { transaction } = currentScope() ?? {};
-    return transaction?.pool === this ? transaction.connection : undefined;
+    return transaction?.pool === this ? transaction : undefined;
   }
 }
 
 /** Connections for requests: every statement carries the tenant of the scope in which it was asked for. */
 export class TenantPool extends Pool {
   protected override ask(config: pg.QueryConfig): unknown {
-    // Read now: whoever gives a connection back hands it on in a scope of their own.
-    const tenantId = currentScope()?.tenantId;
-    if (tenantId === undefined) throw new Error('A statement of a request was asked for outside of its tenant.');
-    return super.ask(new TenantQuery(config, tenantId));
+    return this.together([config]).then(([result]) => result);
   }
 }
 
 /** What Prisma is given that begins a transaction, for an operation of several statements, within one that is under way. */
 class NestedTransaction {
-  readonly #connection: pg.ClientBase;
+  readonly #transaction: { run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]> };
 
-  constructor(connection: pg.ClientBase) {
-    this.#connection = connection;
+  constructor(transaction: { run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]> }) {
+    this.#transaction = transaction;
   }
 
-  query(config: pg.QueryConfig): Promise<pg.QueryResult> {
+  async query(config: pg.QueryConfig): Promise<pg.QueryResult | undefined> {
     const savepoint = {
       BEGIN: 'SAVEPOINT nested',
       COMMIT: 'RELEASE SAVEPOINT nested',
       ROLLBACK: 'ROLLBACK TO SAVEPOINT nested',
     }[config.text];
-    return this.#connection.query(savepoint === undefined ? config : { text: savepoint });
+    const [result] = await this.#transaction.run([savepoint === undefined ? config : { text: savepoint }]);
+    return result;
   }
 
   // The connection belongs to the transaction around it.

@@ -11,7 +11,8 @@ interface TenantScope {
 interface ScopedTransaction {
   /** Where its connection comes from: what asks for one there is part of the transaction. */
   readonly pool: pg.Pool;
-  readonly connection: pg.ClientBase;
+  /** Runs statements in one round trip; each sees what was committed before it began. */
+  run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]>;
 }
 
 const storage = new AsyncLocalStorage<TenantScope>();

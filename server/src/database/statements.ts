@@ -12,9 +12,14 @@ export interface Statement {
  * The rows of one statement, in the transaction that is under way or as one of its own. It goes straight to PostgreSQL,
  * beside Prisma: `$queryRaw` takes three times the CPU time (docs/decisions/totals.md). Columns come as pg reads them.
  */
-export function selectRows<Row extends object>(db: TenantClient, { text, values }: Statement): Promise<Row[]> {
-  return withinTenant(db.$tenantId, async () => {
-    const { rows } = await connectionsOf(db).query({ name: statementName(text), text, values });
-    return rows as Row[];
-  });
+export async function selectRows<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
+  const [rows = []] = await selectTogether(db, [statement]);
+  return rows as Row[];
+}
+
+/** The rows of several statements in one round trip. Each sees what was committed before it began, and those before it. */
+export async function selectTogether(db: TenantClient, statements: Statement[]): Promise<object[][]> {
+  const configs = statements.map(({ text, values }) => ({ name: statementName(text), text, values }));
+  const results = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs));
+  return results.map(({ rows }) => rows);
 }

@@ -38,9 +38,11 @@ export async function selectTickets(
   { skip, take }: { skip: number; take: number },
 ): Promise<{ rows: TicketRow[]; totalCount: number }> {
   const names = filterNames.filter((name) => filters[name] !== undefined);
+  const values = names.map((name) => [...new Set<string | number>(filters[name])]);
+  const isOfOneValue = skip === 0 && values.flat().length === 1;
   const [row] = await selectRows<{ totalCount: number; tickets: TicketRow[] | null }>(db, {
-    text: textFor(names, skip === 0),
-    values: [db.$tenantId, Math.min(skip, largestSkip), take, ...names.map((name) => filters[name])],
+    text: textFor({ names, isFirstPage: skip === 0, isOfOneValue }),
+    values: [db.$tenantId, Math.min(skip, largestSkip), take, ...(isOfOneValue ? values.flat() : values)],
   });
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0 };
 }
@@ -48,16 +50,26 @@ export async function selectTickets(
 /** The statements made so far, by what is filtered by. */
 const texts = new Map<string, string>();
 
-function textFor(names: FilterName[], isFirstPage: boolean): string {
-  const key = [isFirstPage, ...names].join();
-  const text = texts.get(key) ?? makeText(names, isFirstPage);
+/** What decides the statement. */
+interface Choice {
+  names: FilterName[];
+  isFirstPage: boolean;
+  /** The first page by one value of one filter, which most lists are. */
+  isOfOneValue: boolean;
+}
+
+function textFor(choice: Choice): string {
+  const key = [choice.isFirstPage, choice.isOfOneValue, ...choice.names].join();
+  const text = texts.get(key) ?? makeText(choice);
   texts.set(key, text);
   return text;
 }
 
 /** The parameters: $1 is the tenant, $2 how many tickets to skip, $3 how many to take; the filters' values follow. */
-function makeText(names: FilterName[], isFirstPage: boolean): string {
-  if (names.length === 0) return totalAndPage(tenantTotal, pageByOrdinal);
+function makeText({ names, isFirstPage, isOfOneValue }: Choice): string {
+  const [name] = names;
+  if (name === undefined) return totalAndPage(tenantTotal, pageByOrdinal);
+  if (isOfOneValue) return newestOfOneValue(name);
   const kind = kindColumns(names);
   const page = isFirstPage && names.length === 1 ? newestOfEachKind(kind) : pageByShares(kind);
   return `WITH kind AS MATERIALIZED (${kinds(names)})
@@ -103,6 +115,19 @@ function kinds(names: FilterName[]): string {
   );
   return `SELECT ${all}, sum(count)::bigint AS count, (sum(sum(count)) OVER ())::bigint AS total FROM ticket_counts
     WHERE tenant_id = $1 ${everybody} ${matching.join(' ')} AND count > 0 GROUP BY ${all}`;
+}
+
+/** The first page by one value: what follows, without the steps that put several together. */
+function newestOfOneValue(name: FilterName): string {
+  const { column, type } = filterColumns[name];
+  const everybody = name === 'assigneeId' ? '' : 'AND assignee_id = 0';
+  const value = `$4::${type}`;
+  return totalAndPage(
+    `SELECT COALESCE(sum(count), 0)::int AS n FROM ticket_counts
+      WHERE tenant_id = $1 ${everybody} AND ${column} = ${value}`,
+    `SELECT * FROM (SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.${column} = ${value}
+      ORDER BY t.id DESC LIMIT ${largestPage}) AS few ORDER BY id DESC LIMIT $3::int`,
+  );
 }
 
 /** The first page by one filter: the newest of each of its values, row by row from its index. */

@@ -7,7 +7,7 @@ import {
   ticketTransitions,
 } from '@itsm-api/contract';
 import { type Context, transaction, type UserContext } from '../../context.ts';
-import { lockRow, lockTenant } from '../../database/lock.ts';
+import { lockTenant } from '../../database/lock.ts';
 import { invalidField, notFound } from '../../errors.ts';
 import { emit } from '../../webhooks/emit.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
@@ -15,7 +15,7 @@ import type { Page } from '../lists.ts';
 import { checkTickets, checkUsers, reference } from '../references.ts';
 import { selectTickets } from './pages.ts';
 import { presentTicket } from './presenter.ts';
-import { changeTicket, insertTicket, isSelfOrAncestor, type NewTicketRow, selectTicket } from './sql.ts';
+import { changeTicket, insertTicket, isSelfOrAncestor, lockTicket, type NewTicketRow, selectTicket } from './sql.ts';
 
 /** A page of tickets, newest first (spec §4). */
 export async function listTickets({ db }: Context, { page, perPage, ...filters }: TicketQuery): Promise<Page<Ticket>> {
@@ -42,9 +42,10 @@ export function createTicket(context: UserContext, input: NewTicket): Promise<Ti
       ...(input.watcherUserIds ?? []).map((id, index) => ({ path: `watcherUserIds.${index}`, id })),
     ]);
     await checkTickets(context, reference('parentId', input.parentId));
-    const row = await insertTicket(context.db, newRow(context, input), ascending(input.watcherUserIds ?? []));
+    const watcherUserIds = ascending(input.watcherUserIds ?? []);
+    const { row, isWanted } = await insertTicket(context.db, newRow(context, input), watcherUserIds);
     const ticket = presentTicket(row);
-    await emit(context, 'ticket.created', { payload: ticket });
+    if (isWanted) await emit(context, 'ticket.created', { payload: ticket });
     return ticket;
   });
 }
@@ -56,15 +57,17 @@ export function createTicket(context: UserContext, input: NewTicket): Promise<Ti
 export function updateTicket(context: Context, id: number, patch: TicketPatch): Promise<Ticket> {
   return transaction(context, async (context) => {
     const { db } = context;
-    if (!(await lockRow(db, 'tickets', id))) throw notFound('ticket');
-    const before = await getTicket(context, id);
+    const locked = await lockTicket(db, id);
+    if (locked === undefined) throw notFound('ticket');
+    const before = presentTicket(locked);
     const after = merge(before, patch, context.now());
     const changes = changesBetween(before, after);
     if (Object.keys(changes).length === 0) return before;
 
     await checkReferences(context, before, patch);
-    const ticket = presentTicket(await changeTicket(db, after));
-    await emit(context, 'ticket.updated', { payload: ticket, changes });
+    const { row, isWanted } = await changeTicket(db, after);
+    const ticket = presentTicket(row);
+    if (isWanted) await emit(context, 'ticket.updated', { payload: ticket, changes });
     return ticket;
   });
 }

@@ -1,7 +1,9 @@
 import type { Ticket } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../database/generated/client.ts';
-import { selectRows } from '../../database/statements.ts';
+import { lockOf } from '../../database/lock.ts';
+import { selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
+import { wanting } from '../../webhooks/emit.ts';
 
 /*
  * Tickets in SQL. Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
@@ -48,6 +50,19 @@ export const columns = `${ownColumns},
 const selectOne = `SELECT (SELECT to_json(ticket) FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2) AS ticket) AS ticket`;
 
+/**
+ * Locks a ticket until the end of the transaction and reads it: what is read in a statement of its own, after the lock,
+ * is what will be changed. Resolves to undefined when the tenant has no such ticket.
+ */
+export async function lockTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
+  const [, rows = []] = await selectTogether(db, [
+    lockOf(db, 'tickets', id),
+    { text: selectOne, values: [db.$tenantId, id] },
+  ]);
+  const [row] = rows as { ticket: TicketRow | null }[];
+  return row?.ticket ?? undefined;
+}
+
 /** One ticket of the tenant. */
 export async function selectTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
   const [row] = await selectRows<{ ticket: TicketRow | null }>(db, { text: selectOne, values: [db.$tenantId, id] });
@@ -90,11 +105,9 @@ export async function insertTicket(
   db: TenantClient,
   ticket: NewTicketRow,
   watcherUserIds: number[],
-): Promise<TicketRow> {
+): Promise<WrittenTicket> {
   const values = [db.$tenantId, JSON.stringify(ticket), watcherUserIds];
-  const [row] = await selectRows<{ ticket: TicketRow }>(db, { text: insert, values });
-  if (row === undefined) throw new Error('The ticket was not inserted.');
-  return row.ticket;
+  return written(await selectTogether(db, [{ text: insert, values }, wanting(db, 'ticket.created')]));
 }
 
 const update = `
@@ -118,11 +131,22 @@ const update = `
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $4::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
 
 /** Changes a ticket that the transaction has locked, and its watchers. `updatedAt` is set as Prisma does elsewhere. */
-export async function changeTicket(db: TenantClient, ticket: Ticket): Promise<TicketRow> {
+export async function changeTicket(db: TenantClient, ticket: Ticket): Promise<WrittenTicket> {
   const values = [db.$tenantId, ticket.id, JSON.stringify({ ...ticket, updatedAt: new Date() }), ticket.watcherUserIds];
-  const [row] = await selectRows<{ ticket: TicketRow }>(db, { text: update, values });
-  if (row === undefined) throw new Error('The ticket was not changed.');
-  return row.ticket;
+  return written(await selectTogether(db, [{ text: update, values }, wanting(db, 'ticket.updated')]));
+}
+
+/** A ticket as it was written, and whether a subscription wants to be told. */
+export interface WrittenTicket {
+  row: TicketRow;
+  isWanted: boolean;
+}
+
+/** Rows of the statement that writes a ticket, and of `wanting`, which sees all that was committed while that one waited. */
+function written([tickets, subscriptions]: object[][]): WrittenTicket {
+  const [row] = tickets as { ticket: TicketRow }[];
+  if (row === undefined) throw new Error('The ticket was not written.');
+  return { row: row.ticket, isWanted: subscriptions?.length !== 0 };
 }
 
 const ancestors = `
