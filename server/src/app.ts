@@ -35,6 +35,7 @@ export interface AppDependencies {
     | 'TRUST_PROXY'
     | 'DATABASE_POOL_SIZE'
     | 'FAIR_USE_SHARE'
+    | 'FAIR_USE_WORK_MS'
     | 'FAIR_USE_QUEUE'
     | 'FAIR_USE_WAIT_MS'
     | 'FAIR_USE_UNREAD_BYTES'
@@ -102,6 +103,7 @@ export async function buildApp({
   const fairUse = createFairUse({
     places: settings.DATABASE_POOL_SIZE,
     share: settings.FAIR_USE_SHARE,
+    workMs: settings.FAIR_USE_WORK_MS,
     longestQueue: settings.FAIR_USE_QUEUE,
     waitMs: settings.FAIR_USE_WAIT_MS,
     onRefused,

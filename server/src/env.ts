@@ -40,6 +40,9 @@ export const Settings = z.object({
     .pipe(z.number().positive())
     .prefault('0.25')
     .describe('The part of DATABASE_POOL_SIZE that the requests of one tenant may use at once.'),
+  FAIR_USE_WORK_MS: wholeNumber(1, 600_000, 100).describe(
+    'How much work of one tenant may be under way at once, by how long its requests take; one request always may. Milliseconds.',
+  ),
   FAIR_USE_QUEUE: wholeNumber(0, 1_000_000, 100).describe('Requests of one tenant that may wait for their turn.'),
   FAIR_USE_WAIT_MS: wholeNumber(1, 600_000, 5000).describe('How long a request may wait for its turn.'),
   FAIR_USE_UNREAD_BYTES: wholeNumber(0, 2 ** 40, 64 * 2 ** 20).describe(

@@ -5,6 +5,11 @@ export interface FairUseOptions {
   places: number;
   /** The part of them that one tenant may hold at once, from 0 to 1. */
   share: number;
+  /**
+   * How much work of one tenant may be under way at once: the longer its requests have been taking, the fewer run side by
+   * side, and one always does. Milliseconds.
+   */
+  workMs: number;
   /** Requests of one tenant that may wait for a place. */
   longestQueue: number;
   /** How long one may wait. Milliseconds. */
@@ -36,18 +41,27 @@ interface Waiting {
 /** One tenant that has something running or waiting. */
 interface Line {
   running: number;
+  /** How long its requests take, those of late above all. Milliseconds. */
+  usualMs: number;
   waiting: Set<Waiting>;
 }
+
+/** How much the last request counts in what is usual. */
+const weightOfLast = 0.2;
 
 /**
  * Keeps one tenant from using the database up (docs/decisions/fair-use.md): each holds a share of the places, the
  * tenants that wait are served in turn, and within a tenant who came first goes first.
  */
-export function createFairUse({ places, share, longestQueue, waitMs, onRefused }: FairUseOptions): FairUse {
+export function createFairUse({ places, share, workMs, longestQueue, waitMs, onRefused }: FairUseOptions): FairUse {
   const ofTenant = Math.max(1, Math.floor(places * share));
   /** In the order of their turns. */
   const lines = new Map<bigint, Line>();
   let free = places;
+
+  function hasRoom({ running, usualMs }: Line): boolean {
+    return running < Math.min(ofTenant, Math.max(1, Math.floor(workMs / usualMs)));
+  }
 
   function refuse(tenantId: bigint, reason: string): FairUseRefused {
     onRefused({ tenantId, reason });
@@ -77,7 +91,7 @@ export function createFairUse({ places, share, longestQueue, waitMs, onRefused }
     for (const [tenantId, line] of lines) {
       if (free === 0) return;
       const [next] = line.waiting;
-      if (next === undefined || line.running >= ofTenant) continue;
+      if (next === undefined || !hasRoom(line)) continue;
       take(line);
       next.start();
       // To the end of the row.
@@ -91,23 +105,25 @@ export function createFairUse({ places, share, longestQueue, waitMs, onRefused }
     line.running++;
   }
 
-  function giveBack(line: Line): void {
+  function giveBack(line: Line, tookMs: number): void {
     free++;
     line.running--;
+    line.usualMs += weightOfLast * (tookMs - line.usualMs);
     startNext();
   }
 
   return {
     async run(tenantId, work) {
-      const line = lines.get(tenantId) ?? { running: 0, waiting: new Set<Waiting>() };
+      const line = lines.get(tenantId) ?? { running: 0, usualMs: 0, waiting: new Set<Waiting>() };
       lines.set(tenantId, line);
       try {
-        if (free > 0 && line.running < ofTenant && line.waiting.size === 0) take(line);
+        if (free > 0 && hasRoom(line) && line.waiting.size === 0) take(line);
         else await wait(tenantId, line);
+        const began = performance.now();
         try {
           return await work();
         } finally {
-          giveBack(line);
+          giveBack(line, performance.now() - began);
         }
       } finally {
         if (line.running === 0 && line.waiting.size === 0) lines.delete(tenantId);

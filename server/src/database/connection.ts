@@ -65,6 +65,8 @@ export class Connection extends pg.Client implements WatchedConnection {
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
         // To plan a page of tickets takes longer than to answer it (docs/decisions/totals.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
+        // One request takes one core of PostgreSQL's (docs/decisions/fair-use.md).
+        ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),
         `PREPARE ${setTenant} (text) AS SELECT set_config('itsm.tenant_id', $1, true)`,
       ].join('; '),
     ).catch(async (error: unknown) => {
