@@ -2,7 +2,7 @@ import { withinTenant } from './scope.ts';
 import { statementName } from './statement-name.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 
-/** SQL with `$1`, `$2`, … and their values. `Prisma.sql` makes one too. */
+/** SQL with `$1`, `$2`, … and their values. */
 export interface Statement {
   text: string;
   values: unknown[];
