@@ -57,6 +57,9 @@ function fail(error: unknown): never {
 
 // V8 would let the heap grow to three times what is in use before it looks for what is not, and the process with it.
 setFlagsFromString('--heap-growing-percent=30');
+// What a request needs while it waits for the database V8 would take for long-lived, since much of it was still in use
+// when the heap was small. Placed among what stays, all that hangs on it stays, too: it costs a tenth of the CPU time.
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 loadEnvFile();
 try {

@@ -19,15 +19,22 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Subscribes to both events of tickets while a request waits for what is locked. */
-async function subscribeWhileWaiting(workspace: Workspace, locked: string, change: () => Promise<{ status: number }>) {
+/** Subscribes to both events of tickets while as many requests wait for what is locked, one behind the other. */
+async function subscribeWhileWaiting(
+  workspace: Workspace,
+  locked: string,
+  changes: (() => Promise<{ status: number }>)[],
+) {
   await lock.query('BEGIN');
   await lock.query(`${locked} FOR UPDATE`, [workspace.tenantId]);
-  const changing = change();
-  await expect.poll(waiting, { timeout: 10_000 }).toBe(1);
+  const changing: Promise<{ status: number }>[] = [];
+  for (const change of changes) {
+    changing.push(change());
+    await expect.poll(waiting, { timeout: 10_000 }).toBe(changing.length);
+  }
   await workspace.createWebhook();
   await lock.query('COMMIT');
-  expect((await changing).status).toBeLessThan(300);
+  for (const { status } of await Promise.all(changing)) expect(status).toBeLessThan(300);
   const rows = await api.prisma.delivery.findMany({
     where: { tenantId: workspace.tenantId },
     select: { event: { select: { type: true } } },
@@ -42,20 +49,22 @@ async function waiting(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-it('tells a subscription of a ticket whose create waited while it was made', async () => {
+it('tells a subscription of a ticket whose create waited for another while it was made', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
-  const told = await subscribeWhileWaiting(workspace, 'SELECT FROM ticket_sequences WHERE tenant_id = $1', () =>
-    workspace.call('POST', '/tickets', ticket),
-  );
+  const create = () => workspace.call('POST', '/tickets', ticket);
+  const told = await subscribeWhileWaiting(workspace, 'SELECT FROM ticket_sequences WHERE tenant_id = $1', [
+    create,
+    create,
+  ]);
   expect(told).toEqual(['ticket.created']);
 });
 
 it('tells a subscription of a change that waited while it was made', async () => {
   const workspace = await createWorkspace(api);
   const { id } = await workspace.createTicket();
-  const told = await subscribeWhileWaiting(workspace, 'SELECT FROM tickets WHERE tenant_id = $1', () =>
-    workspace.call('PATCH', `/tickets/${id}`, { title: 'VPN drops again' }),
-  );
+  const told = await subscribeWhileWaiting(workspace, 'SELECT FROM tickets WHERE tenant_id = $1', [
+    () => workspace.call('PATCH', `/tickets/${id}`, { title: 'VPN drops again' }),
+  ]);
   expect(told).toEqual(['ticket.updated']);
 });

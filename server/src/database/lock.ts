@@ -1,5 +1,5 @@
 import { type Statement, selectRows } from './statements.ts';
-import { rawClient, type TenantClient } from './tenant-client.ts';
+import type { TenantClient } from './tenant-client.ts';
 
 /** The tables whose rows an update locks first. */
 type Lockable = 'tickets' | 'assets' | 'tasks';
@@ -19,10 +19,15 @@ export function lockOf(db: TenantClient, table: Lockable, id: number): Statement
 }
 
 /** Locks named by what they guard; each is taken per tenant, for the length of the transaction. */
-const guards = { ticketParents: 1, webhookCount: 2 } as const;
+const guards = { ticketParents: 1, webhookCount: 2, ticketSequence: 3 } as const;
 
-/** Lets one transaction of the tenant at a time past this point. */
+/** Lets one transaction of the tenant at a time past this point, in the order in which they came. */
 export async function lockTenant(db: TenantClient, guard: keyof typeof guards): Promise<void> {
-  await rawClient(db).$executeRaw`
-    SELECT pg_advisory_xact_lock(hashtextextended(${`${guard}:${db.$tenantId}`}, ${guards[guard]}))`;
+  await selectRows(db, guardOf(db, guard));
+}
+
+/** The statement of `lockTenant`, for where others are sent with it. */
+export function guardOf(db: TenantClient, guard: keyof typeof guards): Statement {
+  const text = 'SELECT pg_advisory_xact_lock(hashtextextended($1, $2))';
+  return { text, values: [`${guard}:${db.$tenantId}`, guards[guard]] };
 }

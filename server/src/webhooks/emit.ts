@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events } from '@itsm-api/contract';
-import { type Statement, selectRows } from '../database/statements.ts';
+import { selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 
@@ -57,15 +57,10 @@ export async function emit<Type extends EventType>(
   afterCommit(wakeWorkers);
 }
 
-/**
- * The statement whose rows tell that somebody wants an event: to be sent behind the change, in the same round trip, where
- * mostly nobody does. It sees a subscription that was committed while the change waited for a lock.
- */
-export function wanting(db: TenantClient, type: EventType): Statement {
-  const text = `
-    SELECT 1 AS wanted FROM webhook_subscriptions
-    WHERE tenant_id = $1 AND active AND events @> ARRAY[$2::text] LIMIT 1`;
-  return { text, values: [db.$tenantId, type] };
+/** The condition, in SQL, that somebody wants an event: of a tenant and a type, both SQL. */
+export function isWanted(tenantId: string, type: string): string {
+  return `EXISTS (SELECT FROM webhook_subscriptions
+    WHERE tenant_id = ${tenantId} AND active AND events @> ARRAY[${type}::text])`;
 }
 
 const insertEvent = `

@@ -1,9 +1,9 @@
-import type { Ticket } from '@itsm-api/contract';
+import type { EventType, Ticket } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../database/generated/client.ts';
-import { lockOf } from '../../database/lock.ts';
+import { guardOf, lockOf } from '../../database/lock.ts';
 import { selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
-import { wanting } from '../../webhooks/emit.ts';
+import { isWanted } from '../../webhooks/emit.ts';
 
 /*
  * Tickets in SQL. Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
@@ -33,6 +33,7 @@ export type NewTicketRow = Pick<
   | 'parentId'
   | 'customFields'
   | 'createdAt'
+  | 'watcherUserIds'
 >;
 
 /** The columns of a TicketRow from `t`, without the watchers. */
@@ -74,6 +75,7 @@ const insert = `
     SELECT * FROM json_to_record($2::json) AS given (title text, description text, type text, priority text, category text,
       "categoryConfigId" text, "requesterId" bigint, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb,
       "createdAt" timestamptz)
+    WHERE $4::text IS NULL OR NOT ${isWanted('$1', '$4')}
   ), sequence AS (
     INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
     SELECT $1::bigint, 1, (type = 'INCIDENT')::int, (type = 'PROBLEM')::int, (type = 'CHANGE')::int,
@@ -98,16 +100,35 @@ const insert = `
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $3::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
 
 /**
+ * Makes a ticket behind those that make one of the same tenant: it sees what was committed while it waited for them. Where
+ * somebody wants the event `unlessWanted`, it makes none.
+ */
+async function sendInsert(
+  db: TenantClient,
+  { watcherUserIds, ...ticket }: NewTicketRow,
+  unlessWanted: EventType | null,
+): Promise<TicketRow | undefined> {
+  const [, rows = []] = await selectTogether(db, [
+    guardOf(db, 'ticketSequence'),
+    { text: insert, values: [db.$tenantId, JSON.stringify(ticket), watcherUserIds, unlessWanted] },
+  ]);
+  const [row] = rows as { ticket: TicketRow }[];
+  return row?.ticket;
+}
+
+/**
  * Makes a ticket with its watchers, the next ordinal and the next number of its type. The tenant's sequence stays locked
  * until the transaction is committed, which keeps ordinals and ids in one order.
  */
-export async function insertTicket(
-  db: TenantClient,
-  ticket: NewTicketRow,
-  watcherUserIds: number[],
-): Promise<WrittenTicket> {
-  const values = [db.$tenantId, JSON.stringify(ticket), watcherUserIds];
-  return written(await selectTogether(db, [{ text: insert, values }, wanting(db, 'ticket.created')]));
+export async function insertTicket(db: TenantClient, ticket: NewTicketRow): Promise<TicketRow> {
+  const row = await sendInsert(db, ticket, null);
+  if (row === undefined) throw new Error('The ticket was not written.');
+  return row;
+}
+
+/** The same, but resolves to undefined and makes none where somebody wants to be told of it. */
+export function insertUntoldTicket(db: TenantClient, ticket: NewTicketRow): Promise<TicketRow | undefined> {
+  return sendInsert(db, ticket, 'ticket.created');
 }
 
 const update = `
@@ -128,25 +149,21 @@ const update = `
   ), added AS (
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT $1, $2, unnest($4::bigint[]) ON CONFLICT DO NOTHING
   )
-  SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $4::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
+  SELECT to_json(ticket) AS ticket, ${isWanted('$1', "'ticket.updated'")} AS "isWanted"
+  FROM (SELECT ${ownColumns}, $4::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
 
-/** Changes a ticket that the transaction has locked, and its watchers. `updatedAt` is set as Prisma does elsewhere. */
-export async function changeTicket(db: TenantClient, ticket: Ticket): Promise<WrittenTicket> {
+/**
+ * Changes a ticket that the transaction has locked, and its watchers. `updatedAt` is set as Prisma does elsewhere.
+ * Resolves to the ticket as it was written, and whether somebody wants to be told.
+ */
+export async function changeTicket(
+  db: TenantClient,
+  ticket: Ticket,
+): Promise<{ ticket: TicketRow; isWanted: boolean }> {
   const values = [db.$tenantId, ticket.id, JSON.stringify({ ...ticket, updatedAt: new Date() }), ticket.watcherUserIds];
-  return written(await selectTogether(db, [{ text: update, values }, wanting(db, 'ticket.updated')]));
-}
-
-/** A ticket as it was written, and whether a subscription wants to be told. */
-export interface WrittenTicket {
-  row: TicketRow;
-  isWanted: boolean;
-}
-
-/** Rows of the statement that writes a ticket, and of `wanting`, which sees all that was committed while that one waited. */
-function written([tickets, subscriptions]: object[][]): WrittenTicket {
-  const [row] = tickets as { ticket: TicketRow }[];
-  if (row === undefined) throw new Error('The ticket was not written.');
-  return { row: row.ticket, isWanted: subscriptions?.length !== 0 };
+  const [written] = await selectRows<{ ticket: TicketRow; isWanted: boolean }>(db, { text: update, values });
+  if (written === undefined) throw new Error('The ticket was not written.');
+  return written;
 }
 
 const ancestors = `
