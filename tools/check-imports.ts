@@ -21,7 +21,7 @@ const rooms: Record<string, Room> = {
   client: { files: /^client\/src\//, imports: [] },
   'client tools': { files: /^client\//, imports: ['contract'] },
   basics: {
-    files: /^server\/src\/(env|errors|error-code|fair-use|loopback|present|reply|validation)\.ts$/,
+    files: /^server\/src\/(env|errors|error-code|fair-use|lifecycle|loopback|present|reply|validation)\.ts$/,
     imports: ['contract'],
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },
@@ -48,6 +48,7 @@ const rooms: Record<string, Room> = {
     imports: ['contract', 'basics', 'database', 'webhooks', 'context'],
   },
   http: { files: /^server\/src\/http\//, imports: ['contract', 'basics', 'context', 'identity'] },
+  operations: { files: /^server\/src\/operations\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
   schema: { files: /^server\/src\/schema\.ts$/, imports: [...server, 'queries over all tenants'] },
   app: { files: /^server\/src\/(app|runtime)\.ts$/, imports: [...server, 'identity', 'handlers', 'http'] },
   prisma: {
@@ -56,7 +57,17 @@ const rooms: Record<string, Room> = {
   },
   'entry points': {
     files: /^server\/src\/(main|banner|shutdown|cli\/.*)\.ts$/,
-    imports: [...server, 'identity', 'queries', 'queries over all tenants', 'http', 'schema', 'app', 'prisma'],
+    imports: [
+      ...server,
+      'identity',
+      'queries',
+      'queries over all tenants',
+      'http',
+      'operations',
+      'schema',
+      'app',
+      'prisma',
+    ],
   },
   tools: { files: /^tools\//, imports: ['contract', 'client tools', 'basics'] },
   examples: { files: /^examples\//, imports: ['client'] },

@@ -3,13 +3,14 @@ import { isIP } from 'node:net';
 import { rateLimits } from '@itsm-api/contract';
 import * as z from 'zod';
 
-const wholeNumber = (min: number, max: number, fallback: number) =>
+const numberBetween = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .pipe(z.int().min(min).max(max))
-    .default(fallback);
+    .pipe(z.int().min(min).max(max));
+
+const wholeNumber = (min: number, max: number, fallback: number) => numberBetween(min, max).default(fallback);
 
 const commaSeparated = (isValid: (value: string) => boolean, message: string) =>
   z
@@ -26,6 +27,13 @@ const commaSeparated = (isValid: (value: string) => boolean, message: string) =>
 export const Settings = z.object({
   PORT: wholeNumber(0, 65_535, 3000).describe('The port to listen on; 0 takes a free one.'),
   HOST: z.string().default('127.0.0.1').describe('The address to listen on; 0.0.0.0 for all.'),
+  OPERATIONS_PORT: numberBetween(0, 65_535)
+    .optional()
+    .describe('Where operators ask how this process is (docs/operations.md); 0 takes a free port. Off without it.'),
+  OPERATIONS_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('The address for OPERATIONS_PORT: one that only operators reach.'),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be like postgresql://user:password@host:5432/database' })
     .optional()

@@ -1,10 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
+import type { FastifyInstance } from 'fastify';
 import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
 import { greeting } from './banner.ts';
 import { assertWalls } from './database/roles.ts';
 import { loadEnvFile, readSettings, type Settings } from './env.ts';
 import { createLogger } from './http/logger.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import { openOperationsServer } from './operations/server.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
@@ -15,13 +18,24 @@ import { startWebhooks } from './webhooks/start.ts';
 async function start(settings: Settings): Promise<() => Promise<void>> {
   const { HOST, PORT, ROLES } = settings;
   const logger = createLogger(settings.LOG_LEVEL);
+  const lifecycle: Lifecycle = { phase: 'starting' };
+  const stops: (() => Promise<void>)[] = [];
+  if (settings.OPERATIONS_PORT !== undefined) {
+    const operations = openOperationsServer({ logger, lifecycle, checks: [] });
+    stops.push(() => operations.close());
+    await listen(operations, {
+      setting: 'OPERATIONS_PORT',
+      port: settings.OPERATIONS_PORT,
+      host: settings.OPERATIONS_HOST,
+    });
+  }
   const runtime = await openRuntime(settings, {
     holder: { type: 'server', address: `http://${HOST}:${PORT}` },
     worker: ROLES.includes('worker'),
     prepare: (url) => migrateDatabase(url, { onProgress: (message) => logger.info(message) }),
     onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
   });
-  const stops: (() => Promise<void>)[] = [runtime.close];
+  stops.push(runtime.close);
   const stop = async () => {
     for (const each of stops.splice(0).reverse()) await each();
   };
@@ -38,16 +52,25 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
     if (ROLES.includes('api')) {
       const app = await buildApp({ ...runtime, logger, settings });
       stops.push(() => app.close());
-      origin = await app.listen({ port: PORT, host: HOST }).catch((error) => {
-        throw error.code === 'EADDRINUSE' ? new Error(`PORT: ${PORT} is in use on ${HOST}; set another one`) : error;
-      });
+      origin = await listen(app, { setting: 'PORT', port: PORT, host: HOST });
     }
+    lifecycle.phase = 'ready';
     process.stdout.write(greeting({ origin, settings, demo }));
     return stop;
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Resolves to where it listens. @throws in one line that names the setting when the port is taken */
+function listen(
+  app: FastifyInstance,
+  { setting, port, host }: { setting: 'PORT' | 'OPERATIONS_PORT'; port: number; host: string },
+): Promise<string> {
+  return app.listen({ port, host }).catch((error) => {
+    throw error.code === 'EADDRINUSE' ? new Error(`${setting}: ${port} is in use on ${host}; set another one`) : error;
+  });
 }
 
 function fail(error: unknown): never {
