@@ -6,19 +6,22 @@ import { isForThisMachine } from './loopback.ts';
 interface Greeting {
   /** Where the API is; undefined in a process that only delivers webhooks. */
   origin: string | undefined;
+  /** Where operators ask; undefined where that is off. */
+  operationsOrigin: string | undefined;
   settings: Settings;
   /** Made just now, on the first start: the one time that its key is shown. */
   demo: DemoWorkspace | undefined;
 }
 
 /** What `start` tells the person who ran it. */
-export function greeting({ origin, settings, demo }: Greeting): string {
+export function greeting({ origin, operationsOrigin, settings, demo }: Greeting): string {
   const lines = [
     '',
     ...(origin === undefined
       ? ['  The webhook worker is running.', '']
       : ['  The ITSM API is running.', '', `  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/docs`]),
     `  Data   ${settings.DATABASE_URL === undefined ? `${settings.DATA_DIR} (embedded PostgreSQL)` : 'the server of DATABASE_URL'}`,
+    ...(operationsOrigin === undefined ? [] : [`  Health ${operationsOrigin}/readyz`]),
     '  Keys   npx -y pnpm@12 --silent itsm keys create --help',
     '',
   ];
