@@ -146,6 +146,7 @@ try {
   const lifecycle = new Lifecycle();
   const starting = start(settings, lifecycle);
   shutDownWith({
+    byNpm: process.env.npm_config_npm_version !== undefined,
     longestMs: Math.max(settings.DRAIN_SECONDS, 5) * 1000 + afterDrainMs,
     async stop({ drain }) {
       const serves = lifecycle.phase === 'ready' && settings.ROLES.includes('api');
