@@ -13,7 +13,6 @@ import { addErrorHandler, answerClientError, answerError } from './http/error-ha
 import { addGuard } from './http/guard.ts';
 import { addHostCheck } from './http/host.ts';
 import { serializeListsInSlices } from './http/list-json.ts';
-import { openRedisStore } from './http/rate-limit-redis.ts';
 import { createMemoryStore, type RateLimitStore } from './http/rate-limit-store.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
@@ -136,6 +135,8 @@ async function openRateLimitStore({
   const memory = createMemoryStore(limits, clock);
   const url = settings.RATE_LIMIT_STORE === 'redis' ? settings.REDIS_URL : undefined;
   if (url === undefined) return memory;
+  // Its client is 8 MB: only who asks for Redis pays for it.
+  const { openRedisStore } = await import('./http/rate-limit-redis.ts');
   return await openRedisStore({
     url,
     limits,
