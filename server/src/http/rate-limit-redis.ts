@@ -11,8 +11,6 @@ const connectMs = 1000;
 /** How often Redis is asked whether it is there, whether it was or not. Milliseconds. */
 const lookEveryMs = 500;
 
-const closed = 'Redis has closed the connection.';
-
 /** What both scripts answer: whether it was taken, Redis' clock, and for each window when it opened and what is used. */
 type Reply = [
   isTaken: 0 | 1,
@@ -99,13 +97,17 @@ export async function openRedisStore({
   /** The connection that answers; undefined while Redis is away. */
   let redis: Redis | undefined;
   let isAway = false;
+  const lost = new WeakSet<Redis>();
   /** What was taken while Redis was away. */
   const takenHere = new WeakSet<Taken>();
 
   function lose(connection: Redis, error: Error): void {
-    if (redis === connection) redis = undefined;
+    // Whoever waits for an answer finds it lost.
+    if (lost.has(connection)) return;
+    lost.add(connection);
     connection.disconnect();
-    if (redis !== undefined || isAway || stop.signal.aborted) return;
+    if (redis === connection) redis = undefined;
+    if (isAway || stop.signal.aborted) return;
     isAway = true;
     onAway(reasonOf(error));
   }
@@ -114,14 +116,14 @@ export async function openRedisStore({
   async function connect(): Promise<void> {
     const connection = new Redis(options);
     connection.on('error', (error) => lose(connection, error));
-    connection.once('end', () => lose(connection, new Error(closed)));
+    connection.once('end', () => lose(connection, new Error('Redis has closed the connection.')));
     const prove = async () => {
       await connection.connect();
       await connection.takeFromBoth(...keysOf(`proof:${randomUUID()}:proof`), lookEveryMs, 1, 1);
     };
     try {
       await within(connectMs, prove());
-      if (connection.status !== 'ready') throw new Error(closed);
+      if (lost.has(connection)) return;
       redis = connection;
       if (isAway) onBack();
       isAway = false;
@@ -202,6 +204,7 @@ function connectionOptions(url: string): RedisOptions {
     db: Number(pathname.slice(1)),
     ...(protocol === 'rediss:' && { tls: isIP(host) === 0 ? { servername: host } : {} }),
     connectionName: 'itsm-api',
+    disableClientInfo: true,
     scripts: {
       takeFromBoth: { lua: takeFromBoth, numberOfKeys: 2 },
       giveBackToBoth: { lua: giveBackToBoth, numberOfKeys: 2 },
