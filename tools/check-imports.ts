@@ -21,7 +21,7 @@ const rooms: Record<string, Room> = {
   client: { files: /^client\/src\//, imports: [] },
   'client tools': { files: /^client\//, imports: ['contract'] },
   basics: {
-    files: /^server\/src\/(env|errors|error-code|fair-use|loopback|present|reply|validation)\.ts$/,
+    files: /^server\/src\/(back-off|env|errors|error-code|fair-use|loopback|present|reply|validation)\.ts$/,
     imports: ['contract'],
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },

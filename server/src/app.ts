@@ -77,10 +77,13 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
   });
 
+  const { reachability } = databases.options;
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
     now: services.now,
-    onError: (err) => logger.error({ err }, 'lastUsedAt not written'),
+    onError: (err) => {
+      if (!reachability.explains(err, 'uses of keys')) logger.error({ err }, 'lastUsedAt not written');
+    },
   });
   const keys = createKeyLookup({ databases, now: services.now });
   const store = await openRateLimitStore({ settings, clock, logger });
@@ -91,7 +94,7 @@ export async function buildApp({
 
   addAnswerHeaders(app);
   endConnectionsOnClose(app);
-  addErrorHandler(app);
+  addErrorHandler(app, { isOutage: (error) => reachability.explains(error, 'requests') });
   addRequestLog(app);
   addHostCheck(app);
   await addCors(app, settings.CORS_ORIGINS);

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
 import { greeting } from './banner.ts';
+import { Reachability } from './database/reachability.ts';
 import { assertWalls } from './database/roles.ts';
 import { loadEnvFile, readSettings, type Settings } from './env.ts';
 import { createLogger } from './http/logger.ts';
@@ -20,6 +21,7 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
     worker: ROLES.includes('worker'),
     prepare: (url) => migrateDatabase(url, { onProgress: (message) => logger.info(message) }),
     onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
+    reachability: new Reachability(logger),
   });
   const stops: (() => Promise<void>)[] = [runtime.close];
   const stop = async () => {

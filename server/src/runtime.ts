@@ -5,6 +5,7 @@ import type { Timeouts } from './database/connection.ts';
 import { type Databases, openDatabases } from './database/databases.ts';
 import { openJobs } from './database/jobs.ts';
 import type { PrismaClient } from './database/prisma.ts';
+import { Reachability } from './database/reachability.ts';
 import { type Embedded, type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
 import type { Settings } from './env.ts';
 import { createWaker, openDispatchJobs } from './webhooks/dispatch-jobs.ts';
@@ -32,11 +33,13 @@ interface RuntimeOptions {
   /** Migrates the database, or looks whether somebody has. */
   prepare(databaseUrl: string): Promise<unknown>;
   onConnectionError: (error: Error) => void;
+  /** Told when the database can't be reached; tells nobody where it is left out. */
+  reachability?: Reachability;
 }
 
 /** Opens the database that the settings name, or the embedded one, and the services over it. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
-  const { holder, worker, prepare, onConnectionError } = options;
+  const { holder, worker, prepare, onConnectionError, reachability = new Reachability() } = options;
   const embedded = settings.DATABASE_URL === undefined;
   const timeouts = timeoutsOf(settings);
   const database = await openDatabase(settings, holder);
@@ -47,6 +50,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     timeouts,
     worker,
     onConnectionError,
+    reachability,
   });
   const { prisma } = databases.system;
   let boss: PgBoss | undefined;
@@ -60,7 +64,10 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     await prepare(database.url);
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
     await checkSecretKeys(prisma, secretCipher);
-    boss = await openJobs({ pool: databases.system.pool, worker, onError: onConnectionError });
+    const onError = (error: Error) => {
+      if (!reachability.explains(error, 'jobs')) onConnectionError(error);
+    };
+    boss = await openJobs({ pool: databases.system.pool, worker, onError });
     const services = {
       now: () => new Date(),
       secretCipher,

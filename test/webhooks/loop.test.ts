@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 
 /** Collects what is logged. */
-function startLoop(step: (run: number) => Promise<boolean>) {
+function startLoop(step: (run: number) => Promise<boolean>, isOutage = (_: unknown) => false) {
   const said: [details: object, text: string][] = [];
   let runs = 0;
   const logger = { error: (details: object, text: string) => said.push([details, text]) } as never;
-  const loop = createLoop({ name: 'test', interval: 5, logger, watchAfter: 20, step: () => step(++runs) });
+  const loop = createLoop({ name: 'test', interval: 5, logger, isOutage, watchAfter: 20, step: () => step(++runs) });
   return { loop, said, runs: () => runs };
 }
 

@@ -1,6 +1,7 @@
 import type { Timeouts } from './connection.ts';
 import { Pool } from './pool.ts';
 import { type Database, openSystemDatabase, openTenantDatabase } from './prisma.ts';
+import { Reachability } from './reachability.ts';
 import { requestRole, systemRole } from './roles.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
@@ -13,6 +14,8 @@ export interface DatabasesOptions {
   worker: boolean;
   /** Told when an idle connection breaks; another is made when one is needed. */
   onConnectionError: (error: Error) => void;
+  /** Told when the database can't be reached. */
+  reachability?: Reachability;
 }
 
 /** Every way of a process into its database, by purpose: none waits for a connection of another. */
@@ -22,7 +25,10 @@ export interface Databases {
   keyLookups: Pool;
   system: Database;
   /** What a connection outside of the pools is opened with. */
-  options: Pick<DatabasesOptions, 'url' | 'timeouts'> & { watch: SilenceWatch };
+  options: Pick<DatabasesOptions, 'url' | 'timeouts'> & {
+    watch: SilenceWatch;
+    reachability: Reachability;
+  };
   close(): Promise<void>;
 }
 
@@ -33,9 +39,12 @@ const systemConnections = { worker: 8, api: 3 };
 
 /** Names the ways; connections are opened when they are first needed. */
 export function openDatabases(options: DatabasesOptions): Databases {
-  const { url, timeouts, worker, onConnectionError } = options;
+  const { url, timeouts, worker, reachability = new Reachability() } = options;
   const watch = new SilenceWatch();
-  const shared = { connectionString: url, timeouts, watch, onConnectionError };
+  const onConnectionError = (error: Error) => {
+    if (!reachability.explains(error, 'idle connections')) options.onConnectionError(error);
+  };
+  const shared = { connectionString: url, timeouts, watch, reachability, onConnectionError };
   const requests = openTenantDatabase({
     ...shared,
     application_name: 'itsm-api requests',
@@ -59,10 +68,11 @@ export function openDatabases(options: DatabasesOptions): Databases {
     requests,
     keyLookups,
     system,
-    options: { url, timeouts, watch },
+    options: { url, timeouts, watch, reachability },
     async close() {
       await Promise.all([requests.prisma.$disconnect(), keyLookups.end(), system.prisma.$disconnect()]);
       watch.close();
+      reachability.close();
     },
   };
 }

@@ -10,7 +10,7 @@ interface Purpose {
 
 /** Does long work over all tenants on a connection of its own, so that nobody waits for one meanwhile. */
 export async function withOwnConnection<Result>(
-  { url, timeouts, watch }: Databases['options'],
+  { url, timeouts, watch, reachability }: Databases['options'],
   { name, statementMs }: Purpose,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
@@ -20,6 +20,7 @@ export async function withOwnConnection<Result>(
     role: systemRole,
     timeouts: { ...timeouts, statementMs },
     watch,
+    reachability,
   });
   await connection.connect();
   try {

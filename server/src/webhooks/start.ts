@@ -12,7 +12,7 @@ export interface WebhooksOptions {
   prisma: PrismaClient;
   databases: Pick<Databases, 'options'>;
   boss: PgBoss;
-  services: Omit<WorkerOptions, 'prisma' | 'agent' | 'logger' | 'limits'>;
+  services: Omit<WorkerOptions, 'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits'>;
   logger: FastifyBaseLogger;
   /** How targets are reached, where a test has its own resolver or certificates. */
   connection?: Omit<AgentOptions, 'targets'>;
@@ -22,7 +22,8 @@ export interface WebhooksOptions {
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
   const { prisma, databases, boss, services, logger } = options;
   const agent = createAgent({ ...options.connection, targets: services.targets });
-  const worker = new Worker({ ...services, prisma, agent, logger });
+  const isOutage = (error: unknown) => databases.options.reachability.explains(error, 'loop steps');
+  const worker = new Worker({ ...services, prisma, agent, logger, isOutage });
   const listener = listen({ ...databases.options, channel: wakeChannel, onNotify: () => worker.wake() });
   await scheduleRetention(boss, prisma);
   return async () => {
