@@ -1,4 +1,5 @@
 import type { Timeouts } from './connection.ts';
+import { connectionsFor } from './connection-budget.ts';
 import { Pool } from './pool.ts';
 import { type Database, openSystemDatabase, openTenantDatabase } from './prisma.ts';
 import { Reachability } from './reachability.ts';
@@ -32,10 +33,8 @@ export interface Databases {
   close(): Promise<void>;
 }
 
-const keyLookupConnections = 2;
 /** A look-up is one row by its hash: what takes longer is lost. Milliseconds. */
 const keyLookupTimeoutMs = 2000;
-const systemConnections = { worker: 8, api: 3 };
 
 /** Names the ways; connections are opened when they are first needed. */
 export function openDatabases(options: DatabasesOptions): Databases {
@@ -55,14 +54,14 @@ export function openDatabases(options: DatabasesOptions): Databases {
     ...shared,
     application_name: 'itsm-api keys',
     role: systemRole,
-    max: keyLookupConnections,
+    max: connectionsFor.keyLookups,
     timeouts: { ...timeouts, statementMs: Math.min(timeouts.statementMs, keyLookupTimeoutMs) },
   });
   const system = openSystemDatabase({
     ...shared,
     application_name: 'itsm-api system',
     role: systemRole,
-    max: worker ? systemConnections.worker : systemConnections.api,
+    max: worker ? connectionsFor.system.worker : connectionsFor.system.api,
   });
   return {
     requests,
