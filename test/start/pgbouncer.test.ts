@@ -39,6 +39,8 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer', { timeout: 60_000 }, () => {
       WEBHOOK_SECRET_KEY,
       PORT: String(port),
       WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      RATE_LIMIT_GLOBAL: '1000',
+      RATE_LIMIT_GROUP: '1000',
     });
     await server.ready;
     const call = async (method: string, path: string, body?: object) => {
