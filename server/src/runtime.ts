@@ -90,6 +90,7 @@ export async function openDatabase(settings: Settings, holder: Holder): Promise<
   return { url: DATABASE_URL, stop: async () => undefined };
 }
 
-function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
+/** How long PostgreSQL may take. */
+export function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
   return { statementMs: STATEMENT_TIMEOUT_MS, lockMs: LOCK_TIMEOUT_MS };
 }

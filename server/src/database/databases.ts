@@ -69,9 +69,15 @@ export function openDatabases(options: DatabasesOptions): Databases {
     system,
     options: { url, timeouts, watch, reachability },
     async close() {
-      await Promise.all([requests.prisma.$disconnect(), keyLookups.end(), system.prisma.$disconnect()]);
+      await Promise.all([end(requests), keyLookups.end(), end(system)]);
       watch.close();
       reachability.close();
     },
   };
+}
+
+async function end({ prisma, pool }: Database): Promise<void> {
+  await prisma.$disconnect();
+  // Prisma ends a pool that it has used, and leaves one that was asked past it.
+  if (!pool.ending) await pool.end();
 }
