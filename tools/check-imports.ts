@@ -21,7 +21,8 @@ const rooms: Record<string, Room> = {
   client: { files: /^client\/src\//, imports: [] },
   'client tools': { files: /^client\//, imports: ['contract'] },
   basics: {
-    files: /^server\/src\/(at-most|env|errors|error-code|fair-use|health|loopback|present|reply|validation)\.ts$/,
+    files:
+      /^server\/src\/(at-most|back-off|env|errors|error-code|fair-use|health|loopback|present|reply|validation)\.ts$/,
     imports: ['contract'],
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },

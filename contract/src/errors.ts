@@ -18,7 +18,10 @@ export const errors = {
   INSUFFICIENT_SCOPE: { status: 403, when: 'The API key lacks the scope; the message names it.' },
   NOT_FOUND: { status: 404, when: 'There is no such route, method or row.' },
   RATE_LIMIT_EXCEEDED: { status: 429, when: 'A rate limit is exceeded; `retryAfterSeconds` tells how long to wait.' },
-  INTERNAL_ERROR: { status: 500, when: 'Something failed on our side; `requestId` helps us to find out what.' },
+  INTERNAL_ERROR: {
+    status: 500,
+    when: 'Something failed on our side; `requestId` helps us to find out what. `Retry-After`, where it stands, tells when to try again.',
+  },
 } as const satisfies Record<string, { status: 400 | 401 | 403 | 404 | 429 | 500; when: string }>;
 
 export type ErrorCode = keyof typeof errors;

@@ -85,10 +85,13 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
   });
 
+  const { reachability } = databases.options;
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
     now: services.now,
-    onError: (err) => logger.error({ err }, 'lastUsedAt not written'),
+    onError: (err) => {
+      if (!reachability.explains(err, 'uses of keys')) logger.error({ err }, 'lastUsedAt not written');
+    },
   });
   const keys = createKeyLookup({ databases, now: services.now });
   const store = await openRateLimitStore({ settings, clock, logger });
@@ -102,7 +105,7 @@ export async function buildApp({
 
   addAnswerHeaders(app);
   endConnectionsOnClose(app, lifecycle);
-  addErrorHandler(app);
+  addErrorHandler(app, { isOutage: (error) => reachability.explains(error, 'requests') });
   addRequestLog(app);
   addHostCheck(app);
   await addCors(app, settings.CORS_ORIGINS);

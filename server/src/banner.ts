@@ -1,5 +1,6 @@
 import { pathPrefix } from '@itsm-api/contract';
 import type { DemoWorkspace } from '../../prisma/seed.ts';
+import { connectionBudget, describeBudget } from './database/connection-budget.ts';
 import type { Settings } from './env.ts';
 import { isForThisMachine } from './loopback.ts';
 
@@ -22,6 +23,7 @@ export function greeting({ origin, operationsOrigin, settings, demo }: Greeting)
       : ['  The ITSM API is running.', '', `  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/docs`]),
     `  Data   ${settings.DATABASE_URL === undefined ? `${settings.DATA_DIR} (embedded PostgreSQL)` : 'the server of DATABASE_URL'}`,
     ...(operationsOrigin === undefined ? [] : [`  Health ${operationsOrigin}/readyz`]),
+    `  Uses   ${describeBudget(connectionBudget(settings))}`,
     '  Keys   npx -y pnpm@12 --silent itsm keys create --help',
     '',
   ];

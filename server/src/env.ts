@@ -41,7 +41,9 @@ export const Settings = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'must be like postgresql://user:password@host:5432/database' })
     .optional()
     .describe('The PostgreSQL server to use. Without it, PostgreSQL is started under DATA_DIR.'),
-  DATABASE_POOL_SIZE: wholeNumber(1, 1000, 20).describe('Connections to PostgreSQL at most that requests use.'),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000, 20).describe(
+    'Connections to PostgreSQL at most that requests use; start prints how many a process needs in all.',
+  ),
   STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe('A statement that takes longer is ended.'),
   LOCK_TIMEOUT_MS: wholeNumber(1, 600_000, 5000).describe('A statement that waits longer for a lock is ended.'),
   FAIR_USE_SHARE: z

@@ -6,6 +6,7 @@ import { buildApp } from './app.ts';
 import { atMost } from './at-most.ts';
 import { greeting } from './banner.ts';
 import type { Pool } from './database/pool.ts';
+import { Reachability } from './database/reachability.ts';
 import { assertWalls } from './database/roles.ts';
 import { loadEnvFile, readSettings, type Settings } from './env.ts';
 import { codeOf } from './error-code.ts';
@@ -57,6 +58,7 @@ async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
       worker: ROLES.includes('worker'),
       prepare: (url) => migrate(url, { lifecycle, logger, checks }),
       onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
+      reachability: new Reachability(logger),
     });
     stops.push(runtime.close);
     const { databases, prisma, boss, embedded } = runtime;

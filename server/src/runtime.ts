@@ -6,6 +6,7 @@ import type { Timeouts } from './database/connection.ts';
 import { type Databases, openDatabases } from './database/databases.ts';
 import { openJobs } from './database/jobs.ts';
 import type { PrismaClient } from './database/prisma.ts';
+import { Reachability } from './database/reachability.ts';
 import { type Embedded, type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
 import type { Settings } from './env.ts';
 import { createWaker, openDispatchJobs } from './webhooks/dispatch-jobs.ts';
@@ -33,6 +34,8 @@ interface RuntimeOptions {
   /** Migrates the database, or looks whether somebody has. */
   prepare(databaseUrl: string): Promise<unknown>;
   onConnectionError: (error: Error) => void;
+  /** Told when the database can't be reached; tells nobody where it is left out. */
+  reachability?: Reachability;
 }
 
 /** How long a job that runs, such as a batch of the nightly pruning, may take to end with the process. Milliseconds. */
@@ -40,7 +43,7 @@ const jobsMs = 1500;
 
 /** Opens the database that the settings name, or the embedded one, and the services over it. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
-  const { holder, worker, prepare, onConnectionError } = options;
+  const { holder, worker, prepare, onConnectionError, reachability = new Reachability() } = options;
   const embedded = settings.DATABASE_URL === undefined;
   const timeouts = timeoutsOf(settings);
   const database = await openDatabase(settings, holder);
@@ -51,6 +54,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     timeouts,
     worker,
     onConnectionError,
+    reachability,
   });
   const { prisma } = databases.system;
   let boss: PgBoss | undefined;
@@ -64,7 +68,10 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     await prepare(database.url);
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
     await checkSecretKeys(prisma, secretCipher);
-    boss = await openJobs({ pool: databases.system.pool, worker, onError: onConnectionError });
+    const onError = (error: Error) => {
+      if (!reachability.explains(error, 'jobs')) onConnectionError(error);
+    };
+    boss = await openJobs({ pool: databases.system.pool, worker, onError });
     const services = {
       now: () => new Date(),
       secretCipher,
@@ -87,6 +94,7 @@ export async function openDatabase(settings: Settings, holder: Holder): Promise<
   return { url: DATABASE_URL, stop: async () => undefined };
 }
 
-function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
+/** How long PostgreSQL may take. */
+export function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
   return { statementMs: STATEMENT_TIMEOUT_MS, lockMs: LOCK_TIMEOUT_MS };
 }

@@ -75,6 +75,11 @@ export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
   });
 }
 
+/** The statements that the roles still need (database/roles.ts). */
+export function findMissingRoles(databaseUrl: string): Promise<string[]> {
+  return withClient(databaseUrl, missingRoles);
+}
+
 function behind(lacking: string[]): BehindError {
   return new BehindError(
     `The database is behind this version of the program: it lacks ${lacking.join(', ')}. ` +

@@ -15,16 +15,21 @@ export interface Outcome {
   stderr: string;
 }
 
+/** Starts a command as a process and leaves it to the test. */
+export function spawnCommand(args: string[], databaseUrl: string, env: Record<string, string> = {}) {
+  return spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
 /**
  * Runs commands as a user does, each as a process, on one database. Arguments with spaces in them come after.
  * @param databaseUrl empty for the embedded one of `env.DATA_DIR`
  */
 export function commandLine(databaseUrl: string, env: Record<string, string> = {}) {
   return async (command: string, ...more: string[]): Promise<Outcome> => {
-    const child = spawn(process.execPath, [program, ...command.split(' '), ...more], {
-      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawnCommand([...command.split(' '), ...more], databaseUrl, env);
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     return { code, stdout, stderr };
   };

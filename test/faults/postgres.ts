@@ -21,6 +21,8 @@ export interface Postgres {
   url: string;
   /** SIGKILLs the postmaster, which takes the others with it; false when there is none. */
   kill(): boolean;
+  /** Stops it as an administrator does: it ends its connections, and nobody starts it again by himself. */
+  stop(): Promise<void>;
   /** Starts it unless it runs, as a supervisor would: as soon as what is left of the last one lets it. */
   start(): Promise<void>;
   /** Has all of its processes stand still, as on a machine that is stuck; resolves to what has them go on. */
@@ -68,6 +70,7 @@ export async function openPostgres(settings: Record<string, string> = {}): Promi
       killed = postmaster(cluster);
       return kill(cluster, 'SIGKILL');
     },
+    stop: () => stopCluster(cluster),
     start,
     async freeze() {
       const parent = String(postmaster(cluster));

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newKey } from '@itsm-api/server/identity/key-format.ts';
+import { createLastUsed } from '@itsm-api/server/identity/last-used.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
+import { execute } from '../support/database.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -151,5 +153,24 @@ describe('lastUsedAt', () => {
     const read = () => api.prisma.apiKey.findFirstOrThrow({ where: { tenantId: other.tenantId } });
     await other.call('GET', '/tickets');
     await expect.poll(async () => (await read()).lastUsedAt, { timeout: 8000 }).toEqual(now);
+  });
+
+  it('is written the next time where the database does not take it', async () => {
+    const own = await startApi({ ownDatabase: true });
+    const { tenantId } = await createWorkspace(own);
+    const read = () => own.prisma.apiKey.findFirstOrThrow({ where: { tenantId } });
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => errors.push(error);
+    const lastUsed = createLastUsed({ prisma: own.databases.system.prisma, now: () => now, onError });
+    lastUsed.touch({ tenantId, keyId: (await read()).id });
+
+    await execute(own.databaseUrl, 'REVOKE UPDATE ON api_keys FROM itsm_system');
+    await lastUsed.flush();
+    expect(errors).toHaveLength(1);
+    expect((await read()).lastUsedAt).toBeNull();
+    await execute(own.databaseUrl, 'GRANT UPDATE ON api_keys TO itsm_system');
+    await lastUsed.close();
+    expect((await read()).lastUsedAt).toEqual(now);
+    await own.close();
   });
 });

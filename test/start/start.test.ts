@@ -184,6 +184,47 @@ describe('start', () => {
     await database.drop();
   });
 
+  it('prints for what it uses how many connections, and uses no more', { timeout: 60_000 }, async () => {
+    const database = await cloneDatabase();
+    const api = await startApi({ databaseUrl: database.url });
+    const { key } = await createWorkspace(api);
+    await api.close();
+    const server = start({
+      DATABASE_URL: database.url,
+      WEBHOOK_SECRET_KEY,
+      DATABASE_POOL_SIZE: '4',
+      FAIR_USE_SHARE: '1',
+    });
+    const address = await server.ready;
+    expect(server.output()).toContain(
+      '\n  Uses   at most 17 connections to PostgreSQL: 4 for requests (DATABASE_POOL_SIZE), 2 for key look-up (ROLES), ' +
+        '8 for deliveries and jobs (ROLES), 2 for listening (ROLES), 1 for the nightly check (ROLES)\n',
+    );
+
+    const client = new pg.Client({ connectionString: database.url, application_name: 'test' });
+    await client.connect();
+    const most: Record<string, number> = {};
+    const ask = () => fetch(`${address}/api/public/v1/tickets`, { headers: { 'x-api-key': key } });
+    for (const end = Date.now() + 2000; Date.now() < end; ) {
+      const asking = Array.from({ length: 50 }, ask);
+      const { rows } = await client.query<{ name: string; count: number }>(
+        `SELECT application_name AS name, count(*)::int FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name <> 'test' GROUP BY 1`,
+      );
+      for (const { name, count } of rows) most[name] = Math.max(most[name] ?? 0, count);
+      await Promise.all(asking);
+    }
+    await client.end();
+    const { 'itsm-api requests': requests, 'itsm-api keys': keys, 'itsm-api system': system, ...listening } = most;
+    expect(requests).toBe(4);
+    expect(keys).toBeLessThanOrEqual(2);
+    expect(system).toBeLessThanOrEqual(8);
+    expect(listening).toEqual({ 'itsm-api api_keys': 1, 'itsm-api webhook_dispatch': 1 });
+    server.process.kill('SIGINT');
+    await server.exited;
+    await database.drop();
+  });
+
   it('uses DATABASE_URL and seeds nothing there', { timeout: 30_000 }, async () => {
     const database = await cloneDatabase();
     const server = start({ DATABASE_URL: database.url, WEBHOOK_SECRET_KEY, DATA_DIR: '/nowhere' });

@@ -21,6 +21,8 @@ export interface ApiOptions {
   databaseUrl?: string;
   /** A database that nobody else writes to, for tests with a worker: it takes what is due, whoever made it. */
   ownDatabase?: boolean;
+  /** What encrypts the webhook secrets; a key of its own unless a test needs the same again. */
+  secretKeys?: string[];
   now?: () => Date;
   /** Milliseconds by which the limits are counted. */
   clock?: () => number;
@@ -66,6 +68,7 @@ export async function startApi({
   env = {},
   databaseUrl,
   ownDatabase = false,
+  secretKeys = [randomBytes(32).toString('base64')],
   now = () => new Date(),
   clock,
   logger,
@@ -103,7 +106,7 @@ export async function startApi({
     now,
     dispatchJobs: openDispatchJobs(boss),
     wakeWorkers: createWaker(databases.system.prisma),
-    secretCipher: createSecretCipher([randomBytes(32).toString('base64')]),
+    secretCipher: createSecretCipher(secretKeys),
     targets: createTargetPolicy({
       allowPrivate: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? false,
       refusedNetworks: settings.WEBHOOK_REFUSED_NETWORKS,

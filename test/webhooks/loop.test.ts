@@ -1,13 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLoop } from '@itsm-api/server/webhooks/loop.ts';
 import { expect, it } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 
 /** Collects what is logged. */
-function startLoop(step: (run: number) => Promise<boolean>) {
+function startLoop(step: (run: number) => Promise<boolean>, isOutage = (_: unknown) => false) {
   const said: [details: object, text: string][] = [];
   let runs = 0;
   const logger = { error: (details: object, text: string) => said.push([details, text]) } as never;
-  const loop = createLoop({ name: 'test', interval: 5, logger, watchAfter: 20, step: () => step(++runs) });
+  const loop = createLoop({ name: 'test', interval: 5, logger, isOutage, watchAfter: 20, step: () => step(++runs) });
   return { loop, said, runs: () => runs };
 }
 
@@ -36,4 +37,23 @@ it('a step that takes too long is logged while it lasts, and never run beside it
   end();
   await eventually(() => expect(runs()).toBeGreaterThan(1));
   await loop.stop();
+});
+
+it('a step that fails for lack of the database is not logged here, and comes more and more seldom, woken or not', async () => {
+  let away = true;
+  const { loop, said, runs } = startLoop(
+    async () => {
+      if (away) throw new Error('away');
+      return false;
+    },
+    () => true,
+  );
+  for (const end = Date.now() + 1500; Date.now() < end; await sleep(5)) loop.wake();
+  // After 0.25 to 0.5, then 0.5 to 1 second, then 1 to 2.
+  expect(runs()).toBeGreaterThanOrEqual(2);
+  expect(runs()).toBeLessThanOrEqual(3);
+  away = false;
+  await eventually(() => expect(runs()).toBeGreaterThan(10));
+  await loop.stop();
+  expect(said).toEqual([]);
 });

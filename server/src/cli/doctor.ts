@@ -1,34 +1,76 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { findWrongTotals } from '../resources/tickets/totals.ts';
-import { CommandError } from './errors.ts';
+import { openDatabases } from '../database/databases.ts';
+import type { Settings } from '../env.ts';
+import { openDatabase, timeoutsOf } from '../runtime.ts';
+import { checks, type Finding, type Installation } from './checks.ts';
+import { printable } from './errors.ts';
 import { examples } from './help.ts';
-import { action } from './run.ts';
+import { actionOn, refuseMissingDatabase } from './run.ts';
+
+interface Report {
+  /** Whether nothing is wrong. */
+  ok: boolean;
+  findings: ({ check: string } & Finding)[];
+}
 
 /** Looks for what should never be: it reads everything, and changes nothing. */
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('Compare every total that is kept with what counting gives; exit code 1 when one is wrong')
+    .description(
+      'Look for what is wrong with a running installation, and say what to do: PostgreSQL, roles and row-level security, ' +
+        'migrations, keys, clock, due deliveries, and every total that is kept. Exit code 1 when something is wrong',
+    )
     .option('--json', 'print one JSON document, errors included')
-    .addHelpText('after', examples('doctor'))
+    .addHelpText('after', examples('doctor', 'doctor --json'))
     .action(
-      action({
+      actionOn({
+        open: openInstallation,
         input: z.strictObject({}),
-        work: async ({ databases }) => {
-          const wrong = (await findWrongTotals(databases.options)).map((each) => ({
-            ...each,
-            tenantId: Number(each.tenantId),
-          }));
-          if (wrong.length === 0) return { wrong };
-          throw new CommandError(
-            wrong.map(
-              ({ tenantId, what, kept, counted }) => `Tenant ${tenantId}: ${what}: kept ${kept}, counted ${counted}.`,
-            ),
-            wrong,
-          );
-        },
-        format: () => 'All totals are right.',
+        work: (installation) => examine(installation),
+        format: ({ findings }) => findings.flatMap(linesOf).join('\n'),
+        failed: ({ ok }) => !ok,
       }),
     );
+}
+
+/** The database as it is: unlike other commands, this one looks for what they refuse. */
+async function openInstallation(settings: Settings): Promise<Installation & { close(): Promise<void> }> {
+  await refuseMissingDatabase(settings);
+  const { url, stop } = await openDatabase(settings, { type: 'command' });
+  const databases = openDatabases({
+    url,
+    requestConnections: 1,
+    timeouts: timeoutsOf(settings),
+    worker: false,
+    onConnectionError: () => undefined,
+  });
+  return {
+    settings,
+    databases,
+    async close() {
+      await databases.close();
+      await stop();
+    },
+  };
+}
+
+/** Makes all checks, one after the other; one that fails by itself is a finding, too. */
+async function examine(installation: Installation): Promise<Report> {
+  const findings: Report['findings'] = [];
+  for (const { name, essential, look } of checks) {
+    const found = await look(installation).catch((error: unknown): Finding[] => {
+      const reason = error instanceof Error ? error.message : String(error);
+      return [{ level: 'wrong', says: `It could not be looked at: ${reason}`, advice: 'See why, and look again.' }];
+    });
+    findings.push(...found.map((finding) => ({ check: name, ...finding })));
+    if (essential && found.some(({ level }) => level === 'wrong')) break;
+  }
+  return { ok: findings.every(({ level }) => level !== 'wrong'), findings };
+}
+
+function linesOf({ level, check, says, advice }: Report['findings'][number]): string[] {
+  const lines = [`${level.padEnd(7)}${check}: ${printable(says)}`];
+  return advice === undefined ? lines : [...lines, `${' '.repeat(7)}→ ${printable(advice)}`];
 }

@@ -9,6 +9,7 @@ import { addKeys } from './keys.ts';
 import { addListen } from './listen.ts';
 import { addMigrate } from './migrate.ts';
 import { addProjects } from './projects.ts';
+import { addSecrets } from './secrets.ts';
 import { addSeed } from './seed.ts';
 import { addTenants } from './tenants.ts';
 import { addUsers } from './users.ts';
@@ -17,7 +18,7 @@ loadEnvFile();
 
 const program = new Command(programName)
   .description(
-    'Makes what the API has no endpoint for: tenants, users, keys, projects and assets; sees and mends deliveries.',
+    'Makes what the API has no endpoint for: tenants, users, keys, projects and assets; sees and mends deliveries; ends a change of keys.',
   )
   .addHelpText(
     'after',
@@ -33,7 +34,8 @@ ${examples(
   // Errors are said by reportError.
   .configureOutput({ outputError: () => undefined });
 
-for (const addNoun of [addTenants, addUsers, addKeys, addProjects, addAssets, addDeliveries]) addNoun(program);
+for (const addNoun of [addTenants, addUsers, addKeys, addProjects, addAssets, addDeliveries, addSecrets])
+  addNoun(program);
 for (const verb of program.commands.flatMap((noun) => noun.commands)) {
   verb.option('--json', 'print one JSON document, errors included');
 }

@@ -23,6 +23,8 @@ interface Action<Opened, Input, Result> {
   format(result: Result): string;
   /** What people should know beside it, on stderr. */
   hint?(result: Result): string;
+  /** Whether the command did what it should and yet ends with exit code 1. */
+  failed?(result: Result): boolean;
 }
 
 /** The action of a command that works on a database that is up to date. */
@@ -35,7 +37,7 @@ export function action<Input, Result>(given: Omit<Action<Runtime, Input, Result>
  * happens. Errors are thrown, for `reportError`.
  */
 export function actionOn<Opened extends Closable, Input, Result>(given: Action<Opened, Input, Result>) {
-  const { open, input, work, format, hint } = given;
+  const { open, input, work, format, hint, failed } = given;
   return async function (this: Command): Promise<void> {
     const { json, ...options } = this.opts();
     const values = this.registeredArguments.map((argument, index) => [argument.name(), this.processedArgs[index]]);
@@ -46,6 +48,7 @@ export function actionOn<Opened extends Closable, Input, Result>(given: Action<O
     const result = await untilInterrupted(open, (opened) => work(opened, parsed.data, say));
     if (hint !== undefined) say(hint(result));
     process.stdout.write(`${json ? JSON.stringify(result, undefined, 2) : format(result)}\n`);
+    if (failed?.(result)) process.exitCode = 1;
   };
 }
 
@@ -76,13 +79,7 @@ async function untilInterrupted<Opened extends Closable, Result>(
 
 /** Opens the runtime without making or changing anything. @throws CommandError when there is no database */
 async function openForCommand(settings: Settings): Promise<Runtime> {
-  const { DATABASE_URL, DATA_DIR } = settings;
-  if (DATABASE_URL === undefined && !(await hasCluster(DATA_DIR))) {
-    throw new CommandError(
-      `There is no database in ${resolve(DATA_DIR)}. Run this in the server's folder, set DATA_DIR or DATABASE_URL as ` +
-        'the server has it, or start the server, which makes one.',
-    );
-  }
+  await refuseMissingDatabase(settings);
   return openRuntime(settings, {
     holder: { type: 'command' },
     worker: false,
@@ -96,4 +93,14 @@ async function openForCommand(settings: Settings): Promise<Runtime> {
     // A broken connection shows as the error of the query that needs it.
     onConnectionError: () => undefined,
   });
+}
+
+/** Where there is no database a command makes none. @throws CommandError that says where it looked */
+export async function refuseMissingDatabase({ DATABASE_URL, DATA_DIR }: Settings): Promise<void> {
+  if (DATABASE_URL === undefined && !(await hasCluster(DATA_DIR))) {
+    throw new CommandError(
+      `There is no database in ${resolve(DATA_DIR)}. Run this in the server's folder, set DATA_DIR or DATABASE_URL as ` +
+        'the server has it, or start the server, which makes one.',
+    );
+  }
 }

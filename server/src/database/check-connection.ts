@@ -1,29 +1,48 @@
+import { codeOf } from '../error-code.ts';
 import { Connection, type Timeouts } from './connection.ts';
 import { hearsNotifications } from './listener.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
+/** What PostgreSQL says of a name that another connection has prepared there, through the same pooler. */
+const DUPLICATE_PREPARED_STATEMENT = '42P05';
+
 /** Throws, in one line that names `DATABASE_URL`, when the server that it names can't be used. */
 export async function checkConnection(databaseUrl: string, timeouts: Timeouts): Promise<void> {
   const watch = new SilenceWatch();
-  const connection = new Connection({
-    connectionString: databaseUrl,
-    application_name: 'itsm-api start',
-    timeouts,
-    watch,
-  });
+  const newConnection = () =>
+    new Connection({ connectionString: databaseUrl, application_name: 'itsm-api start', timeouts, watch });
+  const [connection, other] = [newConnection(), newConnection()];
   try {
-    await connection.connect().catch((error: { message: string; code?: string }) => {
-      // Several addresses refused at once make an error without a message.
-      throw new Error(`DATABASE_URL: PostgreSQL can't be used there: ${error.message || error.code}`);
-    });
-    if (await hearsNotifications(connection)) return;
+    if (!(await isShared(connection, other)) && (await hearsNotifications(connection))) return;
+    // What was prepared there would meet the next one who asks.
+    await connection.query('DISCARD ALL').catch(() => undefined);
     throw new Error(
       'DATABASE_URL: leads through a pooler that gives each transaction another connection (PgBouncer: ' +
         'pool_mode=transaction or statement). Revocations of keys would not be heard, and roles would get mixed up. ' +
         'Use pool_mode=session, or connect to PostgreSQL directly.',
     );
   } finally {
-    connection.sever('It was opened for a check.');
+    for (const each of [connection, other]) each.sever('It was opened for a check.');
     watch.close();
+  }
+}
+
+/** Opens both. True where they meet on one session of PostgreSQL, or one of them on that of another program. */
+async function isShared(one: Connection, other: Connection): Promise<boolean> {
+  const sessionOf = async (connection: Connection): Promise<number> => {
+    const { rows } = await connection.query('SELECT pg_backend_pid() AS pid');
+    return rows[0].pid;
+  };
+  try {
+    await one.connect();
+    const session = await sessionOf(one);
+    await other.connect();
+    // A pooler with much to do may have given the first to somebody else, and gives it another now.
+    return (await sessionOf(other)) === session || (await sessionOf(one)) !== session;
+  } catch (error) {
+    if (codeOf(error) === DUPLICATE_PREPARED_STATEMENT) return true;
+    const { message, code } = error as { message: string; code?: string };
+    // Several addresses refused at once make an error without a message.
+    throw new Error(`DATABASE_URL: PostgreSQL can't be used there: ${message || code}`);
   }
 }

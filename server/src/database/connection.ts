@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Reachability } from './reachability.ts';
 import { requestRole, type systemRole } from './roles.ts';
 import { currentScope } from './scope.ts';
 import type { SilenceWatch, WatchedConnection } from './silence-watch.ts';
@@ -19,6 +20,8 @@ export interface ConnectionOptions {
   role?: typeof requestRole | typeof systemRole | undefined;
   timeouts: Timeouts;
   watch: SilenceWatch;
+  /** Told how opening went. */
+  reachability?: Reachability | undefined;
 }
 
 /** How much longer than a statement may take its answer is waited for. Milliseconds. */
@@ -49,8 +52,13 @@ export class Connection extends pg.Client implements WatchedConnection {
 
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it for callbacks and for promises
   override connect(callback?: (error: any, client?: any) => void): any {
-    this.#options.watch.add(this);
+    const { watch, reachability } = this.#options;
+    watch.add(this);
     const opened = super.connect().then(() => this.#open());
+    opened.then(
+      () => reachability?.opened(),
+      (error: unknown) => reachability?.refused(error),
+    );
     if (callback === undefined) return opened;
     opened.then(() => callback(null, this), callback);
   }

@@ -1,7 +1,9 @@
 import { atMost } from '../at-most.ts';
 import type { Timeouts } from './connection.ts';
+import { connectionsFor } from './connection-budget.ts';
 import { Pool } from './pool.ts';
 import { type Database, openSystemDatabase, openTenantDatabase } from './prisma.ts';
+import { Reachability } from './reachability.ts';
 import { requestRole, systemRole } from './roles.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
@@ -14,6 +16,8 @@ export interface DatabasesOptions {
   worker: boolean;
   /** Told when an idle connection breaks; another is made when one is needed. */
   onConnectionError: (error: Error) => void;
+  /** Told when the database can't be reached. */
+  reachability?: Reachability;
 }
 
 /** Every way of a process into its database, by purpose: none waits for a connection of another. */
@@ -23,23 +27,27 @@ export interface Databases {
   keyLookups: Pool;
   system: Database;
   /** What a connection outside of the pools is opened with. */
-  options: Pick<DatabasesOptions, 'url' | 'timeouts'> & { watch: SilenceWatch };
+  options: Pick<DatabasesOptions, 'url' | 'timeouts'> & {
+    watch: SilenceWatch;
+    reachability: Reachability;
+  };
   close(): Promise<void>;
 }
 
-const keyLookupConnections = 2;
 /** A look-up is one row by its hash: what takes longer is lost. Milliseconds. */
 const keyLookupTimeoutMs = 2000;
-const systemConnections = { worker: 8, api: 3 };
 
 /** How long PostgreSQL may take to end the connections when the process ends. Milliseconds. */
 const goodbyeMs = 1500;
 
 /** Names the ways; connections are opened when they are first needed. */
 export function openDatabases(options: DatabasesOptions): Databases {
-  const { url, timeouts, worker, onConnectionError } = options;
+  const { url, timeouts, worker, reachability = new Reachability() } = options;
   const watch = new SilenceWatch();
-  const shared = { connectionString: url, timeouts, watch, onConnectionError };
+  const onConnectionError = (error: Error) => {
+    if (!reachability.explains(error, 'idle connections')) options.onConnectionError(error);
+  };
+  const shared = { connectionString: url, timeouts, watch, reachability, onConnectionError };
   const requests = openTenantDatabase({
     ...shared,
     application_name: 'itsm-api requests',
@@ -50,30 +58,31 @@ export function openDatabases(options: DatabasesOptions): Databases {
     ...shared,
     application_name: 'itsm-api keys',
     role: systemRole,
-    max: keyLookupConnections,
+    max: connectionsFor.keyLookups,
     timeouts: { ...timeouts, statementMs: Math.min(timeouts.statementMs, keyLookupTimeoutMs) },
   });
   const system = openSystemDatabase({
     ...shared,
     application_name: 'itsm-api system',
     role: systemRole,
-    max: worker ? systemConnections.worker : systemConnections.api,
+    max: worker ? connectionsFor.system.worker : connectionsFor.system.api,
   });
   return {
     requests,
     keyLookups,
     system,
-    options: { url, timeouts, watch },
+    options: { url, timeouts, watch, reachability },
     async close() {
       const ending = Promise.all([end(requests), keyLookups.end(), end(system)]);
       if (!(await atMost(goodbyeMs, ending))) watch.severAll();
       watch.close();
+      reachability.close();
     },
   };
 }
 
-/** Prisma ends the pool below it, but only where it has been asked for something. */
 async function end({ prisma, pool }: Database): Promise<void> {
   await prisma.$disconnect();
+  // Prisma ends a pool that it has used, and leaves one that was asked past it.
   if (!pool.ending) await pool.end();
 }

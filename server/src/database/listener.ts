@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backOff } from '../back-off.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 
 /** How often the channel is proved, and how long the proof may take. Milliseconds. */
 const heartbeatMs = 400;
-const reconnectMs = 250;
 
 /** What stands before the payload of a heartbeat, whoever sends it. */
 const heartbeat = 'heartbeat ';
@@ -15,7 +15,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch'> {
+interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch' | 'reachability'> {
   url: string;
   channel: string;
   /** Called on each notification, and whenever the connection is made or lost: what was missed can't be known. */
@@ -26,16 +26,17 @@ interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch'> 
  * Listens for the notifications of one channel, on a connection of its own that is made again when it breaks. A
  * heartbeat through the channel itself proves that they arrive: there are poolers that accept LISTEN and deliver nothing.
  */
-export function listen({ url, channel, onNotify, timeouts, watch }: ListenerOptions): Listener {
+export function listen({ url, channel, onNotify, ...options }: ListenerOptions): Listener {
   const stop = new AbortController();
   let listening = false;
+  let failures = 0;
 
   async function listenUntilLost(): Promise<void> {
     const connection = new Connection({
       connectionString: url,
       application_name: `itsm-api ${channel}`,
-      timeouts: { ...timeouts, statementMs: heartbeatMs },
-      watch,
+      ...options,
+      timeouts: { ...options.timeouts, statementMs: heartbeatMs },
     });
     const lost = new AbortController();
     const until = AbortSignal.any([stop.signal, lost.signal]);
@@ -50,6 +51,7 @@ export function listen({ url, channel, onNotify, timeouts, watch }: ListenerOpti
         await beat(connection, channel, until);
         if (!listening) {
           listening = true;
+          failures = 0;
           onNotify();
         }
         await sleep(heartbeatMs, undefined, { signal: until });
@@ -65,7 +67,7 @@ export function listen({ url, channel, onNotify, timeouts, watch }: ListenerOpti
   const done = (async () => {
     while (!stop.signal.aborted) {
       await listenUntilLost().catch(() => undefined);
-      await sleep(reconnectMs, undefined, { signal: stop.signal }).catch(() => undefined);
+      await sleep(backOff(failures++), undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();
 

@@ -6,20 +6,23 @@ import { systemRole } from './roles.ts';
 interface Purpose {
   name: string;
   statementMs: number;
+  /** The system's unless it is told; undefined: that of the URL. */
+  role?: typeof systemRole | undefined;
 }
 
 /** Does long work over all tenants on a connection of its own, so that nobody waits for one meanwhile. */
 export async function withOwnConnection<Result>(
-  { url, timeouts, watch }: Databases['options'],
-  { name, statementMs }: Purpose,
+  { url, timeouts, watch, reachability }: Databases['options'],
+  purpose: Purpose,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
   const connection = new Connection({
     connectionString: url,
-    application_name: `itsm-api ${name}`,
-    role: systemRole,
-    timeouts: { ...timeouts, statementMs },
+    application_name: `itsm-api ${purpose.name}`,
+    role: 'role' in purpose ? purpose.role : systemRole,
+    timeouts: { ...timeouts, statementMs: purpose.statementMs },
     watch,
+    reachability,
   });
   await connection.connect();
   try {

@@ -42,15 +42,15 @@ export function openDoor({ logger, lifecycle }: DoorOptions): Door {
   });
   addAnswerHeaders(app);
   endConnectionsOnClose(app, lifecycle);
-  addErrorHandler(app);
+  addErrorHandler(app, { isOutage: () => false });
   addRequestLog(app);
   addHostCheck(app);
   addHealth(app, lifecycle);
   // Before a body is read.
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     if (!request.is404) return done();
-    reply.header('retry-after', '5');
-    done(new ApiError('INTERNAL_ERROR', 'The service is starting. Please try again in 5 seconds.'));
+    const message = 'The service is starting; try again in 5 seconds.';
+    done(new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: 5 }));
   });
   return {
     app,

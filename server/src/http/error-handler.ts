@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
@@ -19,11 +20,16 @@ const frameworkErrors: Record<string, () => ApiError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new ApiError('VALIDATION_ERROR', 'A path parameter is too long.'),
 };
 
+interface ErrorHandlerOptions {
+  /** Whether a request failed since the database can't be reached; whoever says so has it logged. */
+  isOutage(thrown: unknown): boolean;
+}
+
 /** Every answer that is not a success is written here (spec §7); handlers and hooks only throw. */
-export function addErrorHandler(app: FastifyInstance): void {
+export function addErrorHandler(app: FastifyInstance, { isOutage }: ErrorHandlerOptions): void {
   app.setErrorHandler(async (thrown, request, reply) => {
     if (thrown instanceof FairUseRefused) await request.giveBack(reply);
-    answerError(thrown, request, reply);
+    answerError(isOutage(thrown) ? outage() : thrown, request, reply);
     return reply;
   });
 }
@@ -86,6 +92,15 @@ function brokenOff(): ApiError {
   return new ApiError('INVALID_JSON', 'The body broke off.');
 }
 
+/** When to come back, in seconds: not everybody at the same time. */
+const outageSeconds = { min: 1, max: 5 };
+
+function outage(): ApiError {
+  const seconds = randomInt(outageSeconds.min, outageSeconds.max + 1);
+  const message = `The database can't be reached; try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+  return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
+}
+
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
@@ -98,7 +113,8 @@ function envelope({ code, message, retryAfterSeconds, details }: ApiError, reque
     error: {
       code,
       message,
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      // On errors of limits alone (spec §7); on an outage the header says it.
+      ...(retryAfterSeconds !== undefined && code === 'RATE_LIMIT_EXCEEDED' && { retryAfterSeconds }),
       ...(details !== undefined && { details: [...details] }),
       requestId,
     },

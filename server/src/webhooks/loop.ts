@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { backOff } from '../back-off.ts';
 
 export interface Loop {
   /** Runs the step as soon as it isn't running. */
@@ -23,30 +24,32 @@ interface LoopOptions {
   /** Resolves to whether there is more to do at once. */
   step(): Promise<boolean>;
   logger: Pick<FastifyBaseLogger, 'error'>;
+  /** Whether a step failed since the database can't be reached; whoever says so has it logged. */
+  isOutage(error: unknown): boolean;
   /** A step that takes longer is logged, and again each time that this much has passed. Milliseconds. */
   watchAfter?: number;
 }
 
 /**
  * Runs a step over and over, never twice at a time: at once when the last one said that there is more or when woken,
- * else after the interval. A step that throws is logged and counts as one with nothing more.
+ * else after the interval. A step that throws is logged, and the next one comes later each time, woken or not.
  */
-export function createLoop({ name, interval, step, logger, watchAfter = 30_000 }: LoopOptions): Loop {
+export function createLoop({ name, interval, step, logger, isOutage, watchAfter = 30_000 }: LoopOptions): Loop {
   let stopped = false;
   let woken = false;
+  let failures = 0;
   let endWait = () => {};
   let began: number | undefined;
-  let failed = false;
 
   const wake = () => {
     woken = true;
-    endWait();
+    if (failures === 0) endWait();
   };
 
   async function wait(): Promise<void> {
-    if (woken || stopped) return;
+    if (stopped || (woken && failures === 0)) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, interval);
+      const timer = setTimeout(resolve, failures === 0 ? interval : Math.max(interval, backOff(failures)));
       endWait = () => {
         clearTimeout(timer);
         resolve();
@@ -61,11 +64,11 @@ export function createLoop({ name, interval, step, logger, watchAfter = 30_000 }
     }, watchAfter);
     try {
       const more = await step();
-      failed = false;
+      failures = 0;
       return more;
     } catch (err) {
-      failed = true;
-      logger.error({ err, loop: name }, 'a step of a webhook loop failed');
+      failures++;
+      if (!isOutage(err)) logger.error({ err, loop: name }, 'a step of a webhook loop failed');
       return false;
     } finally {
       began = undefined;
@@ -88,7 +91,7 @@ export function createLoop({ name, interval, step, logger, watchAfter = 30_000 }
   return {
     wake,
     get health() {
-      return { ok: !failed && secondsOf() * 1000 < watchAfter, stepSeconds: secondsOf() };
+      return { ok: failures === 0 && secondsOf() * 1000 < watchAfter, stepSeconds: secondsOf() };
     },
     async stop() {
       stopped = true;

@@ -41,6 +41,28 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
   };
 }
 
+/** What is due to a subscription that may be sent to, and for how long it has been. */
+export interface OldestDue extends SubscriptionRef {
+  seconds: number;
+}
+
+/** The delivery that might have been attempted for longest, and is not; undefined when none is due. */
+export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | undefined> {
+  const [oldest] = await prisma.$queryRaw<OldestDue[]>`
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId",
+      extract(epoch FROM now() - greatest(d.next_attempt_at, s.open_until))::float8 AS seconds
+    FROM webhook_subscriptions s
+    JOIN tenants t ON t.id = s.tenant_id AND t.active
+    CROSS JOIN LATERAL (
+      SELECT next_attempt_at FROM deliveries
+      WHERE tenant_id = s.tenant_id AND subscription_id = s.id AND state = 'PENDING' AND next_attempt_at <= now()
+      ORDER BY next_attempt_at LIMIT 1
+    ) d
+    WHERE s.active AND (s.open_until IS NULL OR s.open_until <= now())
+    ORDER BY seconds DESC LIMIT 1`;
+  return oldest;
+}
+
 /**
  * Cancels deliveries to a subscription, at most so many and in a transaction of their own: what is in flight too, but
  * not what is being settled just now. In the order of their index, without which the last batches would look through

@@ -6,12 +6,14 @@ export interface SecretCipher {
   encrypt(secret: string, owner: SubscriptionRef): Uint8Array<ArrayBuffer>;
   /** Throws when the secret was encrypted with a key that isn't known here, or for another subscription. */
   decrypt(encrypted: Uint8Array, owner: SubscriptionRef): string;
-  /** Whether the key that encrypted it is known here. */
-  knows(encrypted: Uint8Array): boolean;
+  /** What the keys are known by, as hex. The first encrypts. */
+  keyIds: readonly string[];
 }
 
+/** How many bytes of an encrypted secret say which key encrypted it. */
+export const keyIdBytes = 4;
+
 const algorithm = 'aes-256-gcm';
-const keyIdBytes = 4;
 const ivBytes = 12;
 const tagBytes = 16;
 
@@ -45,7 +47,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
         .setAuthTag(encrypted.subarray(ivEnd, tagEnd));
       return Buffer.concat([decipher.update(encrypted.subarray(tagEnd)), decipher.final()]).toString('utf8');
     },
-    knows: (encrypted) => keyOf(encrypted) !== undefined,
+    keyIds: known.map(({ id }) => id.toString('hex')),
   };
 }
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PrismaClient } from '../database/prisma.ts';
 import type { Settings } from '../env.ts';
-import type { SecretCipher } from './secret-cipher.ts';
+import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
 /**
  * The keys that encrypt webhook secrets: those of `WEBHOOK_SECRET_KEY`, or, with the embedded PostgreSQL, one made once
@@ -19,11 +19,37 @@ export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings)
   return [(await readFile(file, 'utf8')).trim()];
 }
 
-/** Throws when a stored secret was encrypted with a key that isn't among the cipher's. */
+/** How many stored secrets a key has encrypted. */
+export interface KeyUse {
+  /** Which of `WEBHOOK_SECRET_KEY` it is, from 1; null when it isn't among them. */
+  position: number | null;
+  /** What it is known by (secret-cipher.ts), as hex. */
+  keyId: string;
+  secrets: number;
+  /** Those of active subscriptions: nothing is sent to the others any more. */
+  active: number;
+}
+
+/** The keys that have encrypted something, and those of the cipher that have not, in its order; unknown ones come last. */
+export async function readKeyUse(prisma: PrismaClient, { keyIds }: SecretCipher): Promise<KeyUse[]> {
+  const rows = await prisma.$queryRaw<Omit<KeyUse, 'position'>[]>`
+    SELECT encode(substring(secret FROM 1 FOR ${keyIdBytes}::int), 'hex') AS "keyId", count(*)::int AS secrets,
+      (count(*) FILTER (WHERE active))::int AS active
+    FROM webhook_subscriptions GROUP BY 1 ORDER BY 1`;
+  const unused = (keyId: string) => ({ keyId, secrets: 0, active: 0 });
+  return [
+    ...keyIds.map((keyId, index) => ({
+      position: index + 1,
+      ...(rows.find((row) => row.keyId === keyId) ?? unused(keyId)),
+    })),
+    ...rows.filter(({ keyId }) => !keyIds.includes(keyId)).map((row) => ({ position: null, ...row })),
+  ];
+}
+
+/** Throws when a secret that is needed was encrypted with a key that isn't among the cipher's. */
 export async function checkSecretKeys(prisma: PrismaClient, cipher: SecretCipher): Promise<void> {
-  const encrypted = await prisma.$queryRaw<{ secret: Uint8Array }[]>`
-    SELECT DISTINCT ON (substring(secret FROM 1 FOR 4)) secret FROM webhook_subscriptions WHERE active`;
-  if (!encrypted.every(({ secret }) => cipher.knows(secret))) {
+  const use = await readKeyUse(prisma, cipher);
+  if (use.some(({ position, active }) => position === null && active > 0)) {
     throw new Error(
       'WEBHOOK_SECRET_KEY: is not the key that encrypted the stored webhook secrets; set that one (again)',
     );

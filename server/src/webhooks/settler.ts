@@ -15,6 +15,7 @@ export interface Settler {
 interface SettlerOptions {
   prisma: PrismaClient;
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
+  isOutage(error: unknown): boolean;
 }
 
 const batchSize = 500;
@@ -24,7 +25,7 @@ const gatherFor = 5;
 const retryAfter = 500;
 
 /** Settles attempts in batches. What the database didn't take is tried again until it does. */
-export function createSettler({ prisma, logger }: SettlerOptions): Settler {
+export function createSettler({ prisma, logger, isOutage }: SettlerOptions): Settler {
   const waiting: { settlement: Settlement; onSettled: () => void }[] = [];
   /** What attempts told of subscriptions that were locked. */
   let unrecorded: SubscriptionSign[] = [];
@@ -34,6 +35,7 @@ export function createSettler({ prisma, logger }: SettlerOptions): Settler {
     name: 'settle attempts',
     interval: retryAfter,
     logger,
+    isOutage,
     step: async () => {
       gathering = false;
       const batch = waiting.slice(0, batchSize);

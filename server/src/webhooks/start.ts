@@ -15,7 +15,7 @@ export interface WebhooksOptions {
   prisma: PrismaClient;
   databases: Pick<Databases, 'options'>;
   boss: PgBoss;
-  services: Omit<WorkerOptions, 'prisma' | 'agent' | 'logger' | 'limits'>;
+  services: Omit<WorkerOptions, 'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits'>;
   logger: FastifyBaseLogger;
   /** Where it is added what delivering stands on. */
   checks?: HealthCheck[];
@@ -33,7 +33,8 @@ const longestStopMs = deliverySchedule.attemptTimeout + 1000;
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
   const { prisma, databases, boss, services, logger, checks } = options;
   const agent = createAgent({ ...options.connection, targets: services.targets });
-  const worker = new Worker({ ...services, prisma, agent, logger });
+  const isOutage = (error: unknown) => databases.options.reachability.explains(error, 'loop steps');
+  const worker = new Worker({ ...services, prisma, agent, logger, isOutage });
   const listener = listen({ ...databases.options, channel: wakeChannel, onNotify: () => worker.wake() });
   checks?.push(
     { name: 'workerLoops', look: () => ({ ok: Object.values(worker.health).every(({ ok }) => ok), ...worker.health }) },

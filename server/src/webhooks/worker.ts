@@ -22,6 +22,8 @@ export interface WorkerOptions {
   agent: Dispatcher;
   targets: TargetPolicy;
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
+  /** Whether something failed since the database can't be reached; whoever says so has it logged. */
+  isOutage(error: unknown): boolean;
   /** The process's clock, which dates signatures and nothing else. */
   now(): Date;
   limits?: InFlightLimits;
@@ -57,13 +59,15 @@ export class Worker {
   #inactive: SubscriptionRef[] = [];
 
   constructor(options: WorkerOptions) {
-    const { logger } = options;
+    const { logger, isOutage } = options;
+    const loop = (name: string, interval: number, step: () => Promise<boolean>) =>
+      createLoop({ name, interval, logger, isOutage, step });
     this.#options = options;
     this.#inFlight = new InFlight(options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 });
     this.#settler = createSettler(options);
-    this.#pump = createLoop({ name: 'deliver', interval: pollInterval, logger, step: () => this.#takeAndSend() });
-    this.#sweep = createLoop({ name: 'sweep', interval: sweepInterval, logger, step: () => this.#addDue() });
-    this.#cancel = createLoop({ name: 'cancel', interval: cancelInterval, logger, step: () => this.#cancelSome() });
+    this.#pump = loop('deliver', pollInterval, () => this.#takeAndSend());
+    this.#sweep = loop('sweep', sweepInterval, () => this.#addDue());
+    this.#cancel = loop('cancel', cancelInterval, () => this.#cancelSome());
   }
 
   /** Looks for work now instead of at the next poll. */

@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import * as z from 'zod';
+import { resealSecrets } from '../webhooks/reseal.ts';
+import { type KeyUse, readKeyUse } from '../webhooks/secret-keys.ts';
+import { CommandError } from './errors.ts';
+import { examples } from './help.ts';
+import { action } from './run.ts';
+
+export function addSecrets(program: Command): void {
+  const secrets = program.command('secrets').description('Keep the encrypted webhook secrets');
+
+  secrets
+    .command('reseal')
+    .description(
+      'End a change of WEBHOOK_SECRET_KEY: encrypt with its first key what the others have encrypted. Servers may run ' +
+        'meanwhile; what was interrupted goes on when it is run again',
+    )
+    .addHelpText('after', examples('secrets reseal', 'secrets reseal --json'))
+    .action(
+      action({
+        input: z.strictObject({}),
+        work: async ({ prisma, services: { secretCipher } }, _, say) => {
+          const toDo = secretsOf((await readKeyUse(prisma, secretCipher)).filter(isOlder));
+          const { resealed, damaged } = await resealSecrets(prisma, secretCipher, {
+            onBatch: (done) => say(`Resealed ${done} of ${Math.max(done, toDo)} …`),
+          });
+          const keys = await readKeyUse(prisma, secretCipher);
+          if (damaged.length > 0) throw unreadable(damaged, resealed);
+          return { resealed, keys };
+        },
+        format: ({ resealed, keys }) => [said(resealed), ...conclusion(keys)].join('\n'),
+      }),
+    );
+}
+
+function isOlder({ position }: KeyUse): boolean {
+  return position !== null && position > 1;
+}
+
+function secretsOf(use: KeyUse[]): number {
+  return use.reduce((sum, { secrets }) => sum + secrets, 0);
+}
+
+function said(resealed: number): string {
+  return resealed === 1 ? 'Resealed 1 webhook secret.' : `Resealed ${resealed} webhook secrets.`;
+}
+
+/** What may be done now. A server that was started before the keys were changed still encrypts with an older one. */
+function conclusion(keys: KeyUse[]): string[] {
+  const older = keys.filter(isOlder);
+  if (older.length === 0) return ['WEBHOOK_SECRET_KEY holds one key, which encrypts all of them.'];
+  const left = secretsOf(older);
+  if (left > 0) {
+    return [
+      `${left} were encrypted with an older key meanwhile: start every server anew, with the new key first, and run this again.`,
+    ];
+  }
+  return [
+    'All are encrypted with the first key of WEBHOOK_SECRET_KEY. The others are no longer needed: when every server has ' +
+      'been started with this key first, take them out.',
+  ];
+}
+
+function unreadable(damaged: { tenantId: bigint; subscriptionId: bigint }[], resealed: number): CommandError {
+  const details = damaged.map(({ tenantId, subscriptionId }) => ({
+    tenantId: Number(tenantId),
+    subscriptionId: Number(subscriptionId),
+  }));
+  return new CommandError(
+    [
+      said(resealed),
+      ...details.map(
+        ({ tenantId, subscriptionId }) =>
+          `The secret of subscription ${subscriptionId} of tenant ${tenantId} is damaged: have it deleted and made again.`,
+      ),
+    ],
+    details,
+  );
+}

@@ -1,0 +1,200 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { resealSecrets } from '@itsm-api/server/webhooks/reseal.ts';
+import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
+import { readKeyUse } from '@itsm-api/server/webhooks/secret-keys.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
+import { createWorkspace } from '../support/workspace.ts';
+import { commandLine, spawnCommand } from './itsm.ts';
+
+/*
+ * A change of WEBHOOK_SECRET_KEY: old key, both with the new one first, `itsm secrets reseal`, new key.
+ */
+const [oldKey, newKey] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
+const changing = { WEBHOOK_SECRET_KEY: `${newKey},${oldKey}` };
+
+let database: Awaited<ReturnType<typeof cloneDatabase>>;
+const apis: Api[] = [];
+
+beforeEach(async () => {
+  database = await cloneDatabase();
+});
+afterEach(async () => {
+  for (const api of apis.splice(0)) await api.close();
+  await database.drop();
+});
+
+async function open(...secretKeys: string[]): Promise<Api> {
+  const env = { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' };
+  const api = await startApi({ databaseUrl: database.url, secretKeys, env });
+  apis.push(api);
+  return api;
+}
+
+/** Puts in so many subscriptions whose secrets, which tell their ids, are encrypted with a key. */
+async function insertSecrets({ prisma }: Api, count: number, key: string): Promise<bigint> {
+  const name = `Tenant ${randomBytes(6).toString('hex')}`;
+  const { id: tenantId } = await prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
+  const cipher = createSecretCipher([key]);
+  await prisma.webhookSubscription.createMany({
+    data: Array.from({ length: count }, (_, index) => {
+      const id = BigInt(index + 1);
+      const secret = cipher.encrypt(`secret ${id}`, { tenantId, subscriptionId: id });
+      return {
+        tenantId,
+        id,
+        url: 'https://hooks.example.com',
+        secret,
+        events: ['ticket.created'],
+        active: index % 2 === 0,
+      };
+    }),
+  });
+  return tenantId;
+}
+
+/** What all secrets of a tenant are, by a key alone. */
+async function decryptAll({ prisma }: Api, tenantId: bigint, key: string): Promise<string[]> {
+  const cipher = createSecretCipher([key]);
+  const rows = await prisma.webhookSubscription.findMany({ where: { tenantId }, orderBy: { id: 'asc' } });
+  return rows.map(({ id, secret }) => cipher.decrypt(secret, { tenantId, subscriptionId: id }));
+}
+
+/** Waits until somebody waits for a lock in the database. */
+async function untilSomebodyWaits({ prisma }: Api): Promise<void> {
+  const waiting = () => prisma.$queryRaw<object[]>`
+    SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBeGreaterThan(0);
+}
+
+const secretsUpTo = (count: number) => Array.from({ length: count }, (_, index) => `secret ${index + 1}`);
+
+it('ends with deliveries that are signed right by a server that knows the new key alone', {
+  timeout: 60_000,
+}, async () => {
+  const receiver = await startReceiver();
+  const secret = 'a secret that outlives its key';
+  const sent = async (api: Api, createTicket: () => Promise<unknown>) => {
+    receiver.received.length = 0;
+    const stop = await startWebhooks({ ...api, logger: createLogger('error') });
+    await createTicket();
+    await expect.poll(() => receiver.received, { timeout: 10_000 }).toHaveLength(1);
+    await stop();
+    const { headers, body } = receiver.received[0] as Received;
+    expect(headers['x-service-signature']).toBe(createHmac('sha256', secret).update(body).digest('hex'));
+  };
+
+  const before = await open(oldKey);
+  const workspace = await createWorkspace(before);
+  const { id, updatedAt } = await workspace.createWebhook({ url: receiver.url, secret, events: ['ticket.created'] });
+  const createTicket = () => workspace.createTicket();
+  await sent(before, createTicket);
+
+  const itsm = commandLine(database.url, changing);
+  await sent(await open(newKey, oldKey), createTicket);
+  expect(await itsm('secrets reseal')).toEqual({
+    code: 0,
+    stderr: 'Resealed 1 of 1 …\n',
+    stdout:
+      'Resealed 1 webhook secret.\nAll are encrypted with the first key of WEBHOOK_SECRET_KEY. The others are no longer ' +
+      'needed: when every server has been started with this key first, take them out.\n',
+  });
+  const again = await itsm('secrets reseal --json');
+  expect(again).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    resealed: 0,
+    keys: [
+      { position: 1, secrets: 1, active: 1 },
+      { position: 2, secrets: 0, active: 0 },
+    ],
+  });
+
+  await sent(await open(newKey), createTicket);
+  // To its users nothing has changed.
+  expect((await workspace.call('GET', '/webhooks')).body.data).toMatchObject([{ id, updatedAt }]);
+  expect(await commandLine(database.url, { WEBHOOK_SECRET_KEY: oldKey })('secrets reseal')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^error: WEBHOOK_SECRET_KEY: is not the key .*\n$/),
+  });
+  await receiver.close();
+});
+
+it('goes on where it was killed', { timeout: 60_000 }, async () => {
+  const api = await open(newKey, oldKey);
+  const count = 1200;
+  const tenantId = await insertSecrets(api, count, oldKey);
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM webhook_subscriptions WHERE tenant_id = $1 AND id = 800 FOR UPDATE', [tenantId]);
+
+  const child = spawnCommand(['secrets', 'reseal'], database.url, changing);
+  const stderr = text(child.stderr);
+  await untilSomebodyWaits(api);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  // PostgreSQL would end the statement that it is at, for nobody.
+  await api.prisma.$queryRaw`
+    SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await holder.query('ROLLBACK');
+  await holder.end();
+  expect(await stderr).toBe('Resealed 500 of 1200 …\n');
+  const use = async () => (await readKeyUse(api.prisma, api.services.secretCipher)).map(({ secrets }) => secrets);
+  expect(await use()).toEqual([500, 700]);
+
+  const { stdout } = await commandLine(database.url, changing)('secrets reseal --json');
+  expect(JSON.parse(stdout)).toMatchObject({ resealed: 700 });
+  expect(await use()).toEqual([1200, 0]);
+  expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(count));
+});
+
+it('never overwrites a secret that changes meanwhile, and takes that one in its turn', async () => {
+  const api = await open(newKey, oldKey);
+  const tenantId = await insertSecrets(api, 3, oldKey);
+  const changed = createSecretCipher([oldKey]).encrypt('changed', { tenantId, subscriptionId: 2n });
+  const other = new pg.Client({ connectionString: database.url });
+  await other.connect();
+  await other.query('BEGIN');
+  const change = 'UPDATE webhook_subscriptions SET secret = $2 WHERE tenant_id = $1 AND id = 2';
+  await other.query(change, [tenantId, Buffer.from(changed)]);
+
+  const told: number[] = [];
+  const resealing = resealSecrets(api.prisma, api.services.secretCipher, { onBatch: (done) => told.push(done) });
+  await untilSomebodyWaits(api);
+  await other.query('COMMIT');
+  await other.end();
+  expect(await resealing).toEqual({ resealed: 3, damaged: [] });
+  expect(told).toEqual([2, 3]);
+  expect(await decryptAll(api, tenantId, newKey)).toEqual(['secret 1', 'changed', 'secret 3']);
+});
+
+it('may run twice at once', async () => {
+  const api = await open(newKey, oldKey);
+  const tenantId = await insertSecrets(api, 100, oldKey);
+  const run = () => resealSecrets(api.prisma, api.services.secretCipher, { batchSize: 7 });
+  const done = await Promise.all([run(), run(), run()]);
+  expect(done.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(100);
+  expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(100));
+});
+
+it('says which secrets are damaged, and reseals the others', { timeout: 30_000 }, async () => {
+  const api = await open(newKey, oldKey);
+  const tenantId = await insertSecrets(api, 3, oldKey);
+  await api.prisma.$executeRaw`
+    UPDATE webhook_subscriptions SET secret = substring(secret FROM 1 FOR 39) WHERE tenant_id = ${tenantId} AND id = 2`;
+  const { code, stderr } = await commandLine(database.url, changing)('secrets reseal --json');
+  expect(code).toBe(1);
+  expect(JSON.parse(stderr).error).toMatchObject({
+    message: expect.stringContaining('Resealed 2 webhook secrets.; The secret of subscription 2 of tenant'),
+    details: [{ tenantId: Number(tenantId), subscriptionId: 2 }],
+  });
+  expect(await readKeyUse(api.prisma, api.services.secretCipher)).toMatchObject([{ secrets: 2 }, { secrets: 1 }]);
+});

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathPrefix } from '@itsm-api/contract';
+import { expect, it } from 'vitest';
+import { openGround } from './ground.ts';
+import { openReceiver } from './receiver.ts';
+import { spawnServer } from './server.ts';
+import { addWorkspace, subscribe } from './workspaces.ts';
+
+interface Answer {
+  status: number;
+  retryAfter: string | null;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails when it isn't there
+  body: any;
+}
+
+const outageMs = 12_000;
+/** How often it may be told in an outage what has failed. */
+const tellEveryMs = 5000;
+
+it('answers when to come back while PostgreSQL is stopped, logs little, and goes on', {
+  timeout: 120_000,
+}, async () => {
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const { postgres, runtime, apiUrl, env } = await openGround(stops);
+    const workspace = await addWorkspace(runtime, 'Outage');
+    const receiver = await openReceiver({ failing: 0, slowest: 0 });
+    stops.push(receiver.close);
+    await subscribe(workspace, { name: 'all', url: receiver.urlOf('all'), events: ['ticket.created'] });
+    const server = spawnServer({ ...env, LOG_LEVEL: 'warn' });
+    let log = '';
+    server.child.stdout?.on('data', (chunk: Buffer) => {
+      log += chunk;
+    });
+    stops.push(async () => {
+      server.child.kill('SIGTERM');
+      await server.exited;
+    });
+    await server.ready;
+
+    const created: string[] = [];
+    const send = async (title: string): Promise<Answer> => {
+      const writes = { title, description: 'Made in an outage.', type: 'INCIDENT', category: 'NETWORK' };
+      const response = await fetch(`${apiUrl}${pathPrefix}/tickets`, {
+        headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
+        ...(title.endsWith('0') && { method: 'POST', body: JSON.stringify(writes) }),
+      });
+      if (response.status === 201) created.push(title);
+      const retryAfter = response.headers.get('retry-after');
+      return { status: response.status, retryAfter, body: await response.json() };
+    };
+    const answers: Promise<Answer>[] = [];
+    const sendFor = async (milliseconds: number) => {
+      const from = answers.length;
+      for (const end = Date.now() + milliseconds; Date.now() < end; await sleep(20))
+        answers.push(send(`${answers.length}`));
+      return Promise.all(answers.slice(from));
+    };
+
+    expect(new Set((await sendFor(2000)).map(({ status }) => status))).toEqual(new Set([200, 201]));
+    // What is under way when it stops is no success, and no failure of another kind.
+    const stopping = sendFor(1000);
+    await postgres.stop();
+    await stopping;
+    const outage = await sendFor(outageMs);
+    await postgres.start();
+    const startedAt = Date.now();
+    await expect.poll(async () => (await send('1')).status, { timeout: 30_000, interval: 50 }).toBe(200);
+    const backAfter = Date.now() - startedAt;
+    expect(new Set((await sendFor(2000)).map(({ status }) => status))).toEqual(new Set([200, 201]));
+
+    for (const { status, retryAfter, body } of outage) {
+      expect({ status, retryAfter }).toEqual({ status: 500, retryAfter: expect.stringMatching(/^[1-5]$/) });
+      expect(body).toEqual({
+        success: false,
+        error: {
+          code: 'INTERNAL_ERROR',
+          message: `The database can't be reached; try again in ${retryAfter} ${retryAfter === '1' ? 'second' : 'seconds'}.`,
+          requestId: expect.any(String),
+        },
+      });
+    }
+    expect(new Set(outage.map(({ retryAfter }) => retryAfter)).size).toBeGreaterThan(1);
+    for (const { status, retryAfter } of await Promise.all(answers)) {
+      if (status === 500) expect(retryAfter).not.toBeNull();
+    }
+
+    // What was acknowledged before and after is delivered.
+    await expect
+      .poll(() => new Set(receiver.arrivals.map(({ change }) => change)).size, { timeout: 30_000 })
+      .toBe(created.length);
+    expect(created.length).toBeGreaterThan(10);
+
+    for (const stop of stops.splice(-1)) await stop();
+    const lines = log
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+    const said = (message: string) => lines.filter(({ msg }) => msg === message);
+    const told = said('failed for lack of a connection to the database');
+    console.log(
+      `An outage of ${outageMs / 1000} s: ${outage.length} answers 500, ${lines.length} log lines, back after ${backAfter} ms.`,
+    );
+    expect(said("the database can't be reached")).toHaveLength(1);
+    expect(said('the database can be reached again')).toHaveLength(1);
+    expect(told.length).toBeLessThanOrEqual(Math.ceil((outageMs + 5000) / tellEveryMs) + 1);
+    expect(lines).toHaveLength(told.length + 2);
+    const failures = (await Promise.all(answers)).filter(({ status }) => status === 500).length;
+    const polled = told.reduce((sum, { failed }) => sum + (failed.requests ?? 0), 0) - failures;
+    expect(polled).toBeGreaterThanOrEqual(0);
+    expect(backAfter).toBeLessThan(10_000);
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+});

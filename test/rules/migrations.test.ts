@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { faultsOf } from '../../tools/check-migrations.ts';
+
+const faults = (script: string, releases = ['1.0.0', '1.1.0']) => faultsOf('20270101000000_change', script, releases);
+
+describe('the check of migrations', () => {
+  it.each([
+    ['DROP TABLE "assets"', 'drops a table'],
+    ['DROP TYPE "AssetType"', 'drops a type'],
+    ['DROP FUNCTION f(int)', 'drops a function'],
+    ['ALTER TABLE "assets" DROP COLUMN "tag"', 'drops the column assets.tag'],
+    ['alter table assets\n  add x int,\n  drop tag', 'drops the column assets.tag'],
+    ['ALTER TABLE assets RENAME COLUMN tag TO label', 'renames the column assets.tag to label'],
+    ['ALTER TABLE assets RENAME tag TO label', 'renames the column assets.tag to label'],
+    ['ALTER TABLE assets RENAME TO things', 'renames the table assets to things'],
+    ['ALTER TYPE "AssetType" RENAME TO "Kind"', 'renames the type to Kind'],
+    ['ALTER TYPE "AssetType" ADD VALUE \'DRONE\'', 'gives an enum the value DRONE'],
+    ['ALTER TABLE assets SET SCHEMA old', 'moves a table to another schema'],
+    ['ALTER TABLE assets ALTER tag TYPE varchar(20)', 'changes the type of assets.tag'],
+    ['ALTER TABLE assets ALTER COLUMN tag SET DATA TYPE text', 'changes the type of assets.tag'],
+    ['ALTER TABLE assets ADD COLUMN place text NOT NULL', 'adds assets.place NOT NULL without a default'],
+    ['ALTER TABLE assets ADD COLUMN place bigint PRIMARY KEY', 'adds assets.place NOT NULL without a default'],
+    ['ALTER TABLE assets ALTER place SET NOT NULL', 'makes assets.place NOT NULL'],
+    ['ALTER TABLE assets ADD CONSTRAINT c NOT NULL place', 'makes a column of assets NOT NULL'],
+    ['ALTER TABLE assets ALTER place DROP DEFAULT', 'drops the default of assets.place'],
+    ['REVOKE INSERT ON assets FROM itsm_request', 'takes a right away'],
+    ["DO $$ BEGIN EXECUTE 'ALTER TABLE assets DROP COLUMN tag'; END $$", 'has DROP COLUMN in a DO block'],
+  ])('refuses %s', async (script, fault) => {
+    const found = await faults(`-- A change.\n${script};\n`);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(`20270101000000_change: ${fault}`);
+    expect(found[0]).toContain('-- contract: unused since <release>');
+    expect(await faults(`-- A change.\n-- contract: unused since 1.1.0\n${script};\n`)).toEqual([]);
+  });
+
+  it.each([
+    'CREATE TABLE things (id bigint NOT NULL); ALTER TABLE things ALTER id TYPE int, DROP COLUMN id',
+    "ALTER TABLE assets ADD COLUMN place text NOT NULL DEFAULT ''",
+    'ALTER TABLE assets ADD COLUMN place text',
+    'ALTER TABLE assets ADD COLUMN n int GENERATED ALWAYS AS IDENTITY, ADD m bigserial NOT NULL',
+    "ALTER TABLE assets ALTER place SET DEFAULT '', ALTER place DROP NOT NULL",
+    'ALTER TABLE assets DROP CONSTRAINT c, ADD CONSTRAINT c CHECK (n > 0) NOT VALID',
+    'DROP INDEX i; DROP TRIGGER t ON assets; DROP POLICY p ON assets; ALTER INDEX a RENAME TO b',
+    "-- DROP TABLE assets\nINSERT INTO notes VALUES ('ALTER TABLE assets DROP COLUMN tag')",
+    'CREATE OR REPLACE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
+    'GRANT SELECT ON assets TO itsm_request',
+    '-- outside of a transaction\nCREATE INDEX CONCURRENTLY i ON assets (tag);\n',
+    '',
+  ])('allows %s', async (script) => {
+    expect(await faults(script)).toEqual([]);
+  });
+
+  it('refuses a marker that names what is not released, or nothing', async () => {
+    const drop = 'ALTER TABLE assets DROP COLUMN tag;';
+    expect(await faults(`-- contract: unused since 1.2.0\n${drop}`)).toEqual([
+      '20270101000000_change: 1.2.0 is not released: what it no longer uses, the release before it does.',
+    ]);
+    expect(await faults(`-- contract: unused\n${drop}`)).toHaveLength(1);
+    expect(await faults(`SELECT '-- contract: unused since 1.1.0'; ${drop}`)).toHaveLength(1);
+  });
+
+  it('finds what migrations of before the rule did', async () => {
+    const folder = new URL('../../prisma/migrations/', import.meta.url);
+    const read = (name: string) => readFile(new URL(`${name}/migration.sql`, folder), 'utf8');
+    expect(await faults(await read('20261121000200_outbox'))).toHaveLength(2);
+    expect((await faults(await read('20261121000100_text_enums'))).length).toBeGreaterThan(10);
+    expect(await faults(await read('20261120130254_retention_indexes'))).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto';
+import { pathPrefix } from '@itsm-api/contract';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { steadyPort } from '../faults/postgres.ts';
+import { spawnServer } from '../faults/server.ts';
+import { startApi } from '../support/api.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
+import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
+
+/*
+ * The server as a process behind a real PgBouncer.
+ */
+if (!hasPgBouncer) console.log('PgBouncer is not installed (apt-get install pgbouncer): its tests are skipped.');
+
+const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+
+// Where nothing may be skipped, they fail.
+describe.skipIf(!hasPgBouncer && !process.env.CI)('behind PgBouncer', { timeout: 60_000 }, () => {
+  let database: Awaited<ReturnType<typeof cloneDatabase>>;
+  let pooler: PgBouncer;
+
+  beforeEach(async () => {
+    database = await cloneDatabase();
+  });
+  afterEach(async () => {
+    await pooler.close();
+    await database.drop();
+  });
+
+  it('in session mode it serves, delivers and hears of revocations', async () => {
+    pooler = await startPgBouncer(database.url, 'session');
+    const receiver = await startReceiver();
+    const direct = await startApi({ databaseUrl: database.url });
+    const { tenantId, key } = await createWorkspace(direct);
+    const port = await steadyPort();
+    const server = spawnServer({
+      DATABASE_URL: pooler.url,
+      WEBHOOK_SECRET_KEY,
+      PORT: String(port),
+      WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      RATE_LIMIT_GLOBAL: '1000',
+      RATE_LIMIT_GROUP: '1000',
+    });
+    await server.ready;
+    const call = async (method: string, path: string, body?: object) => {
+      const response = await fetch(`http://127.0.0.1:${port}${pathPrefix}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails when it isn't there
+      return { status: response.status, body: (await response.json()) as any };
+    };
+
+    expect(await call('POST', '/webhooks', { ...webhook, url: receiver.url })).toMatchObject({ status: 201 });
+    const made = await call('POST', '/tickets', ticket);
+    expect(made).toMatchObject({ status: 201, body: { data: ticket } });
+    const { id } = made.body.data;
+    expect(await call('GET', `/tickets/${id}`)).toMatchObject({ status: 200, body: { data: made.body.data } });
+    // Many at once take connections over from each other.
+    const many = await Promise.all(Array.from({ length: 100 }, () => call('GET', '/tickets?status=OPEN')));
+    expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]));
+
+    await expect.poll(() => receiver.received, { timeout: 10_000 }).toHaveLength(1);
+    const { headers, body } = receiver.received[0] as Received;
+    expect(headers['x-service-signature']).toBe(createHmac('sha256', webhook.secret).update(body).digest('hex'));
+
+    await direct.prisma.apiKey.updateMany({ where: { tenantId }, data: { revokedAt: new Date() } });
+    await expect.poll(async () => (await call('GET', '/tickets')).status, { timeout: 2000 }).toBe(401);
+
+    server.child.kill('SIGTERM');
+    await server.exited;
+    await receiver.close();
+    await direct.close();
+  });
+
+  it('in transaction mode it is refused by name', async () => {
+    pooler = await startPgBouncer(database.url, 'transaction');
+    const server = spawnServer({ DATABASE_URL: pooler.url, WEBHOOK_SECRET_KEY, PORT: '0' });
+    await server.exited;
+    expect(server.child.exitCode).toBe(1);
+    expect(server.output()).toMatch(/^DATABASE_URL: leads through a pooler .*PgBouncer: pool_mode=transaction.*\n$/);
+  });
+});

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { steadyPort } from '../faults/postgres.ts';
+
+const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'].find(existsSync);
+
+/** Whether PgBouncer is installed: `apt-get install pgbouncer`. */
+export const hasPgBouncer = program !== undefined;
+
+/** It refuses to run as root. On every Unix of use this is the user who owns nothing. */
+const nobody = { uid: 65534, gid: 65534 };
+
+/** A PgBouncer before one database. */
+export interface PgBouncer {
+  /** The URL of the database through it. */
+  url: string;
+  close(): Promise<void>;
+}
+
+export async function startPgBouncer(databaseUrl: string, poolMode: 'session' | 'transaction'): Promise<PgBouncer> {
+  if (program === undefined) throw new Error('PgBouncer is not installed.');
+  const { hostname, port, pathname, username, password } = new URL(databaseUrl);
+  const folder = await mkdtemp(join(tmpdir(), 'itsm-pgbouncer-'));
+  const file = join(folder, 'pgbouncer.ini');
+  const listenPort = await steadyPort();
+  const secret = decodeURIComponent(password);
+  await writeFile(
+    file,
+    `[databases]
+itsm = host=${hostname} port=${port} dbname=${pathname.slice(1)} user=${decodeURIComponent(username)} password=${secret}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${listenPort}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${poolMode}
+default_pool_size = 60
+`,
+    { mode: 0o600 },
+  );
+  const asRoot = process.getuid?.() === 0;
+  if (asRoot) {
+    await chmod(folder, 0o711);
+    await chown(file, nobody.uid, nobody.gid);
+  }
+  const child = spawn(program, [file], { ...(asRoot && nobody), stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk;
+  });
+  const exited = once(child, 'exit');
+  for (const deadline = Date.now() + 10_000; !(await answers(listenPort)); await sleep(50)) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`PgBouncer did not start: ${said}`);
+  }
+  return {
+    url: `postgresql://anybody@127.0.0.1:${listenPort}/itsm`,
+    async close() {
+      child.kill('SIGTERM');
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
