@@ -59,7 +59,7 @@ describe('the health of a process, on the port of the API', () => {
         success: false,
         error: {
           code: 'INTERNAL_ERROR',
-          message: 'The service is starting. Please try again in 5 seconds.',
+          message: 'The service is starting; try again in 5 seconds.',
           requestId: answer.headers['x-request-id'],
         },
       });
