@@ -3,7 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Services } from './context.ts';
 import type { Databases } from './database/databases.ts';
 import type { Settings } from './env.ts';
-import { createFairUse } from './fair-use.ts';
+import { createFairUse, type Refusal } from './fair-use.ts';
 import { addAnswerHeaders } from './http/answer-headers.ts';
 import { addBodyParsers } from './http/body.ts';
 import { endConnectionsOnClose } from './http/close.ts';
@@ -20,6 +20,8 @@ import { addUnknownPaths } from './http/unknown-paths.ts';
 import { boundUnreadAnswers } from './http/unread-answers.ts';
 import { createKeyLookup } from './identity/key-lookup.ts';
 import { createLastUsed } from './identity/last-used.ts';
+import type { Metrics } from './operations/metrics.ts';
+import { measureRequests } from './operations/request-metrics.ts';
 import { addResources } from './resources/index.ts';
 
 export interface AppDependencies {
@@ -42,6 +44,8 @@ export interface AppDependencies {
   >;
   /** Milliseconds by a clock that is never set. */
   clock?: () => number;
+  /** Where it is counted what happens; nothing is counted without. */
+  metrics?: Metrics | undefined;
 }
 
 /** Puts the API together: what it is given, and nothing from anywhere else. `close()` leaves the database open. */
@@ -51,6 +55,7 @@ export async function buildApp({
   logger,
   settings,
   clock = () => performance.now(),
+  metrics,
 }: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
@@ -67,12 +72,13 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
   });
 
+  const meters = metrics && measureRequests(app, metrics);
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
     now: services.now,
     onError: (err) => logger.error({ err }, 'lastUsedAt not written'),
   });
-  const keys = createKeyLookup({ databases, now: services.now });
+  const keys = createKeyLookup({ databases, now: services.now, onTurnedAway: () => meters?.onRefused('keys') });
   app.addHook('onClose', async () => {
     await Promise.all([keys.close(), lastUsed.close()]);
   });
@@ -95,10 +101,13 @@ export async function buildApp({
       windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
     },
     clock,
+    onLimited: meters?.onLimited,
   });
   await addDocs(app);
-  const onRefused = ({ tenantId, reason }: { tenantId: bigint; reason: string }) =>
+  const onRefused = ({ tenantId, cause, reason }: Refusal) => {
     logger.warn({ tenantId: tenantId.toString(), reason }, 'refused for fair use');
+    meters?.onRefused(cause);
+  };
   boundUnreadAnswers(app, { limit: settings.FAIR_USE_UNREAD_BYTES, onRefused });
   const fairUse = createFairUse({
     places: settings.DATABASE_POOL_SIZE,
@@ -107,7 +116,10 @@ export async function buildApp({
     longestQueue: settings.FAIR_USE_QUEUE,
     waitMs: settings.FAIR_USE_WAIT_MS,
     onRefused,
+    onWaited: meters?.onWaited,
+    onDone: meters?.onDone,
   });
+  meters?.watchFairUse(fairUse);
   serializeListsInSlices(app);
   await addResources(app, fairUse);
   return app;

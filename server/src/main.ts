@@ -2,11 +2,15 @@ import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
-import { greeting } from './banner.ts';
+import { greet } from './banner.ts';
 import { assertWalls } from './database/roles.ts';
 import { loadEnvFile, readSettings, type Settings } from './env.ts';
 import { createLogger } from './http/logger.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import { measureDatabases } from './operations/database-metrics.ts';
+import { measureDeliveries } from './operations/delivery-metrics.ts';
+import type { HealthCheck } from './operations/health.ts';
+import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metrics.ts';
 import { openOperationsServer } from './operations/server.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime } from './runtime.ts';
@@ -19,9 +23,13 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   const { HOST, PORT, ROLES } = settings;
   const logger = createLogger(settings.LOG_LEVEL);
   const lifecycle: Lifecycle = { phase: 'starting' };
+  const checks: HealthCheck[] = [];
+  let metrics: Metrics | undefined;
   const stops: (() => Promise<void>)[] = [];
   if (settings.OPERATIONS_PORT !== undefined) {
-    const operations = openOperationsServer({ logger, lifecycle, checks: [] });
+    metrics = createMetrics(checks);
+    const operations = openOperationsServer({ logger, lifecycle, checks });
+    addMetricsRoutes(operations, metrics);
     stops.push(() => operations.close());
     await listen(operations, {
       setting: 'OPERATIONS_PORT',
@@ -42,20 +50,22 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
 
   try {
     await runtime.databases.requests.pool.lend(assertWalls);
+    if (metrics !== undefined) measureDatabases(metrics, runtime.databases);
     const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
     if (ROLES.includes('worker')) {
-      stops.push(await startWebhooks({ ...runtime, logger }));
+      const observer = metrics && measureDeliveries(metrics, runtime.databases.system.pool);
+      stops.push(await startWebhooks({ ...runtime, logger, observer }));
       const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
       await scheduleTotalsCheck(runtime.boss, { ...runtime, onWrong });
     }
     let origin: string | undefined;
     if (ROLES.includes('api')) {
-      const app = await buildApp({ ...runtime, logger, settings });
+      const app = await buildApp({ ...runtime, logger, settings, metrics });
       stops.push(() => app.close());
       origin = await listen(app, { setting: 'PORT', port: PORT, host: HOST });
     }
     lifecycle.phase = 'ready';
-    process.stdout.write(greeting({ origin, settings, demo }));
+    greet({ origin, settings, demo }, logger);
     return stop;
   } catch (error) {
     await stop();

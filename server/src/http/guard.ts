@@ -29,6 +29,8 @@ export interface GuardOptions {
   limits: RateLimits;
   /** Milliseconds by a clock that is never set; limits are counted by it. */
   clock: () => number;
+  /** Told of each request that is refused for the limits of its key, and by which windows. */
+  onLimited?: ((windows: ('global' | 'group')[]) => void) | undefined;
   services: Services;
 }
 
@@ -38,11 +40,11 @@ export interface GuardOptions {
  */
 export async function addGuard(
   app: FastifyInstance,
-  { keys, lastUsed, limits, clock, services }: GuardOptions,
+  { keys, lastUsed, limits, clock, onLimited, services }: GuardOptions,
 ): Promise<void> {
   app.decorateRequest('identity');
   app.decorateRequest('ctx');
-  const limiter = await createRateLimiter(app, createMemoryStore(limits, clock), limits.windowSeconds);
+  const limiter = await createRateLimiter(app, createMemoryStore(limits, clock), limits.windowSeconds, onLimited);
 
   app.decorateRequest('giveBack', function (reply) {
     return limiter.giveBack(this, reply);

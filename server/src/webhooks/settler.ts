@@ -14,6 +14,8 @@ export interface Settler {
 interface SettlerOptions {
   prisma: PrismaClient;
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
+  /** Told of each attempt that was recorded. */
+  onSettled?(settled: Settled): void;
 }
 
 const batchSize = 500;
@@ -23,7 +25,7 @@ const gatherFor = 5;
 const retryAfter = 500;
 
 /** Settles attempts in batches. What the database didn't take is tried again until it does. */
-export function createSettler({ prisma, logger }: SettlerOptions): Settler {
+export function createSettler({ prisma, logger, onSettled: tell }: SettlerOptions): Settler {
   const waiting: { settlement: Settlement; onSettled: () => void }[] = [];
   /** What attempts told of subscriptions that were locked. */
   let unrecorded: SubscriptionSign[] = [];
@@ -41,7 +43,10 @@ export function createSettler({ prisma, logger }: SettlerOptions): Settler {
       const result = await settle(prisma, settlements, unrecorded);
       unrecorded = result.unrecorded;
       for (const { onSettled } of waiting.splice(0, batch.length)) onSettled();
-      for (const settled of result.settled) warnOfFailure(logger, settled);
+      for (const settled of result.settled) {
+        warnOfFailure(logger, settled);
+        tell?.(settled);
+      }
       return waiting.length >= batchSize;
     },
   });

@@ -12,17 +12,18 @@ export interface WebhooksOptions {
   prisma: PrismaClient;
   databases: Pick<Databases, 'options'>;
   boss: PgBoss;
-  services: Omit<WorkerOptions, 'prisma' | 'agent' | 'logger' | 'limits'>;
+  services: Omit<WorkerOptions, 'prisma' | 'agent' | 'logger' | 'limits' | 'observer'>;
   logger: FastifyBaseLogger;
+  observer?: WorkerOptions['observer'] | undefined;
   /** How targets are reached, where a test has its own resolver or certificates. */
   connection?: Omit<AgentOptions, 'targets'>;
 }
 
 /** Starts all that a process of the role `worker` does; resolves to what stops it, when nothing is in flight any more. */
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
-  const { prisma, databases, boss, services, logger } = options;
+  const { prisma, databases, boss, services, logger, observer } = options;
   const agent = createAgent({ ...options.connection, targets: services.targets });
-  const worker = new Worker({ ...services, prisma, agent, logger });
+  const worker = new Worker({ ...services, prisma, agent, logger, observer });
   const listener = listen({ ...databases.options, channel: wakeChannel, onNotify: () => worker.wake() });
   await scheduleRetention(boss, prisma);
   return async () => {

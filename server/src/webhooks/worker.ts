@@ -11,6 +11,7 @@ import { createLoop, type Loop } from './loop.ts';
 import { cancelPending, findPending } from './pending.ts';
 import { RoundRobin } from './round-robin.ts';
 import type { SecretCipher } from './secret-cipher.ts';
+import type { Settled } from './settle.ts';
 import { createSettler, type Settler } from './settler.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 import type { TargetPolicy } from './target.ts';
@@ -25,6 +26,18 @@ export interface WorkerOptions {
   /** The process's clock, which dates signatures and nothing else. */
   now(): Date;
   limits?: InFlightLimits;
+  observer?: WorkerObserver | undefined;
+}
+
+/** Who watches a worker at work. */
+export interface WorkerObserver {
+  onBegin(delivery: ClaimedDelivery): void;
+  /** The receiver has it, so many milliseconds after it was due. */
+  onReceived(delivery: ClaimedDelivery, milliseconds: number): void;
+  /** The attempt was recorded. */
+  onSettled(settled: Settled): void;
+  /** Nothing of it is under way any more. */
+  onEnd(delivery: ClaimedDelivery): void;
 }
 
 /** How often a worker looks for jobs when nobody wakes it, and how many it takes at a time. Milliseconds. */
@@ -54,10 +67,10 @@ export class Worker {
   #inactive: SubscriptionRef[] = [];
 
   constructor(options: WorkerOptions) {
-    const { logger } = options;
+    const { logger, observer } = options;
     this.#options = options;
     this.#inFlight = new InFlight(options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 });
-    this.#settler = createSettler(options);
+    this.#settler = createSettler({ ...options, ...(observer && { onSettled: observer.onSettled }) });
     this.#pump = createLoop({ name: 'deliver', interval: pollInterval, logger, step: () => this.#takeAndSend() });
     this.#sweep = createLoop({ name: 'sweep', interval: sweepInterval, logger, step: () => this.#addDue() });
     this.#cancel = createLoop({ name: 'cancel', interval: cancelInterval, logger, step: () => this.#cancelSome() });
@@ -99,11 +112,15 @@ export class Worker {
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<void> {
+    const { observer } = this.#options;
     this.#inFlight.begin(delivery);
+    observer?.onBegin(delivery);
     const outcome = await attemptDelivery(this.#options, delivery);
+    if (outcome.delivered) observer?.onReceived(delivery, performance.now() - delivery.dueSince);
     this.#inFlight.trust(delivery, outcome.delivered);
     await this.#settler.add({ delivery, outcome });
     this.#inFlight.end(delivery);
+    observer?.onEnd(delivery);
     this.wake();
   }
 
