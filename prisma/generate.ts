@@ -51,5 +51,5 @@ function generate(): void {
     return;
   }
   console.error(`${stdout}${stderr}\nThe Prisma client could not be generated from prisma/schema.prisma.`);
-  process.exitCode = 1;
+  process.exit(1);
 }

@@ -21,12 +21,12 @@ const rooms: Record<string, Room> = {
   client: { files: /^client\/src\//, imports: [] },
   'client tools': { files: /^client\//, imports: ['contract'] },
   basics: {
-    files: /^server\/src\/(env|errors|error-code|fair-use|lifecycle|loopback|present|reply|validation)\.ts$/,
+    files: /^server\/src\/(at-most|env|errors|error-code|fair-use|health|loopback|present|reply|validation)\.ts$/,
     imports: ['contract'],
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },
   // The ways into the database that see all tenants: no request may get hold of one.
-  'all tenants': { files: /^server\/src\/database\/(prisma|databases)\.ts$/, imports: ['database'] },
+  'all tenants': { files: /^server\/src\/database\/(prisma|databases)\.ts$/, imports: ['basics', 'database'] },
   database: { files: /^server\/src\/database\//, imports: ['contract', 'basics', 'all tenants'] },
   webhooks: { files: /^server\/src\/webhooks\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
   context: { files: /^server\/src\/context\.ts$/, imports: ['database', 'webhooks'] },

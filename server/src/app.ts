@@ -4,6 +4,7 @@ import type { Services } from './context.ts';
 import type { Databases } from './database/databases.ts';
 import type { Settings } from './env.ts';
 import { createFairUse, type Refusal } from './fair-use.ts';
+import { type HealthCheck, Lifecycle } from './health.ts';
 import { addAnswerHeaders } from './http/answer-headers.ts';
 import { addBodyParsers } from './http/body.ts';
 import { endConnectionsOnClose } from './http/close.ts';
@@ -11,6 +12,7 @@ import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
 import { addGuard } from './http/guard.ts';
+import { addHealth } from './http/health.ts';
 import { addHostCheck } from './http/host.ts';
 import { serializeListsInSlices } from './http/list-json.ts';
 import { requestIdOf } from './http/request-id.ts';
@@ -44,6 +46,10 @@ export interface AppDependencies {
   >;
   /** Milliseconds by a clock that is never set. */
   clock?: () => number;
+  /** What the process is doing; ready where it is left out. */
+  lifecycle?: Lifecycle;
+  /** Where it is added what the API stands on. */
+  checks?: HealthCheck[];
   /** Where it is counted what happens; nothing is counted without. */
   metrics?: Metrics | undefined;
 }
@@ -55,6 +61,8 @@ export async function buildApp({
   logger,
   settings,
   clock = () => performance.now(),
+  lifecycle = new Lifecycle('ready'),
+  checks = [],
   metrics,
 }: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
@@ -79,17 +87,20 @@ export async function buildApp({
     onError: (err) => logger.error({ err }, 'lastUsedAt not written'),
   });
   const keys = createKeyLookup({ databases, now: services.now, onTurnedAway: () => meters?.onRefused('keys') });
+  // Without it every request asks the database for its key.
+  checks.push({ name: 'keyListener', look: () => ({ ok: keys.listening }) });
   app.addHook('onClose', async () => {
     await Promise.all([keys.close(), lastUsed.close()]);
   });
 
   addAnswerHeaders(app);
-  endConnectionsOnClose(app);
+  endConnectionsOnClose(app, lifecycle);
   addErrorHandler(app);
   addRequestLog(app);
   addHostCheck(app);
   await addCors(app, settings.CORS_ORIGINS);
   addUnknownPaths(app);
+  addHealth(app, lifecycle);
   addBodyParsers(app);
   await addGuard(app, {
     keys,

@@ -8,6 +8,8 @@ import { isForThisMachine } from './loopback.ts';
 interface Greeting {
   /** Where the API is; undefined in a process that only delivers webhooks. */
   origin: string | undefined;
+  /** Where operators ask; undefined where that is off. */
+  operationsOrigin: string | undefined;
   settings: Settings;
   /** Made just now, on the first start: the one time that its key is shown. */
   demo: DemoWorkspace | undefined;
@@ -30,13 +32,14 @@ function placeOfData({ DATABASE_URL, DATA_DIR }: Settings): string {
 const keyHelp = 'npx -y pnpm@12 --silent itsm keys create --help';
 
 function banner(greeting: Greeting): string {
-  const { origin, settings, demo } = greeting;
+  const { origin, operationsOrigin, settings, demo } = greeting;
   const lines = [
     '',
     `  ${headline(greeting)}`,
     '',
     ...(origin === undefined ? [] : [`  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/docs`]),
     `  Data   ${placeOfData(settings)}`,
+    ...(operationsOrigin === undefined ? [] : [`  Health ${operationsOrigin}/readyz`]),
     `  Keys   ${keyHelp}`,
     '',
   ];
@@ -67,9 +70,10 @@ function withoutKey(demo: DemoWorkspace): string[] {
 }
 
 /** The same as the fields of a line. */
-function logLine({ origin, settings, demo }: Greeting): object {
+function logLine({ origin, operationsOrigin, settings, demo }: Greeting): object {
   return {
     ...(origin !== undefined && { api: `${origin}${pathPrefix}`, docs: `${origin}/docs` }),
+    ...(operationsOrigin !== undefined && { operations: operationsOrigin }),
     data: placeOfData(settings),
     keys: keyHelp,
     ...(demo !== undefined && {

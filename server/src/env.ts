@@ -34,6 +34,9 @@ export const Settings = z.object({
     .string()
     .default('127.0.0.1')
     .describe('The address for OPERATIONS_PORT: one that only operators reach.'),
+  DRAIN_SECONDS: wholeNumber(0, 3600, 5).describe(
+    'After SIGTERM: how long requests are still served while the balancer takes note that this process is not ready.',
+  ),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be like postgresql://user:password@host:5432/database' })
     .optional()

@@ -1,15 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
+import { atMost } from './at-most.ts';
 import { greet } from './banner.ts';
+import type { Pool } from './database/pool.ts';
 import { assertWalls } from './database/roles.ts';
 import { loadEnvFile, readSettings, type Settings } from './env.ts';
+import { type Health, type HealthCheck, Lifecycle } from './health.ts';
+import { type Door, openDoor } from './http/door.ts';
 import { createLogger } from './http/logger.ts';
-import type { Lifecycle } from './lifecycle.ts';
 import { measureDatabases } from './operations/database-metrics.ts';
 import { measureDeliveries } from './operations/delivery-metrics.ts';
-import type { HealthCheck } from './operations/health.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metrics.ts';
 import { openOperationsServer } from './operations/server.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
@@ -18,59 +21,110 @@ import { migrateDatabase } from './schema.ts';
 import { shutDownWith } from './shutdown.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
+/** Stops what was started. @param drainMs how long the API is still served, as not ready */
+type Stop = (drainMs: number) => Promise<void>;
+
 /** Starts the roles that the settings ask for and says where they are; resolves to what stops them again. */
-async function start(settings: Settings): Promise<() => Promise<void>> {
-  const { HOST, PORT, ROLES } = settings;
+async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
+  const { HOST, PORT, OPERATIONS_HOST, OPERATIONS_PORT, ROLES } = settings;
   const logger = createLogger(settings.LOG_LEVEL);
-  const lifecycle: Lifecycle = { phase: 'starting' };
   const checks: HealthCheck[] = [];
   let metrics: Metrics | undefined;
-  const stops: (() => Promise<void>)[] = [];
-  if (settings.OPERATIONS_PORT !== undefined) {
-    metrics = createMetrics(checks);
-    const operations = openOperationsServer({ logger, lifecycle, checks });
-    addMetricsRoutes(operations, metrics);
-    stops.push(() => operations.close());
-    await listen(operations, {
-      setting: 'OPERATIONS_PORT',
-      port: settings.OPERATIONS_PORT,
-      host: settings.OPERATIONS_HOST,
-    });
-  }
-  const runtime = await openRuntime(settings, {
-    holder: { type: 'server', address: `http://${HOST}:${PORT}` },
-    worker: ROLES.includes('worker'),
-    prepare: (url) => migrateDatabase(url, { onProgress: (message) => logger.info(message) }),
-    onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
-  });
-  stops.push(runtime.close);
-  const stop = async () => {
-    for (const each of stops.splice(0).reverse()) await each();
+  const stops: Stop[] = [];
+  const stop: Stop = async (drainMs) => {
+    for (const each of stops.splice(0).reverse()) await each(drainMs);
   };
 
   try {
-    await runtime.databases.requests.pool.lend(assertWalls);
-    if (metrics !== undefined) measureDatabases(metrics, runtime.databases);
-    const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
-    if (ROLES.includes('worker')) {
-      const observer = metrics && measureDeliveries(metrics, runtime.databases.system.pool);
-      stops.push(await startWebhooks({ ...runtime, logger, observer }));
-      const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
-      await scheduleTotalsCheck(runtime.boss, { ...runtime, onWrong });
+    let operationsOrigin: string | undefined;
+    if (OPERATIONS_PORT !== undefined) {
+      const operations = openOperationsServer({ logger, lifecycle, checks });
+      metrics = createMetrics(checks);
+      addMetricsRoutes(operations, metrics);
+      stops.push(() => operations.close());
+      operationsOrigin = await listen(operations, {
+        setting: 'OPERATIONS_PORT',
+        port: OPERATIONS_PORT,
+        host: OPERATIONS_HOST,
+      });
     }
     let origin: string | undefined;
+    let door: Door | undefined;
     if (ROLES.includes('api')) {
-      const app = await buildApp({ ...runtime, logger, settings, metrics });
+      door = openDoor({ logger, lifecycle });
+      const { app } = door;
       stops.push(() => app.close());
       origin = await listen(app, { setting: 'PORT', port: PORT, host: HOST });
     }
-    lifecycle.phase = 'ready';
-    greet({ origin, settings, demo }, logger);
+
+    const runtime = await openRuntime(settings, {
+      holder: { type: 'server', address: origin ?? 'worker' },
+      worker: ROLES.includes('worker'),
+      prepare: (url) => migrate(url, { lifecycle, logger, checks }),
+      onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
+    });
+    stops.push(runtime.close);
+    const { databases, prisma, boss, embedded } = runtime;
+    checks.unshift({ name: 'database', look: () => lookAt(databases.system.pool) });
+    await databases.requests.pool.lend(assertWalls);
+    if (metrics !== undefined) measureDatabases(metrics, databases);
+    const demo = embedded ? await seed(prisma) : undefined;
+    // Deliveries end while requests are drained: no other process waits for this one to take note of it.
+    const roles: Stop[] = [];
+    stops.push(async (drainMs) => {
+      await Promise.all(roles.map((each) => each(drainMs)));
+    });
+    if (ROLES.includes('worker')) {
+      const observer = metrics && measureDeliveries(metrics, databases.system.pool);
+      roles.push(await startWebhooks({ ...runtime, logger, checks, observer }));
+      const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
+      await scheduleTotalsCheck(boss, { ...runtime, onWrong });
+    }
+    if (door !== undefined) {
+      const { app, lead } = door;
+      const api = await buildApp({ ...runtime, logger, settings, lifecycle, checks, metrics });
+      roles.push(async (drainMs) => {
+        await sleep(drainMs);
+        await app.close();
+        await atMost(longestFlushMs, api.close());
+      });
+      await api.ready();
+      lead(api);
+    }
+    lifecycle.enter('ready');
+    greet({ origin, operationsOrigin, settings, demo }, logger);
     return stop;
   } catch (error) {
-    await stop();
+    await stop(0);
     throw error;
   }
+}
+
+/** How long the last use of keys may take to be written at the end. Milliseconds. */
+const longestFlushMs = 1500;
+
+/** What all the rest may take after the drain, and a margin: 24 seconds in all where the drain is that of the default. */
+const afterDrainMs = 19_000;
+
+/** Brings the database up to date, and has it told. */
+async function migrate(
+  url: string,
+  { lifecycle, logger, checks }: { lifecycle: Lifecycle; logger: FastifyBaseLogger; checks: HealthCheck[] },
+): Promise<void> {
+  let applied: string[] | undefined;
+  checks.push({ name: 'migrations', look: () => ({ ok: applied !== undefined, applied }) });
+  applied = await migrateDatabase(url, {
+    onProgress(message) {
+      lifecycle.enter('migrating');
+      logger.info(message);
+    },
+  });
+}
+
+async function lookAt(pool: Pool): Promise<Health> {
+  const began = performance.now();
+  await pool.query('SELECT 1');
+  return { ok: true, milliseconds: Math.round(performance.now() - began) };
 }
 
 /** Resolves to where it listens. @throws in one line that names the setting when the port is taken */
@@ -96,8 +150,18 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 
 loadEnvFile();
 try {
-  const starting = start(readSettings(process.env));
-  shutDownWith(async () => (await starting)());
+  const settings = readSettings(process.env);
+  const lifecycle = new Lifecycle();
+  const starting = start(settings, lifecycle);
+  shutDownWith({
+    longestMs: Math.max(settings.DRAIN_SECONDS, 5) * 1000 + afterDrainMs,
+    async stop({ drain }) {
+      const serves = lifecycle.phase === 'ready' && settings.ROLES.includes('api');
+      lifecycle.enter('stopping');
+      const stop = await starting;
+      await stop(drain && serves ? settings.DRAIN_SECONDS * 1000 : 0);
+    },
+  });
   await starting;
 } catch (error) {
   fail(error);

@@ -1,4 +1,5 @@
 import type { PgBoss } from 'pg-boss';
+import { atMost } from './at-most.ts';
 import type { Services } from './context.ts';
 import { checkConnection } from './database/check-connection.ts';
 import type { Timeouts } from './database/connection.ts';
@@ -34,6 +35,9 @@ interface RuntimeOptions {
   onConnectionError: (error: Error) => void;
 }
 
+/** How long a job that runs, such as a batch of the nightly pruning, may take to end with the process. Milliseconds. */
+const jobsMs = 1500;
+
 /** Opens the database that the settings name, or the embedded one, and the services over it. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
   const { holder, worker, prepare, onConnectionError } = options;
@@ -51,7 +55,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   const { prisma } = databases.system;
   let boss: PgBoss | undefined;
   const close = async () => {
-    await boss?.stop();
+    if (boss !== undefined) await atMost(jobsMs, boss.stop({ timeout: jobsMs }));
     await databases.close();
     await database.stop();
   };

@@ -5,33 +5,40 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** A package manager repeats to its child what the terminal has told both: within this it is the same signal. */
 const sameSignalMs = 1000;
 
-/** What is not done by then is given up: longer than what is in flight may take (app.ts, webhooks/worker.ts). */
-const longestStopMs = 45_000;
+interface ShutdownOptions {
+  /** Called once, also while the process is still starting. */
+  stop(how: { drain: boolean }): Promise<void>;
+  /** What is not done by then is given up. Milliseconds. */
+  longestMs: number;
+}
 
 /**
  * Ends the process well on the first signal, and at once on a second one; an error that nobody caught ends it well,
- * too, but with 1. `stop` is called once, also while the process is still starting.
+ * too, but with 1. Requests are drained when a supervisor wants the process to end, and not when a person at its
+ * terminal does.
  */
-export function shutDownWith(stop: () => Promise<void>): void {
+export function shutDownWith({ stop, longestMs }: ShutdownOptions): void {
   const report = (text: string) => process.stderr.write(`${text}\n`);
+  let drain = false;
   const { close } = closeWithGrace(
     {
       skip: [...signals],
-      delay: longestStopMs,
+      delay: longestMs,
       logger: { error: (error) => report(error instanceof Error ? error.message : String(error)) },
-      onTimeout: () => report(`Not everything was done within ${longestStopMs / 1000} seconds.`),
+      onTimeout: () => report(`Not everything was done within ${longestMs / 1000} seconds.`),
     },
     async ({ err }) => {
       report(err === undefined ? '\nStopping …' : `\nStopping after an error: ${err.stack}`);
-      await stop();
+      await stop({ drain });
     },
   );
 
   let stoppingSince: number | undefined;
-  const onSignal = () => {
+  const onSignal = (signal: NodeJS.Signals) => {
     if (stoppingSince !== undefined && performance.now() - stoppingSince > sameSignalMs) process.exit(130);
     if (stoppingSince !== undefined) return;
     stoppingSince = performance.now();
+    drain = signal === 'SIGTERM' || !(process.stdin.isTTY || process.stdout.isTTY);
     close();
   };
   for (const signal of signals) process.on(signal, onSignal);

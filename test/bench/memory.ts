@@ -61,7 +61,7 @@ async function measureStart(dataDir: string): Promise<number> {
   const PORT = String(await freePort());
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const started = performance.now();
-  const child = spawn('sh', ['-c', 'node prisma/generate.ts && exec node server/src/main.ts'], {
+  const child = spawn('node', ['--import', './prisma/generate.ts', 'server/src/main.ts'], {
     cwd: root,
     env: { ...process.env, PORT, DATA_DIR: dataDir },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
+import { formatRolling, isUnnoticed, runRolling } from './rolling.ts';
 import { formatSilence, isSilenceSurvived, runSilence } from './silence.ts';
 
 const usage = `Makes things fail that fail in production, and counts what becomes of requests and events.
@@ -11,14 +12,19 @@ const usage = `Makes things fail that fail in production, and counts what become
   pnpm faults silence [--silences 3] [--rate 300] [--timeout 10000] [--json]
       Has all connections to PostgreSQL fall silent under so many requests per second; --timeout is
       STATEMENT_TIMEOUT_MS.
+
+  pnpm faults rolling [--requests 10000] [--rate 100] [--drain 5] [--json]
+      Restarts two API processes below HAProxy under so many requests per second; --drain is DRAIN_SECONDS.
 `;
 
 const options = {
   kills: { type: 'string', default: '200' },
   events: { type: 'string', default: '10000' },
   silences: { type: 'string', default: '3' },
-  rate: { type: 'string', default: '300' },
+  rate: { type: 'string' },
   timeout: { type: 'string', default: '10000' },
+  requests: { type: 'string', default: '10000' },
+  drain: { type: 'string', default: '5' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
@@ -34,7 +40,11 @@ interface Outcome {
 const { values, positionals } = parseArgs({ allowPositionals: true, options });
 
 /** What `pnpm faults` can make fail, by its first argument. */
-const faults: Record<string, () => Promise<Outcome>> = { kills: killAll, silence: fallSilent };
+const faults: Record<string, () => Promise<Outcome>> = {
+  kills: killAll,
+  silence: fallSilent,
+  rolling: restartInTurn,
+};
 
 async function killAll(): Promise<Outcome> {
   const report = await runFaults({
@@ -59,11 +69,21 @@ function show({ kills, committed, arrivals, pending }: Progress): void {
 async function fallSilent(): Promise<Outcome> {
   const report = await runSilence({
     statementTimeoutMs: Number(values.timeout),
-    perSecond: Number(values.rate),
+    perSecond: Number(values.rate ?? 300),
     silences: Number(values.silences),
     onProgress: (text) => process.stderr.write(`${text}\n`),
   });
   return { table: formatSilence(report), report, good: isSilenceSurvived(report) };
+}
+
+async function restartInTurn(): Promise<Outcome> {
+  const report = await runRolling({
+    perSecond: Number(values.rate ?? 100),
+    requests: Number(values.requests),
+    drainSeconds: Number(values.drain),
+    onProgress: (text) => process.stderr.write(`${text}\n`),
+  });
+  return { table: formatRolling(report), report, good: isUnnoticed(report) };
 }
 
 const run = faults[positionals[0] ?? 'kills'];

@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import {
   type Cluster,
   prepareCluster,
@@ -21,6 +23,8 @@ export interface Postgres {
   kill(): boolean;
   /** Starts it unless it runs, as a supervisor would: as soon as what is left of the last one lets it. */
   start(): Promise<void>;
+  /** Has all of its processes stand still, as on a machine that is stuck; resolves to what has them go on. */
+  freeze(): Promise<() => void>;
   /** Stops it and removes its folder. */
   remove(): Promise<void>;
 }
@@ -65,6 +69,16 @@ export async function openPostgres(settings: Record<string, string> = {}): Promi
       return kill(cluster, 'SIGKILL');
     },
     start,
+    async freeze() {
+      const parent = String(postmaster(cluster));
+      process.kill(Number(parent), 'SIGSTOP');
+      const { stdout } = await promisify(execFile)('pgrep', ['-P', parent]);
+      const pids = [parent, ...stdout.trim().split('\n')].map(Number);
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      return () => {
+        for (const pid of pids) process.kill(pid, 'SIGCONT');
+      };
+    },
     async remove() {
       await stopCluster(cluster);
       process.off('exit', onExit);

@@ -18,7 +18,7 @@ export interface ServerProcess {
 /** Starts the server as a process of its own, with this environment and nothing else. */
 export function spawnServer(env: Record<string, string>, nodeOptions: string[] = []): ServerProcess {
   const child = spawn(process.execPath, [...nodeOptions, main], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'error', ...env },
+    env: { PATH: process.env.PATH, LOG_LEVEL: 'error', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const onExit = () => child.kill('SIGKILL');

@@ -46,7 +46,7 @@ async function dataDir(): Promise<string> {
 function start(env: Record<string, string>, cwd?: string): Started {
   const child = spawn(process.execPath, [main], {
     cwd,
-    env: { PATH: process.env.PATH, ...(cwd === undefined && { PORT: '0' }), ...env },
+    env: { PATH: process.env.PATH, DRAIN_SECONDS: '0', ...(cwd === undefined && { PORT: '0' }), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -207,15 +207,15 @@ describe('start', () => {
     expect(lines[0]).toContain(message);
   });
 
-  it('says that the port is taken, and leaves no PostgreSQL behind', async () => {
+  it.each(['PORT', 'OPERATIONS_PORT'])('says that %s is taken, and leaves no PostgreSQL behind', async (setting) => {
     const DATA_DIR = await dataDir();
     const { createServer } = await import('node:net');
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
-    const server = start({ DATA_DIR, PORT: String(port) });
+    const server = start({ DATA_DIR, [setting]: String(port), LOG_LEVEL: 'error' });
     expect(await server.exited).toBe(1);
-    expect(server.output()).toContain(`PORT: ${port} is in use on 127.0.0.1; set another one`);
+    expect(server.output()).toBe(`${setting}: ${port} is in use on 127.0.0.1; set another one\n`);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
     other.close();
   });

@@ -1,3 +1,4 @@
+import { atMost } from '../at-most.ts';
 import type { Timeouts } from './connection.ts';
 import { Pool } from './pool.ts';
 import { type Database, openSystemDatabase, openTenantDatabase } from './prisma.ts';
@@ -31,6 +32,9 @@ const keyLookupConnections = 2;
 const keyLookupTimeoutMs = 2000;
 const systemConnections = { worker: 8, api: 3 };
 
+/** How long PostgreSQL may take to end the connections when the process ends. Milliseconds. */
+const goodbyeMs = 1500;
+
 /** Names the ways; connections are opened when they are first needed. */
 export function openDatabases(options: DatabasesOptions): Databases {
   const { url, timeouts, worker, onConnectionError } = options;
@@ -61,7 +65,8 @@ export function openDatabases(options: DatabasesOptions): Databases {
     system,
     options: { url, timeouts, watch },
     async close() {
-      await Promise.all([requests.prisma.$disconnect(), keyLookups.end(), system.prisma.$disconnect()]);
+      const ending = Promise.all([requests.prisma.$disconnect(), keyLookups.end(), system.prisma.$disconnect()]);
+      if (!(await atMost(goodbyeMs, ending))) watch.severAll();
       watch.close();
     },
   };

@@ -26,6 +26,11 @@ export class SilenceWatch {
     connection.once('end', () => this.#connections.delete(connection));
   }
 
+  /** Ends every connection that is still open: whoever waits on one is told. */
+  severAll(): void {
+    for (const connection of this.#connections) connection.sever('The process ends.');
+  }
+
   close(): void {
     clearInterval(this.#timer);
   }

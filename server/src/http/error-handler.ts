@@ -31,7 +31,8 @@ export function addErrorHandler(app: FastifyInstance): void {
 /** Answers with the error's envelope; also for what Fastify finds before routing (`frameworkErrors`). */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = isHangUp(thrown, request) ? brokenOff() : toApiError(thrown);
-  if (error.code === 'INTERNAL_ERROR') request.log.error({ requestId: request.id, err: thrown }, 'request failed');
+  if (error.code === 'INTERNAL_ERROR' && error !== thrown)
+    request.log.error({ requestId: request.id, err: thrown }, 'request failed');
   if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
   setAnswerHeaders(request, reply);

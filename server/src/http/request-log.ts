@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify';
+import { healthPaths } from './health.ts';
 
 /**
- * One line per request when it is answered. Without the query, headers and body: they may hold keys, secrets and
+ * One line per request when it is answered, but for the health of the process. Without the query, headers and body: they may hold keys, secrets and
  * people's data.
  */
 export function addRequestLog(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
+    if (healthPaths.includes(request.routeOptions.url ?? '')) return done();
     request.log.info(
       {
         requestId: request.id,

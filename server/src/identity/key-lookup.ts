@@ -26,6 +26,8 @@ export interface KeyLookup {
    * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are asked for at once
    */
   find(key: string): Promise<KeyIdentity | undefined>;
+  /** True while keys are remembered, since every revocation is heard of. */
+  readonly listening: boolean;
   close(): Promise<void>;
 }
 
@@ -92,6 +94,9 @@ export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions)
       const identity = await findActive(key);
       const expired = identity?.expiresAt != null && identity.expiresAt <= now();
       return expired ? undefined : identity;
+    },
+    get listening() {
+      return listener.listening;
     },
     close: () => listener.close(),
   };

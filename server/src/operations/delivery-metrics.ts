@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { atMost } from '../at-most.ts';
 import type { Pool } from '../database/pool.ts';
 import { type Backlog, readBacklog } from '../webhooks/backlog.ts';
 import type { Settled } from '../webhooks/settle.ts';
@@ -63,9 +63,7 @@ function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
     reading ??= readBacklog(pool)
       .catch(() => undefined)
       .finally(() => setTimeout(() => (reading = undefined), readEveryMs).unref());
-    const patience = new AbortController();
-    const tooLate = sleep(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
-    return await Promise.race([reading, tooLate]).finally(() => patience.abort());
+    return (await atMost(patienceMs, reading)) ? reading : undefined;
   }
 
   function gauge(name: string, help: string, valueIn: (backlog: Backlog) => number): void {

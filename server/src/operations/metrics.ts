@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { HealthCheck } from './health.ts';
+import type { HealthCheck } from '../health.ts';
+import { look } from './server.ts';
 import { createTenantUsage, type TenantUsage } from './tenant-usage.ts';
 
 /**
@@ -26,8 +27,7 @@ export function createMetrics(checks: HealthCheck[]): Metrics {
     labelNames: ['check'],
     registers: [registry],
     async collect() {
-      const healths = await Promise.all(checks.map(({ look }) => look()));
-      for (const [index, { name }] of checks.entries()) this.set({ check: name }, Number(healths[index]?.ok ?? false));
+      await Promise.all(checks.map(async (check) => this.set({ check: check.name }, Number((await look(check)).ok))));
     },
   });
   return { registry, usage: createTenantUsage() };

@@ -1,6 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import type { Lifecycle } from '../lifecycle.ts';
-import type { HealthCheck } from './health.ts';
+import type { Health, HealthCheck, Lifecycle } from '../health.ts';
 
 export interface OperationsServerOptions {
   logger: FastifyBaseLogger;
@@ -9,17 +9,38 @@ export interface OperationsServerOptions {
   checks: HealthCheck[];
 }
 
+/** How long a check may take. Milliseconds. */
+const patience = 1000;
+
 /**
  * The server for whoever runs the process (docs/operations.md): no keys, no limits, no contract, and on no address that
  * others reach. It doesn't listen yet, so that routes can be added.
  */
-export function openOperationsServer({ logger, lifecycle }: OperationsServerOptions): FastifyInstance {
+export function openOperationsServer({ logger, lifecycle, checks }: OperationsServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
+    return503OnClosing: false,
   });
-  app.get('/livez', () => ({ status: 'ok' }));
-  app.get('/readyz', () => ({ status: lifecycle.phase }));
+  app.get('/livez', () => ({ status: 'ok', pid: process.pid, uptimeSeconds: Math.round(process.uptime()) }));
+  // What is not ok is told, and is no reason to send requests elsewhere: it would be the same there.
+  app.get('/readyz', async (_request, reply) => {
+    const { phase } = lifecycle;
+    const found = await Promise.all(checks.map(async (check) => [check.name, await look(check)] as const));
+    const ok = found.every(([, health]) => health.ok);
+    reply.code(phase === 'ready' ? 200 : 503);
+    return { status: phase === 'ready' ? (ok ? 'ok' : 'degraded') : phase, checks: Object.fromEntries(found) };
+  });
   return app;
+}
+
+/** How it is, told in a second at most. */
+export async function look({ look }: HealthCheck): Promise<Health> {
+  try {
+    const late = sleep(patience, { ok: false, error: `no answer within ${patience} ms` }, { ref: false });
+    return await Promise.race([look(), late]);
+  } catch (error) {
+    return { ok: false, error: error instanceof Error ? error.message : String(error) };
+  }
 }

@@ -3,8 +3,16 @@ import type { FastifyBaseLogger } from 'fastify';
 export interface Loop {
   /** Runs the step as soon as it isn't running. */
   wake(): void;
+  /** How it is; not well while its last step failed, or its step takes longer than it may. */
+  readonly health: LoopHealth;
   /** Runs it no more; resolves when it has ended. */
   stop(): Promise<void>;
+}
+
+export interface LoopHealth {
+  ok: boolean;
+  /** For how long the step that runs has been running; 0 between two. */
+  stepSeconds: number;
 }
 
 interface LoopOptions {
@@ -27,6 +35,8 @@ export function createLoop({ name, interval, step, logger, watchAfter = 30_000 }
   let stopped = false;
   let woken = false;
   let endWait = () => {};
+  let began: number | undefined;
+  let failed = false;
 
   const wake = () => {
     woken = true;
@@ -45,19 +55,26 @@ export function createLoop({ name, interval, step, logger, watchAfter = 30_000 }
   }
 
   async function watchedStep(): Promise<boolean> {
-    const began = performance.now();
+    began = performance.now();
     const watchdog = setInterval(() => {
-      const seconds = Math.round((performance.now() - began) / 1000);
-      logger.error({ loop: name, seconds }, 'a step of a webhook loop takes longer than it may');
+      logger.error({ loop: name, seconds: secondsOf() }, 'a step of a webhook loop takes longer than it may');
     }, watchAfter);
     try {
-      return await step();
+      const more = await step();
+      failed = false;
+      return more;
     } catch (err) {
+      failed = true;
       logger.error({ err, loop: name }, 'a step of a webhook loop failed');
       return false;
     } finally {
+      began = undefined;
       clearInterval(watchdog);
     }
+  }
+
+  function secondsOf(): number {
+    return began === undefined ? 0 : Math.round((performance.now() - began) / 1000);
   }
 
   const ended = (async () => {
@@ -70,6 +87,9 @@ export function createLoop({ name, interval, step, logger, watchAfter = 30_000 }
 
   return {
     wake,
+    get health() {
+      return { ok: !failed && secondsOf() * 1000 < watchAfter, stepSeconds: secondsOf() };
+    },
     async stop() {
       stopped = true;
       endWait();

@@ -1,12 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { PrismaClient } from '../database/prisma.ts';
-import { createLoop } from './loop.ts';
+import { createLoop, type LoopHealth } from './loop.ts';
 import type { SubscriptionSign } from './record-health.ts';
 import { type Settled, type Settlement, settle } from './settle.ts';
 
 export interface Settler {
   /** Resolves when it has been settled. */
   add(settlement: Settlement): Promise<void>;
+  readonly health: LoopHealth;
   /** Settles no more. */
   stop(): Promise<void>;
 }
@@ -56,6 +57,9 @@ export function createSettler({ prisma, logger, onSettled: tell }: SettlerOption
       if (!gathering) setTimeout(loop.wake, gatherFor);
       gathering = true;
       return new Promise((onSettled) => waiting.push({ settlement, onSettled }));
+    },
+    get health() {
+      return loop.health;
     },
     stop: loop.stop,
   };

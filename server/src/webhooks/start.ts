@@ -1,8 +1,11 @@
+import { deliverySchedule } from '@itsm-api/contract';
 import type { FastifyBaseLogger } from 'fastify';
 import type { PgBoss } from 'pg-boss';
+import { atMost } from '../at-most.ts';
 import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
 import type { PrismaClient } from '../database/prisma.ts';
+import type { HealthCheck } from '../health.ts';
 import { type AgentOptions, createAgent } from './agent.ts';
 import { wakeChannel } from './dispatch-jobs.ts';
 import { scheduleRetention } from './retention.ts';
@@ -14,21 +17,34 @@ export interface WebhooksOptions {
   boss: PgBoss;
   services: Omit<WorkerOptions, 'prisma' | 'agent' | 'logger' | 'limits' | 'observer'>;
   logger: FastifyBaseLogger;
+  /** Where it is added what delivering stands on. */
+  checks?: HealthCheck[];
+  /** Told of what the worker does. */
   observer?: WorkerOptions['observer'] | undefined;
   /** How targets are reached, where a test has its own resolver or certificates. */
   connection?: Omit<AgentOptions, 'targets'>;
 }
 
-/** Starts all that a process of the role `worker` does; resolves to what stops it, when nothing is in flight any more. */
+/** How long what is in flight is waited for: an attempt, and the settling of it. Milliseconds. */
+const longestStopMs = deliverySchedule.attemptTimeout + 1000;
+
+/**
+ * Starts all that a process of the role `worker` does; resolves to what stops it, when nothing is in flight any more. What
+ * a receiver or PostgreSQL withholds for too long is given up then: another worker delivers it again.
+ */
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
-  const { prisma, databases, boss, services, logger, observer } = options;
+  const { prisma, databases, boss, services, logger, checks, observer } = options;
   const agent = createAgent({ ...options.connection, targets: services.targets });
   const worker = new Worker({ ...services, prisma, agent, logger, observer });
   const listener = listen({ ...databases.options, channel: wakeChannel, onNotify: () => worker.wake() });
+  checks?.push(
+    { name: 'workerLoops', look: () => ({ ok: Object.values(worker.health).every(({ ok }) => ok), ...worker.health }) },
+    // Without it a worker finds what is due a moment later, by itself.
+    { name: 'wakeListener', look: () => ({ ok: listener.listening }) },
+  );
   await scheduleRetention(boss, prisma);
   return async () => {
-    await listener.close();
-    await worker.stop();
+    await atMost(longestStopMs, Promise.all([listener.close(), worker.stop()]));
     await agent.destroy();
   };
 }

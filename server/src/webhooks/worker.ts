@@ -7,7 +7,7 @@ import { attemptDelivery } from './attempt.ts';
 import { type ClaimedDelivery, claimDue } from './claim.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 import { InFlight, type InFlightLimits } from './in-flight.ts';
-import { createLoop, type Loop } from './loop.ts';
+import { createLoop, type Loop, type LoopHealth } from './loop.ts';
 import { cancelPending, findPending } from './pending.ts';
 import { RoundRobin } from './round-robin.ts';
 import type { SecretCipher } from './secret-cipher.ts';
@@ -51,6 +51,9 @@ const sweepInterval = 1000;
 const cancelAtOnce = 1000;
 const cancelInterval = 50;
 
+/** How long attempts that are done may take to be settled when the worker stops. Milliseconds. */
+const settlingMs = 1000;
+
 /**
  * Delivers what is due: takes jobs, claims deliveries of their subscriptions within the limits, sends them side by
  * side, and settles what came of them in batches. A slow endpoint holds its own slots and nobody else's.
@@ -81,11 +84,21 @@ export class Worker {
     this.#pump.wake();
   }
 
-  /** Takes nothing more and waits for what is in flight, for half a minute at most. */
+  /** How each of its loops is. */
+  get health(): Record<'deliver' | 'sweep' | 'cancel' | 'settle', LoopHealth> {
+    return {
+      deliver: this.#pump.health,
+      sweep: this.#sweep.health,
+      cancel: this.#cancel.health,
+      settle: this.#settler.health,
+    };
+  }
+
+  /** Takes nothing more and waits for what is in flight, as long as an attempt may take. */
   async stop(): Promise<void> {
     await Promise.all([this.#pump.stop(), this.#sweep.stop(), this.#cancel.stop()]);
     // What can't be settled, since PostgreSQL is gone, is delivered again by another worker.
-    const end = performance.now() + 2 * deliverySchedule.attemptTimeout;
+    const end = performance.now() + deliverySchedule.attemptTimeout + settlingMs;
     while (this.#inFlight.total > 0 && performance.now() < end) await sleep(20);
     await this.#settler.stop();
   }

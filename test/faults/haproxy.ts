@@ -1,0 +1,49 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { steadyPort } from './postgres.ts';
+
+const config = fileURLToPath(new URL('../../deploy/haproxy.cfg', import.meta.url));
+
+/** Whether HAProxy is installed. */
+export const hasHaproxy = spawnSync('haproxy', ['-v']).status === 0;
+
+export interface Haproxy {
+  /** Where clients ask. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts HAProxy before two processes of the API, each `host:port`, with the configuration that operators are given. */
+export async function startHaproxy(processes: [string, string]): Promise<Haproxy> {
+  const port = await steadyPort();
+  const child = spawn('haproxy', ['-db', '-f', config], {
+    env: { PATH: process.env.PATH, BIND: `127.0.0.1:${port}`, API_1: processes[0], API_2: processes[1] },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  const onExit = () => child.kill('SIGKILL');
+  process.once('exit', onExit);
+  const exited = once(child, 'exit').then(() => {
+    process.off('exit', onExit);
+  });
+  const url = `http://127.0.0.1:${port}`;
+  for (;;) {
+    const answers = await fetch(url).then(
+      () => true,
+      () => false,
+    );
+    if (answers) break;
+    if (child.exitCode !== null) throw new Error(`HAProxy ended: ${said}`);
+  }
+  return {
+    url,
+    async stop() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { Writable } from 'node:stream';
+import { Lifecycle, type Phase } from '@itsm-api/server/health.ts';
+import { openDoor } from '@itsm-api/server/http/door.ts';
+import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { openOperationsServer } from '@itsm-api/server/operations/server.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+
+let api: Api;
+let log = '';
+
+beforeAll(async () => {
+  const stream = new Writable({
+    write(chunk, _, done) {
+      log += chunk;
+      done();
+    },
+  });
+  api = await startApi({ logger: createLogger('info', stream) });
+});
+afterAll(() => api.close());
+
+describe('the health of a process, on the port of the API', () => {
+  it('is a word, for whoever asks, without a key or a limit', async () => {
+    for (const path of ['/livez', '/readyz']) {
+      const answer = await api.call({ method: 'GET', path });
+      expect(answer).toMatchObject({ status: 200, text: 'ok' });
+      expect(answer.headers).toMatchObject({ 'content-type': 'text/plain', 'cache-control': 'no-store' });
+      expect(Object.keys(answer.headers).filter((name) => name.includes('limit'))).toEqual([]);
+      expect(await api.call({ method: 'HEAD', path })).toMatchObject({ status: 200, text: '' });
+      expect(await api.call({ method: 'POST', path, body: {} })).toMatchObject({
+        status: 404,
+        headers: { allow: 'GET, HEAD' },
+      });
+    }
+  });
+
+  it('is no line of the log', async () => {
+    log = '';
+    await api.call({ method: 'GET', path: '/readyz' });
+    await api.call({ method: 'GET', path: '/api/public/v1/ping' });
+    expect(log.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('is no part of the API', async () => {
+    const { text } = await api.call({ method: 'GET', path: '/openapi.json' });
+    expect(text).not.toMatch(/livez|readyz/);
+  });
+
+  it.each<Phase>(['starting', 'migrating'])(
+    'is not ready while it is %s, and all else is to be tried again',
+    async (phase) => {
+      const { app } = openDoor({ logger: createLogger('silent'), lifecycle: new Lifecycle(phase) });
+      expect(await app.inject('/livez')).toMatchObject({ statusCode: 200, body: 'ok' });
+      expect(await app.inject('/readyz')).toMatchObject({ statusCode: 503, body: phase });
+      const answer = await app.inject({ method: 'POST', url: '/api/public/v1/tickets', payload: '{' });
+      expect(answer).toMatchObject({ statusCode: 500, headers: { 'retry-after': '5' } });
+      expect(answer.json()).toEqual({
+        success: false,
+        error: {
+          code: 'INTERNAL_ERROR',
+          message: 'The service is starting. Please try again in 5 seconds.',
+          requestId: answer.headers['x-request-id'],
+        },
+      });
+      await app.close();
+    },
+  );
+});
+
+describe('the health of a process, for operators', () => {
+  const logger = createLogger('silent');
+
+  it('is told in detail, and what is not well does not make it unready', async () => {
+    const checks = [
+      { name: 'fine', look: () => ({ ok: true, milliseconds: 1 }) },
+      { name: 'absent', look: () => Promise.reject(new Error('nobody is there')) },
+      { name: 'silent', look: () => new Promise<never>(() => undefined) },
+    ];
+    const app = openOperationsServer({ logger, lifecycle: new Lifecycle('ready'), checks });
+    const answer = await app.inject('/readyz');
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toEqual({
+      status: 'degraded',
+      checks: {
+        fine: { ok: true, milliseconds: 1 },
+        absent: { ok: false, error: 'nobody is there' },
+        silent: { ok: false, error: 'no answer within 1000 ms' },
+      },
+    });
+    checks.splice(1);
+    expect((await app.inject('/readyz')).json()).toMatchObject({ status: 'ok' });
+    await app.close();
+  });
+
+  it.each<Phase>(['starting', 'migrating', 'stopping'])('is not ready while it is %s', async (phase) => {
+    const app = openOperationsServer({ logger, lifecycle: new Lifecycle(phase), checks: [] });
+    expect(await app.inject('/readyz')).toMatchObject({ statusCode: 503 });
+    expect((await app.inject('/readyz')).json()).toEqual({ status: phase, checks: {} });
+    expect((await app.inject('/livez')).json()).toMatchObject({ status: 'ok', pid: process.pid });
+    await app.close();
+  });
+});

@@ -1,0 +1,295 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathPrefix } from '@itsm-api/contract';
+import pg from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { openGround } from '../faults/ground.ts';
+import { steadyPort } from '../faults/postgres.ts';
+import { type ServerProcess, spawnServer } from '../faults/server.ts';
+import { addWorkspace } from '../faults/workspaces.ts';
+import { startApi } from '../support/api.ts';
+import { cloneDatabase, execute } from '../support/database.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
+
+/*
+ * How a server process tells that it isn't ready, and how it ends, whatever a client, a receiver or PostgreSQL does.
+ */
+const root = join(import.meta.dirname, '../..');
+const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+/** Within this a process ends where DRAIN_SECONDS is that of the default. Seconds. */
+const longest = 25;
+
+/** Called last first. */
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+interface Server extends ServerProcess {
+  url: string;
+  operationsUrl: string;
+}
+
+/** A server process on ports of its own. */
+async function start(env: Record<string, string>): Promise<Server> {
+  const [port, operationsPort] = [await steadyPort(), await steadyPort()];
+  const server = spawnServer({
+    WEBHOOK_SECRET_KEY,
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+    PORT: String(port),
+    OPERATIONS_PORT: String(operationsPort),
+    ...env,
+  });
+  stops.push(async () => {
+    server.child.kill('SIGKILL');
+    await server.exited;
+  });
+  return { ...server, url: `http://127.0.0.1:${port}`, operationsUrl: `http://127.0.0.1:${operationsPort}` };
+}
+
+/** A database of its own, with a key that has all scopes. */
+async function database(): Promise<{ url: string; key: string }> {
+  const { url, drop } = await cloneDatabase();
+  stops.push(drop);
+  const api = await startApi({ databaseUrl: url });
+  const { key } = await createWorkspace(api);
+  await api.close();
+  return { url, key };
+}
+
+/** On a connection of its own until the test ends. */
+async function client(url: string): Promise<pg.Client> {
+  const opened = new pg.Client({ connectionString: url });
+  await opened.connect();
+  stops.push(() => opened.end());
+  return opened;
+}
+
+async function ask(url: string, options?: RequestInit) {
+  const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(30_000) });
+  return { status: answer.status, text: await answer.text(), headers: answer.headers };
+}
+
+/** Sends a signal; resolves to the exit code and how many seconds later the process had ended. */
+async function end({ child, exited }: ServerProcess, signal: NodeJS.Signals = 'SIGTERM') {
+  const since = performance.now();
+  child.kill(signal);
+  await exited;
+  return { code: child.exitCode, seconds: (performance.now() - since) / 1000 };
+}
+
+/** A connection that has sent this, and nothing else. */
+async function connection(url: string, text = ''): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => undefined).resume();
+  await once(socket, 'connect');
+  if (text !== '') socket.write(text);
+  stops.push(() => socket.destroy());
+  return socket;
+}
+
+describe('a server process', () => {
+  it('is alive and not ready while it migrates', { timeout: 60_000 }, async () => {
+    const { url, drop } = await cloneDatabase();
+    stops.push(drop);
+    await execute(url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    const other = await client(url);
+    await other.query('SELECT pg_advisory_lock(1769239405, 3)');
+
+    const server = await start({ DATABASE_URL: url });
+    await expect
+      .poll(
+        () =>
+          ask(`${server.url}/readyz`).then(
+            ({ text }) => text,
+            () => '',
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe('migrating');
+    expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 503 });
+    expect(await ask(`${server.url}/livez`)).toMatchObject({ status: 200, text: 'ok' });
+    const tickets = await ask(`${server.url}${pathPrefix}/tickets`);
+    expect(tickets.status).toBe(500);
+    expect(tickets.headers.get('retry-after')).toBe('5');
+    const detail = await ask(`${server.operationsUrl}/readyz`);
+    expect(detail.status).toBe(503);
+    expect(JSON.parse(detail.text)).toMatchObject({ status: 'migrating', checks: { migrations: { ok: false } } });
+
+    await other.query('SELECT pg_advisory_unlock(1769239405, 3)');
+    await server.ready;
+    expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 200, text: 'ok' });
+    expect(await ask(`${server.url}${pathPrefix}/ping`)).toMatchObject({ status: 200 });
+    // Listeners are heard a moment later.
+    const health = () => ask(`${server.operationsUrl}/readyz`).then(({ text }) => JSON.parse(text));
+    await expect.poll(health, { timeout: 10_000 }).toMatchObject({ status: 'ok' });
+    expect(Object.keys((await health()).checks).sort()).toEqual(
+      ['database', 'keyListener', 'migrations', 'wakeListener', 'workerLoops'].sort(),
+    );
+    expect((await end(server)).code).toBe(0);
+  });
+
+  it('is ready while PostgreSQL is away, and tells operators of it', { timeout: 60_000 }, async () => {
+    const { postgres, env } = await openGround(stops as (() => Promise<unknown>)[]);
+    const server = await start(env);
+    await server.ready;
+    const thaw = await postgres.freeze();
+    try {
+      expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 200, text: 'ok' });
+      const detail = await ask(`${server.operationsUrl}/readyz`);
+      expect(detail.status).toBe(200);
+      expect(JSON.parse(detail.text)).toMatchObject({ status: 'degraded', checks: { database: { ok: false } } });
+    } finally {
+      thaw();
+    }
+  });
+
+  it('serves for DRAIN_SECONDS after SIGTERM, as not ready', { timeout: 60_000 }, async () => {
+    const { url, key } = await database();
+    const server = await start({ DATABASE_URL: url, DRAIN_SECONDS: '2' });
+    await server.ready;
+    const before = await ask(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } });
+    expect(before.headers.get('connection')).toBe('keep-alive');
+
+    const ended = end(server);
+    await expect.poll(() => server.output(), { timeout: 10_000 }).toContain('Stopping');
+    await sleep(500);
+    const during = await ask(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } });
+    expect(during.status).toBe(200);
+    expect(during.headers.get('connection')).toBe('close');
+    expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 503, text: 'stopping' });
+    expect(await ask(`${server.url}/livez`)).toMatchObject({ status: 200, text: 'ok' });
+    expect(JSON.parse((await ask(`${server.operationsUrl}/readyz`)).text)).toMatchObject({ status: 'stopping' });
+    const { code, seconds } = await ended;
+    expect(code).toBe(0);
+    expect(seconds).toBeGreaterThan(2);
+    expect(seconds).toBeLessThan(8);
+  });
+
+  it('drains nothing when Ctrl-C ends it at a terminal', { timeout: 60_000 }, async (context) => {
+    if (process.platform !== 'linux') context.skip('the program `script` takes other options here');
+    const { url } = await database();
+    const [port, operationsPort] = [await steadyPort(), await steadyPort()];
+    const child = spawn('script', ['-qefc', `node ${root}/server/src/main.ts`, '/dev/null'], {
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: url,
+        WEBHOOK_SECRET_KEY,
+        PORT: String(port),
+        OPERATIONS_PORT: String(operationsPort),
+        DRAIN_SECONDS: '30',
+      },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    stops.push(() => child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    const ready = () =>
+      ask(`http://127.0.0.1:${port}/readyz`).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200);
+    const since = performance.now();
+    child.stdin.write('\x03');
+    await exited;
+    expect(performance.now() - since).toBeLessThan(10_000);
+  });
+
+  it('cuts off who has sent nothing or half a request, and answers who has sent all of it', {
+    timeout: 60_000,
+  }, async () => {
+    const { url, key } = await database();
+    const server = await start({ DATABASE_URL: url, ROLES: 'api' });
+    await server.ready;
+    const locking = await client(url);
+    await locking.query('BEGIN; LOCK TABLE assets IN ACCESS EXCLUSIVE MODE');
+    const asked = ask(`${server.url}${pathPrefix}/assets`, { headers: { 'x-api-key': key } });
+    const open = [
+      await connection(server.url),
+      await connection(server.url, 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'),
+      await connection(server.url, `GET ${pathPrefix}/tickets HTTP/1.1\r\nHost: x\r\n`),
+      await connection(
+        server.url,
+        `POST ${pathPrefix}/tickets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"title"`,
+      ),
+    ];
+    const closed = open.map((socket) => once(socket, 'close'));
+    await sleep(500);
+    const ended = end(server);
+    await Promise.all(closed);
+    expect(server.child.exitCode).toBeNull();
+    await locking.query('ROLLBACK');
+    expect((await asked).status).toBe(200);
+    const { code, seconds } = await ended;
+    expect(code).toBe(0);
+    expect(seconds).toBeLessThan(10);
+  });
+
+  it('ends in time, whatever a receiver or PostgreSQL does', { timeout: 120_000 }, async () => {
+    // Both take as long as they may: side by side.
+    const [hung, frozen] = await Promise.all([endWhileReceiverHangs(), endWhilePostgresIsFrozen()]);
+    console.log(`Ended after ${hung.seconds.toFixed(1)} s (a receiver), ${frozen.seconds.toFixed(1)} s (PostgreSQL).`);
+    expect(hung.code).toBe(0);
+    expect(hung.seconds).toBeLessThan(longest);
+    expect(frozen.seconds).toBeLessThan(longest);
+  });
+
+  it('is told of a signal by what `pnpm start` runs', { timeout: 60_000 }, async () => {
+    const { url } = await database();
+    const child = spawn('sh', ['-c', packageJson.scripts.start], {
+      cwd: root,
+      env: { PATH: process.env.PATH, DATABASE_URL: url, WEBHOOK_SECRET_KEY, PORT: '0', DRAIN_SECONDS: '0' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    // Node holds the pipes: they end when it has ended.
+    const ended = once(child.stdout, 'end');
+    await expect.poll(() => output, { timeout: 20_000 }).toContain('is running.');
+    child.kill('SIGTERM');
+    await ended;
+    expect(output).toContain('Stopping …');
+  });
+});
+
+async function endWhileReceiverHangs() {
+  const { url, key } = await database();
+  const receiver = await startReceiver(() => undefined);
+  stops.push(receiver.close);
+  const server = await start({ DATABASE_URL: url, DRAIN_SECONDS: '5' });
+  await server.ready;
+  const post = (path: string, body: object) =>
+    ask(server.url + pathPrefix + path, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  expect(await post('/webhooks', { ...webhook, url: receiver.url })).toMatchObject({ status: 201 });
+  expect(await post('/tickets', ticket)).toMatchObject({ status: 201 });
+  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
+  return await end(server);
+}
+
+async function endWhilePostgresIsFrozen() {
+  const { postgres, runtime, env } = await openGround(stops as (() => Promise<unknown>)[]);
+  const { key } = await addWorkspace(runtime, 'First');
+  const server = await start({ ...env, DRAIN_SECONDS: '5' });
+  await server.ready;
+  const request = () =>
+    ask(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } }).then(
+      ({ status }) => status,
+      () => undefined,
+    );
+  expect(await request()).toBe(200);
+  stops.push(await postgres.freeze());
+  const requests = [request(), request(), request()];
+  await sleep(200);
+  const ended = await end(server);
+  await Promise.all(requests);
+  return ended;
+}
