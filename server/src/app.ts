@@ -12,7 +12,7 @@ import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
 import { addGuard } from './http/guard.ts';
-import { addHealth } from './http/health.ts';
+import { addHealth, healthPaths } from './http/health.ts';
 import { addHostCheck } from './http/host.ts';
 import { serializeListsInSlices } from './http/list-json.ts';
 import { requestIdOf } from './http/request-id.ts';
@@ -80,7 +80,8 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
   });
 
-  const meters = metrics && measureRequests(app, metrics);
+  // Who asks for the health of the process, every second, asks nothing of the API.
+  const meters = metrics && measureRequests(app, metrics, healthPaths);
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
     now: services.now,

@@ -1,12 +1,21 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { steadyPort } from './postgres.ts';
 
 const config = fileURLToPath(new URL('../../deploy/haproxy.cfg', import.meta.url));
 
-/** Whether HAProxy is installed. */
-export const hasHaproxy = spawnSync('haproxy', ['-v']).status === 0;
+/**
+ * Whether HAProxy is installed; says so where it isn't.
+ * @throws in CI, where nothing is skipped
+ */
+export function hasHaproxy(): boolean {
+  if (spawnSync('haproxy', ['-v']).status === 0) return true;
+  if (process.env.CI) throw new Error("Rolling restarts can't be tested: no haproxy in PATH.");
+  console.log('Rolling restarts are not tested: no haproxy in PATH.');
+  return false;
+}
 
 export interface Haproxy {
   /** Where clients ask. */
@@ -38,6 +47,7 @@ export async function startHaproxy(processes: [string, string]): Promise<Haproxy
     );
     if (answers) break;
     if (child.exitCode !== null) throw new Error(`HAProxy ended: ${said}`);
+    await sleep(20);
   }
   return {
     url,
