@@ -15,6 +15,7 @@ import { addGuard } from './http/guard.ts';
 import { addHealth, healthPaths } from './http/health.ts';
 import { addHostCheck } from './http/host.ts';
 import { serializeListsInSlices } from './http/list-json.ts';
+import { createMemoryStore, type RateLimitStore } from './http/rate-limit-store.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
@@ -26,6 +27,13 @@ import type { Metrics } from './operations/metrics.ts';
 import { measureRequests } from './operations/request-metrics.ts';
 import { addResources } from './resources/index.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Where rate limits are counted; its `state` says by whom. */
+    rateLimitStore: RateLimitStore;
+  }
+}
+
 export interface AppDependencies {
   databases: Databases;
   services: Services;
@@ -35,6 +43,8 @@ export interface AppDependencies {
     | 'RATE_LIMIT_GLOBAL'
     | 'RATE_LIMIT_GROUP'
     | 'RATE_LIMIT_WINDOW_SECONDS'
+    | 'RATE_LIMIT_STORE'
+    | 'REDIS_URL'
     | 'CORS_ORIGINS'
     | 'TRUST_PROXY'
     | 'DATABASE_POOL_SIZE'
@@ -90,8 +100,12 @@ export async function buildApp({
   const keys = createKeyLookup({ databases, now: services.now, onTurnedAway: () => meters?.onRefused('keys') });
   // Without it every request asks the database for its key.
   checks.push({ name: 'keyListener', look: () => ({ ok: keys.listening }) });
+  const store = await openRateLimitStore({ settings, clock, logger });
+  app.decorate('rateLimitStore', store);
+  // Without Redis each process counts by itself.
+  checks.push({ name: 'rateLimitStore', look: () => ({ ok: store.state !== 'redis away', state: store.state }) });
   app.addHook('onClose', async () => {
-    await Promise.all([keys.close(), lastUsed.close()]);
+    await Promise.all([keys.close(), lastUsed.close(), store.close()]);
   });
 
   addAnswerHeaders(app);
@@ -107,12 +121,8 @@ export async function buildApp({
     keys,
     lastUsed,
     services,
-    limits: {
-      global: settings.RATE_LIMIT_GLOBAL,
-      group: settings.RATE_LIMIT_GROUP,
-      windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
-    },
-    clock,
+    store,
+    windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
     onLimited: meters?.onLimited,
   });
   await addDocs(app);
@@ -135,4 +145,29 @@ export async function buildApp({
   serializeListsInSlices(app);
   await addResources(app, fairUse);
   return app;
+}
+
+/** Counts in this process, or in the Redis that all processes share. */
+async function openRateLimitStore({
+  settings,
+  clock,
+  logger,
+}: Required<Pick<AppDependencies, 'settings' | 'clock' | 'logger'>>): Promise<RateLimitStore> {
+  const limits = {
+    global: settings.RATE_LIMIT_GLOBAL,
+    group: settings.RATE_LIMIT_GROUP,
+    windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
+  };
+  const memory = createMemoryStore(limits, clock);
+  const url = settings.RATE_LIMIT_STORE === 'redis' ? settings.REDIS_URL : undefined;
+  if (url === undefined) return memory;
+  // Its client is 8 MB: only who asks for Redis pays for it.
+  const { openRedisStore } = await import('./http/rate-limit-redis.ts');
+  return await openRedisStore({
+    url,
+    limits,
+    memory,
+    onAway: (reason) => logger.warn({ reason }, 'Redis is away: rate limits are counted by this process alone'),
+    onBack: () => logger.warn('Redis is back: rate limits are shared again'),
+  });
 }

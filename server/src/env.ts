@@ -73,6 +73,15 @@ export const Settings = z.object({
     'Requests per key, window and endpoint group.',
   ),
   RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400, rateLimits.windowSeconds).describe('The length of a window.'),
+  RATE_LIMIT_STORE: z
+    .enum(['memory', 'redis'])
+    .default('memory')
+    .describe('Where the limits are counted: memory, each process by itself, or redis, all processes together.'),
+  REDIS_URL: z
+    .string()
+    .refine(isRedisUrl, 'must be like redis://user:password@host:6379/0, or rediss:// for TLS')
+    .optional()
+    .describe('The Redis or Valkey that RATE_LIMIT_STORE=redis needs. One per installation, or a database number.'),
   CORS_ORIGINS: commaSeparated(
     isOrigin,
     'must be origins such as https://app.example.com, separated by commas',
@@ -130,7 +139,17 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
       'WEBHOOK_SECRET_KEY: is required with DATABASE_URL: 32 bytes in base64 (`openssl rand -base64 32`)',
     );
   }
+  if (result.data.RATE_LIMIT_STORE === 'redis' && result.data.REDIS_URL === undefined) {
+    throw new SettingsError('REDIS_URL: is required with RATE_LIMIT_STORE=redis: redis://user:password@host:6379');
+  }
   return result.data;
+}
+
+function isRedisUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname, username, password, pathname, search, hash } = new URL(value);
+  const isEscaped = [username, password].every((each) => !/%(?![\da-f]{2})/i.test(each));
+  return /^rediss?:$/.test(protocol) && hostname !== '' && isEscaped && /^\/?\d{0,4}$/.test(pathname + search + hash);
 }
 
 function isOrigin(value: string): boolean {

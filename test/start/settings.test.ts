@@ -12,6 +12,7 @@ describe('the settings', () => {
       ROLES: ['api', 'worker'],
       RATE_LIMIT_GLOBAL: 60,
       RATE_LIMIT_GROUP: 30,
+      RATE_LIMIT_STORE: 'memory',
       CORS_ORIGINS: [],
       TRUST_PROXY: [],
     });
@@ -35,6 +36,13 @@ describe('the settings', () => {
     ['LOG_LEVEL', 'loud'],
     ['RATE_LIMIT_GLOBAL', '0'],
     ['RATE_LIMIT_GROUP', '1e3'],
+    ['RATE_LIMIT_STORE', 'postgres'],
+    ['REDIS_URL', 'redis.example.com:6379'],
+    ['REDIS_URL', 'https://redis.example.com'],
+    ['REDIS_URL', 'redis://'],
+    ['REDIS_URL', 'redis://:100%@redis.example.com'],
+    ['REDIS_URL', 'redis://redis.example.com/itsm'],
+    ['REDIS_URL', 'redis://redis.example.com?family=6'],
     ['CORS_ORIGINS', 'app.example.com'],
     ['CORS_ORIGINS', 'https://app.example.com/path'],
     ['TRUST_PROXY', '10.0.0.0/40'],
@@ -54,6 +62,18 @@ describe('the settings', () => {
 
   it('name every wrong one, a line each', () => {
     expect(() => readSettings({ PORT: 'x', LOG_LEVEL: 'x' })).toThrow(/^PORT: .*\nLOG_LEVEL: .*$/);
+  });
+
+  it.each([
+    'redis://redis.example.com',
+    'redis://:secret@10.0.0.7:6380/2',
+    'rediss://itsm:s%C3%A9cret@[2001:db8::7]:6379/',
+  ])('take REDIS_URL=%s', (REDIS_URL) => {
+    expect(readSettings({ RATE_LIMIT_STORE: 'redis', REDIS_URL }).REDIS_URL).toBe(REDIS_URL);
+  });
+
+  it('want a REDIS_URL where limits are to be shared', () => {
+    expect(() => readSettings({ RATE_LIMIT_STORE: 'redis' })).toThrow(/^REDIS_URL: is required [^\n]+$/);
   });
 
   it('want a secret key of one’s own with a database of one’s own', () => {

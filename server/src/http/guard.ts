@@ -6,7 +6,7 @@ import type { KeyIdentity, KeyLookup } from '../identity/key-lookup.ts';
 import type { LastUsed } from '../identity/last-used.ts';
 import { invalidKey, keyOf } from './api-key.ts';
 import { createRateLimiter } from './rate-limit.ts';
-import { createMemoryStore, type RateLimits } from './rate-limit-store.ts';
+import type { RateLimitStore } from './rate-limit-store.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,9 +26,9 @@ declare module 'fastify' {
 export interface GuardOptions {
   keys: KeyLookup;
   lastUsed: LastUsed;
-  limits: RateLimits;
-  /** Milliseconds by a clock that is never set; limits are counted by it. */
-  clock: () => number;
+  /** Where the windows of keys are counted, and how long they are. */
+  store: RateLimitStore;
+  windowSeconds: number;
   /** Told of each request that is refused for the limits of its key, and by which windows. */
   onLimited?: ((windows: ('global' | 'group')[]) => void) | undefined;
   services: Services;
@@ -40,11 +40,11 @@ export interface GuardOptions {
  */
 export async function addGuard(
   app: FastifyInstance,
-  { keys, lastUsed, limits, clock, onLimited, services }: GuardOptions,
+  { keys, lastUsed, store, windowSeconds, onLimited, services }: GuardOptions,
 ): Promise<void> {
   app.decorateRequest('identity');
   app.decorateRequest('ctx');
-  const limiter = await createRateLimiter(app, createMemoryStore(limits, clock), limits.windowSeconds, onLimited);
+  const limiter = await createRateLimiter(app, store, windowSeconds, onLimited);
 
   app.decorateRequest('giveBack', function (reply) {
     return limiter.giveBack(this, reply);

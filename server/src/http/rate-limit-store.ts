@@ -28,12 +28,53 @@ export interface Taken {
 /** Where windows are counted. */
 export interface RateLimitStore {
   /**
+   * `memory`: by this process alone. `redis`: by all processes together. `redis away`: by this process alone, until
+   * Redis answers.
+   */
+  readonly state: 'memory' | 'redis' | 'redis away';
+  /**
    * Takes a request from both windows, or from neither when one is used up; in one step, whoever else takes.
    * @param key `tenant:key:group`; what stands before the group names the window over all
    */
   take(key: string): Promise<Taken>;
   /** Puts back what was taken. A window that has opened anew since keeps what is used of it. */
   giveBack(key: string, taken: Taken): Promise<Taken>;
+  close(): Promise<void>;
+}
+
+/** What a store keeps of a window. Moments are milliseconds by its clock. */
+interface Used {
+  openedAt: number | undefined;
+  count: number;
+}
+
+/**
+ * Both windows of a key as they stand.
+ * @param now by the clock of the store
+ */
+export function statesOf(
+  key: string,
+  limits: RateLimits,
+  used: { global: Used; group: Used },
+  now: number,
+): Pick<Taken, 'global' | 'group'> {
+  const stateOf = (name: string, limit: number, { openedAt, count }: Used): Window => ({
+    name,
+    limit,
+    // A process with other settings may have let more through.
+    remaining: Math.max(0, limit - count),
+    openedAt,
+    resetSeconds: Math.ceil((limits.windowSeconds * 1000 - (now - (openedAt ?? now))) / 1000),
+  });
+  return {
+    global: stateOf('global', limits.global, used.global),
+    group: stateOf(key.slice(key.lastIndexOf(':') + 1), limits.group, used.group),
+  };
+}
+
+/** The window over all of a key, by that of a group. */
+export function overall(key: string): string {
+  return key.slice(0, key.lastIndexOf(':'));
 }
 
 /** Windows that are kept at once; beyond it those that opened first are forgotten, and with them what was used. */
@@ -43,8 +84,8 @@ const windowsKept = 200_000;
  * Keeps the windows of this process.
  * @param now milliseconds by a clock that is never set
  */
-export function createMemoryStore({ global, group, windowSeconds }: RateLimits, now: () => number): RateLimitStore {
-  const windowMs = windowSeconds * 1000;
+export function createMemoryStore(limits: RateLimits, now: () => number): RateLimitStore {
+  const windowMs = limits.windowSeconds * 1000;
   /** Those that were used, in the order in which they opened. */
   const used = new Map<string, { openedAt: number; count: number }>();
 
@@ -68,28 +109,21 @@ export function createMemoryStore({ global, group, windowSeconds }: RateLimits, 
     }
   }
 
-  function stateOf(id: string, { name, limit }: Pick<Window, 'name' | 'limit'>, at: number): Window {
-    const { openedAt, count } = find(id, at) ?? { openedAt: undefined, count: 0 };
-    const resetSeconds = Math.ceil((windowMs - (at - (openedAt ?? at))) / 1000);
-    return { name, limit, remaining: limit - count, openedAt, resetSeconds };
-  }
-
-  function statesOf(key: string, at: number): Pick<Taken, 'global' | 'group'> {
-    const name = key.slice(key.lastIndexOf(':') + 1);
-    return {
-      global: stateOf(overall(key), { name: 'global', limit: global }, at),
-      group: stateOf(key, { name, limit: group }, at),
-    };
+  function look(key: string, at: number): Pick<Taken, 'global' | 'group'> {
+    const unused = { openedAt: undefined, count: 0 };
+    return statesOf(key, limits, { global: find(overall(key), at) ?? unused, group: find(key, at) ?? unused }, at);
   }
 
   return {
+    state: 'memory',
+
     async take(key) {
       const at = now();
-      const before = statesOf(key, at);
+      const before = look(key, at);
       if (before.global.remaining === 0 || before.group.remaining === 0) return { isTaken: false, ...before };
       for (const id of [overall(key), key]) (find(id, at) ?? open(id, at)).count += 1;
       forget(at);
-      return { isTaken: true, ...statesOf(key, at) };
+      return { isTaken: true, ...look(key, at) };
     },
 
     async giveBack(key, taken) {
@@ -101,12 +135,9 @@ export function createMemoryStore({ global, group, windowSeconds }: RateLimits, 
         const window = find(id, at);
         if (window !== undefined && window.openedAt === openedAt) window.count -= 1;
       }
-      return { isTaken: false, ...statesOf(key, at) };
+      return { isTaken: false, ...look(key, at) };
     },
-  };
-}
 
-/** The window over all of a key, by that of a group. */
-function overall(key: string): string {
-  return key.slice(0, key.lastIndexOf(':'));
+    async close() {},
+  };
 }

@@ -18,7 +18,9 @@ async function fire(load: autocannon.Options): Promise<Shot> {
     autocannon(load, (error, done) => {
       if (error) reject(error);
       else resolve(done);
-    }).on('response', (_client, _status, _bytes, milliseconds) => times.push(milliseconds));
+    }).on('response', (_client, status, _bytes, milliseconds) => {
+      if (status < 300) times.push(milliseconds);
+    });
   });
   times.sort((a, b) => a - b);
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;

@@ -1,0 +1,364 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathPrefix } from '@itsm-api/contract';
+import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { openRedisStore } from '@itsm-api/server/http/rate-limit-redis.ts';
+import { createMemoryStore, type RateLimitStore, type Taken } from '@itsm-api/server/http/rate-limit-store.ts';
+import * as fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { steadyPort } from '../faults/postgres.ts';
+import { spawnServer } from '../faults/server.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+/** What docs/operations.md has an administrator give the user of REDIS_URL. */
+async function documentedRights(): Promise<string[]> {
+  const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  const rights = /`ACL SETUSER itsm on >password ([^`]+)`/.exec(page)?.[1];
+  if (rights === undefined) throw new Error('docs/operations.md names no rights.');
+  return rights.split(/\s+/);
+}
+
+/** A log whose lines are kept. */
+function keptLog() {
+  const lines: { msg: string; reason?: string }[] = [];
+  const stream = new Writable({
+    write(chunk, _, done) {
+      lines.push(
+        ...String(chunk)
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      );
+      done();
+    },
+  });
+  return { logger: createLogger('warn', stream), lines };
+}
+
+const away = 'Redis is away: rate limits are counted by this process alone';
+const back = 'Redis is back: rate limits are shared again';
+
+describe('a Redis that is not there at the start', () => {
+  it('keeps no server from starting, which says so once', async () => {
+    const { logger, lines } = keptLog();
+    const REDIS_URL = `redis://:hidden@127.0.0.1:${await steadyPort()}`;
+    const api = await startApi({ env: { RATE_LIMIT_STORE: 'redis', REDIS_URL, RATE_LIMIT_GROUP: '2' }, logger });
+    const workspace = await createWorkspace(api);
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i++) statuses.push((await workspace.call('GET', '/users')).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    expect(api.app.rateLimitStore.state).toBe('redis away');
+    // It is looked for again, and found missing in silence.
+    await sleep(1200);
+    expect(lines).toEqual([expect.objectContaining({ msg: away, reason: expect.stringContaining('ECONNREFUSED') })]);
+    expect(JSON.stringify(lines)).not.toContain('hidden');
+    await api.close();
+  });
+
+  it('is given up within two seconds when it takes the connection and is silent', async () => {
+    const { logger, lines } = keptLog();
+    const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as { port: number };
+    const began = performance.now();
+    const env = { RATE_LIMIT_STORE: 'redis', REDIS_URL: `redis://127.0.0.1:${port}` };
+    const api = await startApi({ env, logger });
+    const workspace = await createWorkspace(api);
+    expect((await workspace.call('GET', '/users')).status).toBe(200);
+    await api.close();
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(lines).toEqual([expect.objectContaining({ msg: away, reason: 'Redis did not answer within 1000 ms.' })]);
+    silent.close();
+  });
+});
+
+describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
+  let redis: TestRedis;
+  const closing: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    redis = await openRedis();
+  });
+  beforeEach(() => redis.start());
+  afterEach(async () => {
+    redis.wake();
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  afterAll(() => redis.kill());
+
+  const limits = { global: 5, group: 3, windowSeconds: 60 };
+
+  async function openStore(overrides: Partial<Parameters<typeof openRedisStore>[0]> = {}): Promise<RateLimitStore> {
+    const memory = createMemoryStore(overrides.limits ?? limits, () => performance.now());
+    const options = { url: redis.url, limits, memory, onAway: () => undefined, onBack: () => undefined };
+    const store = await openRedisStore({ ...options, ...overrides });
+    closing.push(() => store.close());
+    return store;
+  }
+
+  async function startShared(env: Record<string, string> = {}): Promise<Api & ReturnType<typeof keptLog>> {
+    const log = keptLog();
+    const { logger } = log;
+    const api = await startApi({ env: { RATE_LIMIT_STORE: 'redis', REDIS_URL: redis.url, ...env }, logger });
+    closing.push(() => api.close());
+    return Object.assign(api, log);
+  }
+
+  describe('are those that one process keeps', () => {
+    type Step = { take: string } | { giveBack: number } | { wait: number };
+
+    /** What a store tells of each step; moments are by its own clock, and left out. */
+    async function walk(store: RateLimitStore, steps: Step[]): Promise<object[]> {
+      const owner = randomUUID();
+      const taken: [key: string, Taken][] = [];
+      const told: object[] = [];
+      for (const step of steps) {
+        if ('wait' in step) {
+          await sleep(step.wait);
+          continue;
+        }
+        if ('take' in step) {
+          const key = `${owner}:${step.take}`;
+          taken.push([key, await store.take(key)]);
+        } else {
+          const given = taken[step.giveBack % taken.length];
+          if (given?.[1].isTaken) given[1] = await store.giveBack(...given);
+          else continue;
+        }
+        const last = 'take' in step ? taken.at(-1) : taken[step.giveBack % taken.length];
+        told.push(JSON.parse(JSON.stringify(last?.[1], (name, value) => (name === 'openedAt' ? 'then' : value))));
+      }
+      return told;
+    }
+
+    const times = (count: number, step: Step) => Array.from({ length: count }, () => step);
+
+    it.each<[name: string, steps: Step[]]>([
+      ['the window of a group is used up', times(5, { take: '1:tickets' })],
+      ['the window over all is used up', [...times(3, { take: '1:tickets' }), ...times(4, { take: '1:users' })]],
+      ['two keys take', [...times(3, { take: '1:tickets' }), ...times(2, { take: '2:tickets' })]],
+      [
+        'a request is given back',
+        [...times(3, { take: '1:tickets' }), { giveBack: 1 }, ...times(2, { take: '1:tickets' })],
+      ],
+      [
+        'all are given back',
+        [...times(2, { take: '1:tickets' }), { giveBack: 0 }, { giveBack: 1 }, { take: '1:users' }],
+      ],
+      ['time goes by', [{ take: '1:tickets' }, { wait: 1500 }, { take: '1:tickets' }, { take: '1:users' }]],
+      ['the windows open again', [...times(4, { take: '1:tickets' }), { wait: 2500 }, { take: '1:tickets' }]],
+      [
+        'the windows open at different times',
+        [{ take: '1:tickets' }, { wait: 1500 }, { take: '1:users' }, { wait: 1000 }, { take: '1:users' }],
+      ],
+      [
+        'a request is given back to windows that have opened anew',
+        [{ take: '1:tickets' }, { wait: 2500 }, { take: '1:tickets' }, { giveBack: 0 }, { take: '1:tickets' }],
+      ],
+    ])('when %s', async (_, steps) => {
+      const short = { ...limits, windowSeconds: 2 };
+      const memory = createMemoryStore(short, () => performance.now());
+      const [shared, alone] = await Promise.all([walk(await openStore({ limits: short }), steps), walk(memory, steps)]);
+      expect(shared).toEqual(alone);
+    });
+
+    it('whatever is taken and given back', async () => {
+      const store = await openStore();
+      const memory = createMemoryStore(limits, () => 0);
+      const step = fc.oneof(
+        { weight: 3, arbitrary: fc.record({ take: fc.constantFrom('1:tickets', '1:users', '2:users') }) },
+        fc.record({ giveBack: fc.nat(20) }),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 20 }), async (steps) => {
+          const from = [{ take: '1:tickets' }, ...steps];
+          const withoutTime = (told: object[]) => JSON.stringify(told).replace(/"resetSeconds":\d+/g, '');
+          expect(withoutTime(await walk(store, from))).toBe(withoutTime(await walk(memory, from)));
+        }),
+        { numRuns: 100 },
+      );
+    });
+  });
+
+  it('are kept by tenant, key and group, in one slot of a cluster, and for as long as the window', async () => {
+    const store = await openStore();
+    await redis.send('FLUSHALL');
+    await store.take('7:12:tickets');
+    const names = (await redis.send('KEYS', '*')).split('\n').sort();
+    expect(names).toEqual(['itsm:limits:{7:12}', 'itsm:limits:{7:12}:tickets']);
+    for (const name of names) {
+      expect(Number(await redis.send('PTTL', name))).toBeGreaterThan(55_000);
+      expect(Number(await redis.send('PTTL', name))).toBeLessThanOrEqual(60_000);
+    }
+  });
+
+  it('are given back through another process than took them', async () => {
+    const [first, second] = [await openStore(), await openStore()];
+    const key = `${randomUUID()}:1:tickets`;
+    const taken = await first.take(key);
+    await second.take(key);
+    expect(await second.giveBack(key, taken)).toMatchObject({ global: { remaining: 4 }, group: { remaining: 2 } });
+    expect(await first.take(key)).toMatchObject({ global: { remaining: 3 }, group: { remaining: 1 } });
+  });
+
+  it('never tell of less than nothing where a process lets fewer through', async () => {
+    const key = `${randomUUID()}:1:tickets`;
+    const generous = await openStore();
+    for (let i = 0; i < 3; i++) await generous.take(key);
+    const strict = await openStore({ limits: { ...limits, global: 2, group: 1 } });
+    expect(await strict.take(key)).toMatchObject({
+      ...{ isTaken: false, global: { remaining: 0 }, group: { remaining: 0 } },
+    });
+  });
+
+  it('are exact over two servers: of 80 requests at once 30 of each group are let through', async () => {
+    const database = await cloneDatabase();
+    closing.push(() => database.drop());
+    const api = await startApi({ databaseUrl: database.url });
+    const { key } = await createWorkspace(api);
+    await api.close();
+    const servers = await Promise.all(
+      [1, 2].map(async () => {
+        const PORT = String(await steadyPort());
+        const server = spawnServer({
+          ...{ PORT, DATABASE_URL: database.url, WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') },
+          ...{ ROLES: 'api', RATE_LIMIT_STORE: 'redis', REDIS_URL: redis.url },
+        });
+        closing.push(async () => {
+          server.child.kill('SIGTERM');
+          await server.exited;
+          expect(server.child.exitCode).toBe(0);
+        });
+        await server.ready;
+        return `http://127.0.0.1:${PORT}${pathPrefix}`;
+      }),
+    );
+
+    const requests = Array.from({ length: 80 }, async (_, i) => {
+      const group = i % 2 === 0 ? 'tickets' : 'users';
+      const server = servers[Math.floor(i / 2) % 2];
+      const { status, headers } = await fetch(`${server}/${group}`, { headers: { 'x-api-key': key } });
+      return { group, status, left: Number(/r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '')?.[1]) };
+    });
+    const answers = await Promise.all(requests);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    for (const group of ['tickets', 'users']) {
+      const through = answers.filter((answer) => answer.group === group && answer.status === 200);
+      expect(through.map(({ left }) => left).sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i));
+    }
+  });
+
+  /** Has clients read from all servers without a pause until it is stopped. Resolves to what they saw. */
+  function load(apis: Api[], key: string) {
+    let stopped = false;
+    const statuses = new Map<number, number>();
+    const clients = Array.from({ length: 8 }, async (_, i) => {
+      while (!stopped) {
+        const api = apis[i % apis.length] as Api;
+        const { status } = await api.call({ method: 'GET', path: `${pathPrefix}/users`, key });
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    });
+    return {
+      statuses,
+      async stop() {
+        stopped = true;
+        await Promise.all(clients);
+      },
+    };
+  }
+
+  it.each([
+    ['is killed and started again', () => redis.kill(), () => redis.start()],
+    ['falls silent and wakes up', async () => redis.silence(), async () => redis.wake()],
+  ])('go on when Redis %s under load, and are shared again within five seconds', async (_, takeAway, bring) => {
+    const apis = [await startShared(), await startShared()] as const;
+    const [first, second] = apis;
+    const workspace = await createWorkspace(first);
+    const states = () => apis.map(({ app }) => app.rateLimitStore.state);
+    expect(states()).toEqual(['redis', 'redis']);
+
+    const running = load([...apis], workspace.key);
+    await sleep(500);
+    await takeAway();
+    await expect.poll(states, { timeout: 3000 }).toEqual(['redis away', 'redis away']);
+    // Nobody waits for the answers that don't come.
+    const began = performance.now();
+    for (let i = 0; i < 20; i++) await workspace.call('GET', '/users');
+    expect(performance.now() - began).toBeLessThan(20 * 200);
+    await sleep(1000);
+    await bring();
+    await expect.poll(states, { timeout: 5000, interval: 20 }).toEqual(['redis', 'redis']);
+    await running.stop();
+
+    expect([...running.statuses.keys()]).toEqual([200]);
+    expect(running.statuses.get(200)).toBeGreaterThan(100);
+    for (const { lines } of apis) expect(lines.map(({ msg }) => msg)).toEqual([away, back]);
+
+    const key = await workspace.createKey();
+    const left = async (api: Api) => {
+      const { headers } = await api.call({ method: 'GET', path: `${pathPrefix}/users`, key });
+      return Number(headers['x-ratelimit-remaining']);
+    };
+    expect([await left(first), await left(second), await left(first)]).toEqual([999_999, 999_998, 999_997]);
+  });
+
+  it('hold up a request for a quarter of a second at most when Redis falls silent', async () => {
+    const store = await openStore();
+    redis.silence();
+    const began = performance.now();
+    const taken = await Promise.all(Array.from({ length: 10 }, () => store.take(`${randomUUID()}:1:users`)));
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(taken.every(({ isTaken }) => isTaken)).toBe(true);
+    expect(store.state).toBe('redis away');
+  });
+
+  it('take back where it was taken, whether Redis goes or comes in between', async () => {
+    const store = await openStore();
+    const key = `${randomUUID()}:1:tickets`;
+    const before = await store.take(key);
+    await redis.kill();
+    // Redis has it and is gone: it stays taken, and what was told stands.
+    expect(await store.giveBack(key, before)).toEqual({ ...before, isTaken: false });
+    const meanwhile = await store.take(key);
+    expect(meanwhile).toMatchObject({ isTaken: true, group: { remaining: 2 } });
+    await redis.start();
+    await expect.poll(() => store.state, { timeout: 5000 }).toBe('redis');
+    await store.take(key);
+    expect(await store.giveBack(key, meanwhile)).toMatchObject({ isTaken: false, group: { remaining: 3 } });
+    expect(await store.take(key)).toMatchObject({ isTaken: true, group: { remaining: 1 } });
+  });
+
+  it('are not asked of a Redis that can count nothing, until it can', async () => {
+    const heard: string[] = [];
+    const onAway = (reason: string) => void heard.push(reason);
+    const store = await openStore({ onAway, onBack: () => void heard.push('back') });
+    const key = `${randomUUID()}:1:tickets`;
+    await redis.send('CONFIG', 'SET', 'maxmemory', '1');
+    expect((await store.take(key)).isTaken).toBe(true);
+    await sleep(1500);
+    expect(store.state).toBe('redis away');
+    await redis.send('CONFIG', 'SET', 'maxmemory', '0');
+    await expect.poll(() => store.state, { timeout: 5000 }).toBe('redis');
+    expect(heard).toEqual([expect.stringMatching(/^OOM /), 'back']);
+  });
+
+  it('tell nobody the password when Redis refuses it', async () => {
+    const console = vi.spyOn(globalThis.console, 'warn');
+    await redis.send('ACL', 'SETUSER', 'itsm', 'on', '>right', ...(await documentedRights()));
+    const api = await startShared({ REDIS_URL: redis.url.replace('//', '//itsm:wrong-password@') });
+    expect(api.lines).toEqual([expect.objectContaining({ msg: away, reason: expect.stringMatching(/^WRONGPASS /) })]);
+    expect(JSON.stringify(api.lines)).not.toContain('wrong-password');
+    await redis.send('ACL', 'SETUSER', 'itsm', '>wrong-password');
+    await expect.poll(() => api.app.rateLimitStore.state, { timeout: 5000 }).toBe('redis');
+    expect(console).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,72 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { steadyPort } from '../faults/postgres.ts';
+
+/** A Redis of a test's own, without a file and always on the same port. */
+export interface TestRedis {
+  url: string;
+  /** Starts it unless it runs, with these options of `redis-server`. Resolves when it answers. */
+  start(...options: string[]): Promise<void>;
+  kill(): Promise<void>;
+  /** Has it take connections and commands, and answer none. */
+  silence(): void;
+  wake(): void;
+  /** Sends a command, as `redis-cli` does. */
+  send(...command: string[]): Promise<string>;
+}
+
+/** `redis-server` or `valkey-server`, where one is installed. */
+const program = ['redis', 'valkey'].find((name) => spawnSync(`${name}-server`, ['--version']).status === 0);
+
+/**
+ * Whether there is a Redis to test on; says so where there is none.
+ * @throws in CI, where nothing is skipped
+ */
+export function hasRedis(): boolean {
+  if (program !== undefined) return true;
+  const missing = 'no redis-server and no valkey-server in PATH';
+  if (process.env.CI) throw new Error(`Shared rate limits can't be tested: ${missing}.`);
+  console.log(`Shared rate limits are not tested on Redis: ${missing}.`);
+  return false;
+}
+
+export async function openRedis(): Promise<TestRedis> {
+  const port = await steadyPort();
+  let server: ReturnType<typeof spawn> | undefined;
+  process.once('exit', () => server?.kill('SIGKILL'));
+
+  const send: TestRedis['send'] = async (...command) => {
+    const { stdout } = await promisify(execFile)(`${program}-cli`, ['-p', String(port), '-e', ...command]);
+    return stdout.trim();
+  };
+
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    send,
+    async start(...options) {
+      if (server !== undefined) return;
+      const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+      server = spawn(`${program}-server`, [...settings, ...options], { stdio: 'ignore' });
+      while (
+        !(await send('PING').then(
+          () => true,
+          () => server?.exitCode !== null,
+        ))
+      ) {
+        await sleep(10);
+      }
+      if (server.exitCode !== null) throw new Error(`${program}-server ended with ${server.exitCode}`);
+    },
+    async kill() {
+      if (server === undefined) return;
+      const exited = once(server, 'exit');
+      server.kill('SIGKILL');
+      await exited;
+      server = undefined;
+    },
+    silence: () => server?.kill('SIGSTOP'),
+    wake: () => server?.kill('SIGCONT'),
+  };
+}
