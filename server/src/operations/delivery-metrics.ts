@@ -81,12 +81,12 @@ function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
 
   gauge(
     'itsm_deliveries_due',
-    'Deliveries that may be sent now, of all workspaces; 10,000 at most of each subscription.',
+    'Deliveries that may be sent now, of all workspaces; beyond 100,000 not all are counted.',
     ({ due }) => due,
   );
   gauge(
     'itsm_deliveries_waiting',
-    'Deliveries that are in flight, to be tried again or held back; 10,000 at most of each subscription.',
+    'Deliveries that are in flight, to be tried again or held back; beyond 100,000 not all are counted.',
     ({ waiting }) => waiting,
   );
   gauge(

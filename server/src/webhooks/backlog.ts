@@ -15,8 +15,11 @@ export interface Backlog {
 /** What takes longer is given up. Milliseconds. */
 const longestReadMs = 1000;
 
-/** More deliveries of one subscription, or jobs of one queue, aren't counted. */
-const countedAtMost = 10_000;
+/** More deliveries aren't counted. Each subscription has its part of them, and this much at least. */
+const deliveriesCounted = 100_000;
+const ofSubscriptionCounted = 100;
+/** More jobs of a queue aren't counted. */
+const jobsCounted = 10_000;
 
 /**
  * Reads it in one statement that is bounded in time and in what it looks at: from one subscription with something pending
@@ -57,7 +60,8 @@ const select = `
       FROM (
         SELECT next_attempt_at FROM deliveries d
         WHERE d.tenant_id = pending.tenant_id AND d.subscription_id = pending.subscription_id AND d.state = 'PENDING'
-        ORDER BY next_attempt_at LIMIT ${countedAtMost}
+        ORDER BY next_attempt_at
+        LIMIT greatest(${ofSubscriptionCounted}, ${deliveriesCounted} / (SELECT count(*) FROM pending))
       ) first
     ) counted
   )
@@ -67,7 +71,7 @@ const select = `
     coalesce(extract(epoch FROM now() - min(oldest) FILTER (WHERE due > 0)), 0)::float AS "oldestDueSeconds",
     (SELECT json_object_agg(name, (
        SELECT count(*) FROM (
-         SELECT FROM pgboss.job WHERE job.name = queue.name AND state < 'active' LIMIT ${countedAtMost}
+         SELECT FROM pgboss.job WHERE job.name = queue.name AND state < 'active' LIMIT ${jobsCounted}
        ) waiting))
      FROM pgboss.queue WHERE name NOT LIKE '\\_\\_%') AS jobs
   FROM of_subscription`;
