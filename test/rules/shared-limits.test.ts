@@ -63,18 +63,16 @@ describe('a Redis that is not there at the start', () => {
     await api.close();
   });
 
-  it('is given up within two seconds when it takes the connection and is silent', async () => {
+  it('is given up after a second when it takes the connection and is silent', async () => {
     const { logger, lines } = keptLog();
     const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as { port: number };
-    const began = performance.now();
     const env = { RATE_LIMIT_STORE: 'redis', REDIS_URL: `redis://127.0.0.1:${port}` };
     const api = await startApi({ env, logger });
     const workspace = await createWorkspace(api);
     expect((await workspace.call('GET', '/users')).status).toBe(200);
     await api.close();
-    expect(performance.now() - began).toBeLessThan(5000);
     expect(lines).toEqual([expect.objectContaining({ msg: away, reason: 'Redis did not answer within 1000 ms.' })]);
     silent.close();
   });
