@@ -8,6 +8,7 @@ import { greet } from './banner.ts';
 import type { Pool } from './database/pool.ts';
 import { assertWalls } from './database/roles.ts';
 import { loadEnvFile, readSettings, type Settings } from './env.ts';
+import { codeOf } from './error-code.ts';
 import { type Health, type HealthCheck, Lifecycle } from './health.ts';
 import { type Door, openDoor } from './http/door.ts';
 import { createLogger } from './http/logger.ts';
@@ -127,14 +128,25 @@ async function lookAt(pool: Pool): Promise<Health> {
   return { ok: true, milliseconds: Math.round(performance.now() - began) };
 }
 
-/** Resolves to where it listens. @throws in one line that names the setting when the port is taken */
-function listen(
+/**
+ * Resolves to where it listens, and leaves it to be logged when all else is there.
+ * @param app with a logger of its own
+ * @throws in one line that names the setting when the port is taken
+ */
+async function listen(
   app: FastifyInstance,
   { setting, port, host }: { setting: 'PORT' | 'OPERATIONS_PORT'; port: number; host: string },
 ): Promise<string> {
-  return app.listen({ port, host }).catch((error) => {
-    throw error.code === 'EADDRINUSE' ? new Error(`${setting}: ${port} is in use on ${host}; set another one`) : error;
-  });
+  const { level } = app.log;
+  app.log.level = 'silent';
+  try {
+    return await app.listen({ port, host });
+  } catch (error) {
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    throw new Error(`${setting}: ${port} is in use on ${host}; set another one`);
+  } finally {
+    app.log.level = level;
+  }
 }
 
 function fail(error: unknown): never {
@@ -154,6 +166,7 @@ try {
   const lifecycle = new Lifecycle();
   const starting = start(settings, lifecycle);
   shutDownWith({
+    byNpm: process.env.npm_config_npm_version !== undefined,
     longestMs: Math.max(settings.DRAIN_SECONDS, 5) * 1000 + afterDrainMs,
     async stop({ drain }) {
       const serves = lifecycle.phase === 'ready' && settings.ROLES.includes('api');

@@ -1,4 +1,5 @@
 import closeWithGrace from 'close-with-grace';
+import { onLauncherGone } from './launcher.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -10,6 +11,8 @@ interface ShutdownOptions {
   stop(how: { drain: boolean }): Promise<void>;
   /** What is not done by then is given up. Milliseconds. */
   longestMs: number;
+  /** Whether npm started the package manager that started this process. */
+  byNpm: boolean;
 }
 
 /**
@@ -17,7 +20,7 @@ interface ShutdownOptions {
  * too, but with 1. Requests are drained when a supervisor wants the process to end, and not when a person at its
  * terminal does.
  */
-export function shutDownWith({ stop, longestMs }: ShutdownOptions): void {
+export function shutDownWith({ stop, longestMs, byNpm }: ShutdownOptions): void {
   const report = (text: string) => process.stderr.write(`${text}\n`);
   let drain = false;
   const { close } = closeWithGrace(
@@ -34,12 +37,16 @@ export function shutDownWith({ stop, longestMs }: ShutdownOptions): void {
   );
 
   let stoppingSince: number | undefined;
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (stoppingSince !== undefined && performance.now() - stoppingSince > sameSignalMs) process.exit(130);
+  const begin = (bySupervisor: boolean) => {
     if (stoppingSince !== undefined) return;
     stoppingSince = performance.now();
-    drain = signal === 'SIGTERM' || !(process.stdin.isTTY || process.stdout.isTTY);
+    drain = bySupervisor;
     close();
   };
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stoppingSince !== undefined && performance.now() - stoppingSince > sameSignalMs) process.exit(130);
+    begin(signal === 'SIGTERM' || !(process.stdin.isTTY || process.stdout.isTTY));
+  };
   for (const signal of signals) process.on(signal, onSignal);
+  if (byNpm) void onLauncherGone(() => begin(true));
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
 import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { loadData } from './api/data.ts';
 import { measuredPaths } from './api/paths.ts';
 import { freePort, startServer, untilReady } from './api/servers.ts';
@@ -61,7 +62,7 @@ async function measureStart(dataDir: string): Promise<number> {
   const PORT = String(await freePort());
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const started = performance.now();
-  const child = spawn('node', ['--import', './prisma/generate.ts', 'server/src/main.ts'], {
+  const child = spawn('sh', ['-c', packageJson.scripts.start], {
     cwd: root,
     env: { ...process.env, PORT, DATA_DIR: dataDir },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -24,6 +24,9 @@ const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 /** Within this a process ends where DRAIN_SECONDS is that of the default. Seconds. */
 const longest = 25;
 
+/** Runs the server as pnpm does, and ends with it. */
+const launcher = 'require("node:child_process").spawn("node", ["server/src/main.ts"], { stdio: "inherit" })';
+
 /** Called last first. */
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -41,9 +44,9 @@ async function start(env: Record<string, string>): Promise<Server> {
   const server = spawnServer({
     WEBHOOK_SECRET_KEY,
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+    ...env,
     PORT: String(port),
     OPERATIONS_PORT: String(operationsPort),
-    ...env,
   });
   stops.push(async () => {
     server.child.kill('SIGKILL');
@@ -239,21 +242,25 @@ describe('a server process', () => {
     expect(frozen.seconds).toBeLessThan(longest);
   });
 
-  it('is told of a signal by what `pnpm start` runs', { timeout: 60_000 }, async () => {
+  it.each([
+    ['by what `pnpm start` runs', 'sh', ['-c', packageJson.scripts.start], {}],
+    // npx runs pnpm in a shell that it tells of a signal, and that tells nobody.
+    ['by npx', 'sh', ['-c', `node -e '${launcher}' ; true`], { npm_config_npm_version: '11.19.1' }],
+  ])('is told of a signal %s', { timeout: 60_000 }, async (_, command, args, env) => {
     const { url } = await database();
-    const child = spawn('sh', ['-c', packageJson.scripts.start], {
+    const child = spawn(command, args, {
       cwd: root,
-      env: { PATH: process.env.PATH, DATABASE_URL: url, WEBHOOK_SECRET_KEY, PORT: '0', DRAIN_SECONDS: '0' },
+      env: { PATH: process.env.PATH, DATABASE_URL: url, WEBHOOK_SECRET_KEY, PORT: '0', DRAIN_SECONDS: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    // Node holds the pipes: they end when it has ended.
+    // Whoever runs below holds the pipe: it ends with the last of them.
     const ended = once(child.stdout, 'end');
     await expect.poll(() => output, { timeout: 20_000 }).toContain('is running.');
     child.kill('SIGTERM');
     await ended;
-    expect(output).toContain('Stopping …');
+    expect(output.match(/Stopping …/g)).toHaveLength(1);
   });
 });
 

@@ -65,9 +65,15 @@ export function openDatabases(options: DatabasesOptions): Databases {
     system,
     options: { url, timeouts, watch },
     async close() {
-      const ending = Promise.all([requests.prisma.$disconnect(), keyLookups.end(), system.prisma.$disconnect()]);
+      const ending = Promise.all([end(requests), keyLookups.end(), end(system)]);
       if (!(await atMost(goodbyeMs, ending))) watch.severAll();
       watch.close();
     },
   };
+}
+
+/** Prisma ends the pool below it, but only where it has been asked for something. */
+async function end({ prisma, pool }: Database): Promise<void> {
+  await prisma.$disconnect();
+  if (!pool.ending) await pool.end();
 }

@@ -30,7 +30,7 @@ interface DoorOptions {
 export function openDoor({ logger, lifecycle }: DoorOptions): Door {
   let api: RequestListener | undefined;
   const app = Fastify({
-    loggerInstance: logger,
+    loggerInstance: logger.child({}),
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,

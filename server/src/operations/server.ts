@@ -18,7 +18,7 @@ const patience = 1000;
  */
 export function openOperationsServer({ logger, lifecycle, checks }: OperationsServerOptions): FastifyInstance {
   const app = Fastify({
-    loggerInstance: logger,
+    loggerInstance: logger.child({}),
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
     return503OnClosing: false,
