@@ -134,7 +134,7 @@ it('every panel of the dashboard shows what there is', () => {
 });
 
 it('a process tells of itself, and of what it stands on', async () => {
-  for (const check of ['database', 'migrations', 'keyListener', 'wakeListener', 'workerLoops']) {
+  for (const check of ['database', 'migrations', 'keyListener', 'rateLimitStore', 'wakeListener', 'workerLoops']) {
     expect(answered.value('itsm_check_ok', { check }), check).toBeDefined();
   }
   expect(answered.value('itsm_check_ok', { check: 'database' })).toBe(1);

@@ -132,7 +132,7 @@ describe('a server process', () => {
     const health = () => ask(`${server.operationsUrl}/readyz`).then(({ text }) => JSON.parse(text));
     await expect.poll(health, { timeout: 10_000 }).toMatchObject({ status: 'ok' });
     expect(Object.keys((await health()).checks).sort()).toEqual(
-      ['database', 'keyListener', 'migrations', 'wakeListener', 'workerLoops'].sort(),
+      ['database', 'keyListener', 'migrations', 'rateLimitStore', 'wakeListener', 'workerLoops'].sort(),
     );
     expect((await end(server)).code).toBe(0);
   });
