@@ -98,11 +98,10 @@ export async function buildApp({
     onError: (err) => logger.error({ err }, 'lastUsedAt not written'),
   });
   const keys = createKeyLookup({ databases, now: services.now, onTurnedAway: () => meters?.onRefused('keys') });
-  // Without it every request asks the database for its key.
-  checks.push({ name: 'keyListener', look: () => ({ ok: keys.listening }) });
   const store = await openRateLimitStore({ settings, clock, logger });
   app.decorate('rateLimitStore', store);
-  // Without Redis each process counts by itself.
+  // Without it every request asks the database for its key.
+  checks.push({ name: 'keyListener', look: () => ({ ok: keys.listening }) });
   checks.push({ name: 'rateLimitStore', look: () => ({ ok: store.state !== 'redis away', state: store.state }) });
   app.addHook('onClose', async () => {
     await Promise.all([keys.close(), lastUsed.close(), store.close()]);
