@@ -162,6 +162,7 @@ describe('requests', () => {
       expect(await refused()).toEqual([1, 0, 0, 0]);
       await eventually(async () => expect(await refused()).toEqual([1, 1, 0, 0]));
     });
+    await Promise.all(asked);
     await whileCreatesWait(async () => {
       asked.push(create(), create());
       await eventually(async () => expect((await scrape()).value('itsm_fair_use_waiting')).toBe(1));
