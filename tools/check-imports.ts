@@ -49,9 +49,15 @@ const rooms: Record<string, Room> = {
     imports: ['contract', 'basics', 'database', 'webhooks', 'context'],
   },
   http: { files: /^server\/src\/http\//, imports: ['contract', 'basics', 'context', 'identity'] },
-  operations: { files: /^server\/src\/operations\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
+  operations: {
+    files: /^server\/src\/operations\//,
+    imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks'],
+  },
   schema: { files: /^server\/src\/schema\.ts$/, imports: [...server, 'queries over all tenants'] },
-  app: { files: /^server\/src\/(app|runtime)\.ts$/, imports: [...server, 'identity', 'handlers', 'http'] },
+  app: {
+    files: /^server\/src\/(app|runtime)\.ts$/,
+    imports: [...server, 'identity', 'handlers', 'http', 'operations'],
+  },
   prisma: {
     files: /^prisma(\/|\.config)/,
     imports: ['contract', 'embedded PostgreSQL', 'database', 'all tenants', 'identity', 'queries over all tenants'],

@@ -3,7 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Services } from './context.ts';
 import type { Databases } from './database/databases.ts';
 import type { Settings } from './env.ts';
-import { createFairUse } from './fair-use.ts';
+import { createFairUse, type Refusal } from './fair-use.ts';
 import { type HealthCheck, Lifecycle } from './health.ts';
 import { addAnswerHeaders } from './http/answer-headers.ts';
 import { addBodyParsers } from './http/body.ts';
@@ -12,7 +12,7 @@ import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
 import { addGuard } from './http/guard.ts';
-import { addHealth } from './http/health.ts';
+import { addHealth, healthPaths } from './http/health.ts';
 import { addHostCheck } from './http/host.ts';
 import { serializeListsInSlices } from './http/list-json.ts';
 import { createMemoryStore, type RateLimitStore } from './http/rate-limit-store.ts';
@@ -23,6 +23,8 @@ import { addUnknownPaths } from './http/unknown-paths.ts';
 import { boundUnreadAnswers } from './http/unread-answers.ts';
 import { createKeyLookup } from './identity/key-lookup.ts';
 import { createLastUsed } from './identity/last-used.ts';
+import type { Metrics } from './operations/metrics.ts';
+import { measureRequests } from './operations/request-metrics.ts';
 import { addResources } from './resources/index.ts';
 
 declare module 'fastify' {
@@ -58,6 +60,8 @@ export interface AppDependencies {
   lifecycle?: Lifecycle;
   /** Where it is added what the API stands on. */
   checks?: HealthCheck[];
+  /** Where it is counted what happens; nothing is counted without. */
+  metrics?: Metrics | undefined;
 }
 
 /** Puts the API together: what it is given, and nothing from anywhere else. `close()` leaves the database open. */
@@ -69,6 +73,7 @@ export async function buildApp({
   clock = () => performance.now(),
   lifecycle = new Lifecycle('ready'),
   checks = [],
+  metrics,
 }: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
@@ -86,6 +91,8 @@ export async function buildApp({
   });
 
   const { reachability } = databases.options;
+  // Who asks for the health of the process, every second, asks nothing of the API.
+  const meters = metrics && measureRequests(app, metrics, healthPaths);
   const lastUsed = createLastUsed({
     prisma: databases.system.prisma,
     now: services.now,
@@ -93,7 +100,7 @@ export async function buildApp({
       if (!reachability.explains(err, 'uses of keys')) logger.error({ err }, 'lastUsedAt not written');
     },
   });
-  const keys = createKeyLookup({ databases, now: services.now });
+  const keys = createKeyLookup({ databases, now: services.now, onTurnedAway: () => meters?.onRefused('keys') });
   const store = await openRateLimitStore({ settings, clock, logger });
   app.decorate('rateLimitStore', store);
   // Without it every request asks the database for its key.
@@ -118,10 +125,13 @@ export async function buildApp({
     services,
     store,
     windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
+    onLimited: meters?.onLimited,
   });
   await addDocs(app);
-  const onRefused = ({ tenantId, reason }: { tenantId: bigint; reason: string }) =>
+  const onRefused = ({ tenantId, cause, reason }: Refusal) => {
     logger.warn({ tenantId: tenantId.toString(), reason }, 'refused for fair use');
+    meters?.onRefused(cause);
+  };
   boundUnreadAnswers(app, { limit: settings.FAIR_USE_UNREAD_BYTES, onRefused });
   const fairUse = createFairUse({
     places: settings.DATABASE_POOL_SIZE,
@@ -130,7 +140,10 @@ export async function buildApp({
     longestQueue: settings.FAIR_USE_QUEUE,
     waitMs: settings.FAIR_USE_WAIT_MS,
     onRefused,
+    onWaited: meters?.onWaited,
+    onDone: meters?.onDone,
   });
+  meters?.watchFairUse(fairUse);
   serializeListsInSlices(app);
   await addResources(app, fairUse);
   return app;

@@ -1,7 +1,9 @@
 import { pathPrefix } from '@itsm-api/contract';
+import type { Logger } from 'pino';
 import type { DemoWorkspace } from '../../prisma/seed.ts';
 import { connectionBudget, describeBudget } from './database/connection-budget.ts';
 import type { Settings } from './env.ts';
+import { isWatched } from './http/logger.ts';
 import { isForThisMachine } from './loopback.ts';
 
 interface Greeting {
@@ -14,17 +16,33 @@ interface Greeting {
   demo: DemoWorkspace | undefined;
 }
 
-/** What `start` tells the person who ran it. */
-export function greeting({ origin, operationsOrigin, settings, demo }: Greeting): string {
+/** Tells the person who ran `start`, or else the log, where everything is: whatever LOG_LEVEL says, since it is asked for. */
+export function greet(greeting: Greeting, logger: Logger): void {
+  if (isWatched()) process.stdout.write(banner(greeting));
+  else logger.child({}, { level: 'info' }).info(logLine(greeting), headline(greeting));
+}
+
+function headline({ origin }: Greeting): string {
+  return origin === undefined ? 'The webhook worker is running.' : 'The ITSM API is running.';
+}
+
+function placeOfData({ DATABASE_URL, DATA_DIR }: Settings): string {
+  return DATABASE_URL === undefined ? `${DATA_DIR} (embedded PostgreSQL)` : 'the server of DATABASE_URL';
+}
+
+const keyHelp = 'npx -y pnpm@12 --silent itsm keys create --help';
+
+function banner(greeting: Greeting): string {
+  const { origin, operationsOrigin, settings, demo } = greeting;
   const lines = [
     '',
-    ...(origin === undefined
-      ? ['  The webhook worker is running.', '']
-      : ['  The ITSM API is running.', '', `  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/docs`]),
-    `  Data   ${settings.DATABASE_URL === undefined ? `${settings.DATA_DIR} (embedded PostgreSQL)` : 'the server of DATABASE_URL'}`,
+    `  ${headline(greeting)}`,
+    '',
+    ...(origin === undefined ? [] : [`  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/docs`]),
+    `  Data   ${placeOfData(settings)}`,
     ...(operationsOrigin === undefined ? [] : [`  Health ${operationsOrigin}/readyz`]),
     `  Uses   ${describeBudget(connectionBudget(settings))}`,
-    '  Keys   npx -y pnpm@12 --silent itsm keys create --help',
+    `  Keys   ${keyHelp}`,
     '',
   ];
   if (demo !== undefined) lines.push(...(isForThisMachine(settings) ? withKey(demo, origin) : withoutKey(demo)));
@@ -39,7 +57,7 @@ function withKey(demo: DemoWorkspace, origin: string | undefined): string[] {
     '',
     '  Try it:',
     '',
-    `    curl -H 'Authorization: Bearer ${demo.key}' '${origin}${pathPrefix}/tickets?perPage=3'`,
+    `    ${tryIt(demo, origin)}`,
     '',
     '  Another key for it:',
     '',
@@ -51,6 +69,28 @@ function withKey(demo: DemoWorkspace, origin: string | undefined): string[] {
 /** Where others can reach the server, they may read what it prints, too: in a log, most likely. */
 function withoutKey(demo: DemoWorkspace): string[] {
   return [`  A demo workspace, "${demo.tenant}", is ready. To make a key for it:`, '', `    ${keyCommand(demo)}`, ''];
+}
+
+/** The same as the fields of a line. */
+function logLine({ origin, operationsOrigin, settings, demo }: Greeting): object {
+  return {
+    ...(origin !== undefined && { api: `${origin}${pathPrefix}`, docs: `${origin}/docs` }),
+    ...(operationsOrigin !== undefined && { operations: operationsOrigin }),
+    data: placeOfData(settings),
+    uses: describeBudget(connectionBudget(settings)),
+    keys: keyHelp,
+    ...(demo !== undefined && {
+      demo: {
+        tenant: demo.tenant,
+        ...(isForThisMachine(settings) && { key: demo.key, try: tryIt(demo, origin) }),
+        anotherKey: keyCommand(demo),
+      },
+    }),
+  };
+}
+
+function tryIt({ key }: DemoWorkspace, origin: string | undefined): string {
+  return `curl -H 'Authorization: Bearer ${key}' '${origin}${pathPrefix}/tickets?perPage=3'`;
 }
 
 function keyCommand({ tenant, adminEmail }: DemoWorkspace): string {

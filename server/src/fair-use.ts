@@ -15,7 +15,21 @@ export interface FairUseOptions {
   /** How long one may wait. Milliseconds. */
   waitMs: number;
   /** Told of each refusal. */
-  onRefused(refusal: { tenantId: bigint; reason: string }): void;
+  onRefused(refusal: Refusal): void;
+  /** Told how long a request waited that had to, when it got its place. Milliseconds. */
+  onWaited?: ((milliseconds: number) => void) | undefined;
+  /** Told how long a request had its place. Milliseconds. */
+  onDone?: ((tenantId: bigint, milliseconds: number) => void) | undefined;
+}
+
+/** What a tenant had too much of: requests that wait (`queue`), or wait too long (`wait`), or answers that nobody reads. */
+export type RefusalCause = 'queue' | 'wait' | 'unread';
+
+export interface Refusal {
+  tenantId: bigint;
+  cause: RefusalCause;
+  /** For the client and the log. */
+  reason: string;
 }
 
 /** A tenant asks for more at once than is its share. The request costs it nothing of its limits. */
@@ -32,6 +46,8 @@ export interface FairUse {
    * @throws FairUseRefused when too many of the tenant's wait already, or it waited too long
    */
   run<Result>(tenantId: bigint, work: () => Promise<Result>): Promise<Result>;
+  /** Requests that wait for a place. */
+  readonly waiting: number;
 }
 
 interface Waiting {
@@ -53,7 +69,8 @@ const weightOfLast = 0.2;
  * Keeps one tenant from using the database up (docs/decisions/fair-use.md): each holds a share of the places, the
  * tenants that wait are served in turn, and within a tenant who came first goes first.
  */
-export function createFairUse({ places, share, workMs, longestQueue, waitMs, onRefused }: FairUseOptions): FairUse {
+export function createFairUse(options: FairUseOptions): FairUse {
+  const { places, share, workMs, longestQueue, waitMs, onRefused, onWaited, onDone } = options;
   const ofTenant = Math.max(1, Math.floor(places * share));
   /** In the order of their turns. */
   const lines = new Map<bigint, Line>();
@@ -63,22 +80,26 @@ export function createFairUse({ places, share, workMs, longestQueue, waitMs, onR
     return running < Math.min(ofTenant, Math.max(1, Math.floor(workMs / usualMs)));
   }
 
-  function refuse(tenantId: bigint, reason: string): FairUseRefused {
-    onRefused({ tenantId, reason });
-    return new FairUseRefused(reason);
+  function refuse(refusal: Refusal): FairUseRefused {
+    onRefused(refusal);
+    return new FairUseRefused(refusal.reason);
   }
 
   function wait(tenantId: bigint, { waiting }: Line): Promise<void> {
-    if (waiting.size >= longestQueue) throw refuse(tenantId, `${waiting.size} more are waiting`);
+    if (waiting.size >= longestQueue) {
+      throw refuse({ tenantId, cause: 'queue', reason: `${waiting.size} more are waiting` });
+    }
+    const since = performance.now();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting.delete(mine);
-        reject(refuse(tenantId, `this one has waited ${waitMs} ms`));
+        reject(refuse({ tenantId, cause: 'wait', reason: `this one has waited ${waitMs} ms` }));
       }, waitMs);
       const mine = {
         start() {
           clearTimeout(timer);
           waiting.delete(mine);
+          onWaited?.(performance.now() - since);
           resolve();
         },
       };
@@ -123,11 +144,17 @@ export function createFairUse({ places, share, workMs, longestQueue, waitMs, onR
         try {
           return await work();
         } finally {
-          giveBack(line, performance.now() - began);
+          const tookMs = performance.now() - began;
+          giveBack(line, tookMs);
+          onDone?.(tenantId, tookMs);
         }
       } finally {
         if (line.running === 0 && line.waiting.size === 0) lines.delete(tenantId);
       }
+    },
+
+    get waiting() {
+      return [...lines.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
     },
   };
 }

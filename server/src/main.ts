@@ -4,7 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { seed } from '../../prisma/seed.ts';
 import { buildApp } from './app.ts';
 import { atMost } from './at-most.ts';
-import { greeting } from './banner.ts';
+import { greet } from './banner.ts';
 import type { Pool } from './database/pool.ts';
 import { Reachability } from './database/reachability.ts';
 import { assertWalls } from './database/roles.ts';
@@ -13,6 +13,9 @@ import { codeOf } from './error-code.ts';
 import { type Health, type HealthCheck, Lifecycle } from './health.ts';
 import { type Door, openDoor } from './http/door.ts';
 import { createLogger } from './http/logger.ts';
+import { measureDatabases } from './operations/database-metrics.ts';
+import { measureDeliveries } from './operations/delivery-metrics.ts';
+import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metrics.ts';
 import { openOperationsServer } from './operations/server.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime } from './runtime.ts';
@@ -28,6 +31,7 @@ async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
   const { HOST, PORT, OPERATIONS_HOST, OPERATIONS_PORT, ROLES } = settings;
   const logger = createLogger(settings.LOG_LEVEL);
   const checks: HealthCheck[] = [];
+  let metrics: Metrics | undefined;
   const stops: Stop[] = [];
   const stop: Stop = async (drainMs) => {
     for (const each of stops.splice(0).reverse()) await each(drainMs);
@@ -37,6 +41,8 @@ async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
     let operationsOrigin: string | undefined;
     if (OPERATIONS_PORT !== undefined) {
       const operations = openOperationsServer({ logger, lifecycle, checks });
+      metrics = createMetrics(checks);
+      addMetricsRoutes(operations, metrics);
       stops.push(() => operations.close());
       operationsOrigin = await listen(operations, {
         setting: 'OPERATIONS_PORT',
@@ -64,6 +70,7 @@ async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
     const { databases, prisma, boss, embedded } = runtime;
     checks.unshift({ name: 'database', look: () => lookAt(databases.system.pool) });
     await databases.requests.pool.lend(assertWalls);
+    if (metrics !== undefined) measureDatabases(metrics, databases);
     const demo = embedded ? await seed(prisma) : undefined;
     // Deliveries end while requests are drained: no other process waits for this one to take note of it.
     const roles: Stop[] = [];
@@ -71,13 +78,14 @@ async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
       await Promise.all(roles.map((each) => each(drainMs)));
     });
     if (ROLES.includes('worker')) {
-      roles.push(await startWebhooks({ ...runtime, logger, checks }));
+      const observer = metrics && measureDeliveries(metrics, databases.system.pool);
+      roles.push(await startWebhooks({ ...runtime, logger, checks, observer }));
       const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
       await scheduleTotalsCheck(boss, { ...runtime, onWrong });
     }
     if (door !== undefined) {
       const { app, lead } = door;
-      const api = await buildApp({ ...runtime, logger, settings, lifecycle, checks });
+      const api = await buildApp({ ...runtime, logger, settings, lifecycle, checks, metrics });
       roles.push(async (drainMs) => {
         await sleep(drainMs);
         await app.close();
@@ -87,8 +95,7 @@ async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
       lead(api);
     }
     lifecycle.enter('ready');
-    logger.info({ origin, operationsOrigin }, 'ready');
-    process.stdout.write(greeting({ origin, operationsOrigin, settings, demo }));
+    greet({ origin, operationsOrigin, settings, demo }, logger);
     return stop;
   } catch (error) {
     await stop(0);

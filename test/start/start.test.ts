@@ -54,7 +54,7 @@ function start(env: Record<string, string>, cwd?: string): Started {
   const ready = new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk;
-      const address = /^ {2}API +(http\S+)\/api\/public\/v1$/m.exec(output)?.[1];
+      const address = /"api":"(http[^"]+)\/api\/public\/v1"/.exec(output)?.[1];
       if (address !== undefined) resolve(address);
     };
     child.stdout.on('data', read);
@@ -92,6 +92,19 @@ describe('start', () => {
       `curl -H 'Authorization: Bearer ${key}' '${address}/api/public/v1/tickets?perPage=3'`,
     );
     expect(first.output()).toContain(`${address}/docs`);
+    // Nobody watches: whatever gathers the log can read each line of it.
+    const lines = first
+      .output()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: 30,
+        msg: 'The ITSM API is running.',
+        demo: expect.objectContaining({ tenant: 'Acme Corporation', key }),
+      }),
+    );
     const made = { users: 3, tickets: 40, assets: 12, projects: 3 };
     expect(await totals(address, key)).toEqual(made);
 
@@ -197,8 +210,8 @@ describe('start', () => {
     });
     const address = await server.ready;
     expect(server.output()).toContain(
-      '\n  Uses   at most 17 connections to PostgreSQL: 4 for requests (DATABASE_POOL_SIZE), 2 for key look-up (ROLES), ' +
-        '8 for deliveries and jobs (ROLES), 2 for listening (ROLES), 1 for the nightly check (ROLES)\n',
+      '"uses":"at most 17 connections to PostgreSQL: 4 for requests (DATABASE_POOL_SIZE), 2 for key look-up (ROLES), ' +
+        '8 for deliveries and jobs (ROLES), 2 for listening (ROLES), 1 for the nightly check (ROLES)"',
     );
 
     const client = new pg.Client({ connectionString: database.url, application_name: 'test' });

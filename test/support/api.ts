@@ -7,6 +7,7 @@ import { openJobs } from '@itsm-api/server/database/jobs.ts';
 import { type Database, openSystemDatabase, type PrismaClient } from '@itsm-api/server/database/prisma.ts';
 import { readSettings } from '@itsm-api/server/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import type { Metrics } from '@itsm-api/server/operations/metrics.ts';
 import { createWaker, openDispatchJobs } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
 import { createTargetPolicy } from '@itsm-api/server/webhooks/target.ts';
@@ -28,6 +29,8 @@ export interface ApiOptions {
   clock?: () => number;
   /** Where the log goes; nowhere unless a test reads it. */
   logger?: Logger;
+  /** Where it is counted what happens. */
+  metrics?: Metrics;
 }
 
 export interface Call {
@@ -72,6 +75,7 @@ export async function startApi({
   now = () => new Date(),
   clock,
   logger,
+  metrics,
 }: ApiOptions = {}): Promise<Api> {
   const own = ownDatabase ? await cloneDatabase() : undefined;
   const url = databaseUrl ?? own?.url ?? (await workerDatabaseUrl());
@@ -117,6 +121,7 @@ export async function startApi({
     services,
     logger: logger ?? createLogger('silent'),
     settings,
+    metrics,
     ...(clock && { clock }),
   });
   await app.ready();

@@ -94,6 +94,12 @@ export class Connection extends pg.Client implements WatchedConnection {
     return Reflect.apply(super.query, this, args);
   }
 
+  /** How many statements PostgreSQL keeps prepared on it. */
+  get preparedStatements(): number {
+    const { connection } = this as unknown as { connection: { parsedStatements: Record<string, string> } };
+    return Object.keys(connection.parsedStatements).length;
+  }
+
   overdueSince(now: number): number | undefined {
     const limit = this.#options.timeouts.statementMs + answerGraceMs;
     return this.#askedAt !== undefined && now - this.#askedAt > limit ? this.#askedAt : undefined;

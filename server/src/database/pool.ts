@@ -15,9 +15,20 @@ export interface PoolOptions extends ConnectionOptions {
  * transaction (`inTransaction`) goes to that one's connection, so that Prisma, who knows of pools alone, takes part in it.
  */
 export class Pool extends pg.Pool {
+  /** Told, where somebody measures, how long a connection was waited for, in vain too. Milliseconds. */
+  onLent: ((waitedMs: number) => void) | undefined;
+  readonly #open = new Set<Connection>();
+
   constructor({ onConnectionError, ...options }: PoolOptions) {
     super({ ...options, connectionTimeoutMillis: 5000, Client: Connection as never });
     this.on('error', onConnectionError);
+    this.on('connect', (connection: unknown) => this.#open.add(connection as Connection));
+    this.on('remove', (connection: unknown) => this.#open.delete(connection as Connection));
+  }
+
+  /** How many statements PostgreSQL keeps prepared, on all connections together. */
+  get preparedStatements(): number {
+    return [...this.#open].reduce((sum, connection) => sum + connection.preparedStatements, 0);
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
@@ -40,8 +51,20 @@ export class Pool extends pg.Pool {
   override connect(callback?: any): any {
     const transaction = this.#transaction();
     // The pool itself asks with a callback, for single statements.
-    if (transaction === undefined || callback !== undefined) return super.connect(callback);
+    if (transaction === undefined || callback !== undefined) return this.#lend(callback);
     return Promise.resolve(new NestedTransaction(transaction));
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: pg declares it for callbacks and for promises
+  #lend(callback?: any): any {
+    const { onLent } = this;
+    if (onLent === undefined) return super.connect(callback);
+    const asked = performance.now();
+    if (callback === undefined) return super.connect().finally(() => onLent(performance.now() - asked));
+    return super.connect((...lent) => {
+      onLent(performance.now() - asked);
+      callback(...lent);
+    });
   }
 
   /** Lends a connection for as long as `work` takes. */

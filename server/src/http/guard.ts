@@ -29,6 +29,8 @@ export interface GuardOptions {
   /** Where the windows of keys are counted, and how long they are. */
   store: RateLimitStore;
   windowSeconds: number;
+  /** Told of each request that is refused for the limits of its key, and by which windows. */
+  onLimited?: ((windows: ('global' | 'group')[]) => void) | undefined;
   services: Services;
 }
 
@@ -38,11 +40,11 @@ export interface GuardOptions {
  */
 export async function addGuard(
   app: FastifyInstance,
-  { keys, lastUsed, store, windowSeconds, services }: GuardOptions,
+  { keys, lastUsed, store, windowSeconds, onLimited, services }: GuardOptions,
 ): Promise<void> {
   app.decorateRequest('identity');
   app.decorateRequest('ctx');
-  const limiter = await createRateLimiter(app, store, windowSeconds);
+  const limiter = await createRateLimiter(app, store, windowSeconds, onLimited);
 
   app.decorateRequest('giveBack', function (reply) {
     return limiter.giveBack(this, reply);

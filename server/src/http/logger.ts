@@ -2,6 +2,11 @@ import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pin
 import pretty from 'pino-pretty';
 import type { Settings } from '../env.ts';
 
+/** Whether a person is watching what is printed; else each line of it is JSON, for whatever gathers logs. */
+export function isWatched(): boolean {
+  return process.stdout.isTTY;
+}
+
 /**
  * The log of the process: JSON lines on standard output, or readable ones where a person is watching.
  * @param destination where it goes instead
@@ -14,7 +19,7 @@ export function createLogger(level: Settings['LOG_LEVEL'], destination?: Destina
     serializers: { err: presentError },
   };
   if (destination !== undefined) return pino(options, destination);
-  if (process.stdout.isTTY) return pino(options, pretty({ sync: true, singleLine: true }));
+  if (isWatched()) return pino(options, pretty({ sync: true, singleLine: true }));
   // One write for many lines: one for each would take a tenth of a request's time. What is left is written at exit.
   return pino(options, pino.destination({ minLength: 4096, periodicFlush: 100 }));
 }

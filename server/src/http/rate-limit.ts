@@ -21,10 +21,12 @@ export interface RateLimiter {
   giveBack(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
+/** @param onRefused told of each request that is refused, and by which windows */
 export async function createRateLimiter(
   app: FastifyInstance,
   store: RateLimitStore,
   windowSeconds: number,
+  onRefused?: (windows: ('global' | 'group')[]) => void,
 ): Promise<RateLimiter> {
   // The plugin asks its store for one window and hands nothing else on: the two go beside it.
   const asked = new AsyncLocalStorage<FastifyRequest>();
@@ -55,7 +57,9 @@ export async function createRateLimiter(
       const { taken } = request;
       if (taken === undefined) throw new Error('The store was not asked.');
       setHeaders(reply, taken, windowSeconds);
-      if (!taken.isTaken) throw exceeded(taken, windowSeconds);
+      if (taken.isTaken) return;
+      onRefused?.((['global', 'group'] as const).filter((window) => taken[window].remaining === 0));
+      throw exceeded(taken, windowSeconds);
     },
 
     async giveBack(request, reply) {

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { FairUseRefused } from '../fair-use.ts';
+import { FairUseRefused, type Refusal } from '../fair-use.ts';
 
 interface UnreadAnswersOptions {
   /** How much of a tenant's answers may wait to be read by its clients. Bytes. */
   limit: number;
-  onRefused(refusal: { tenantId: bigint; reason: string }): void;
+  onRefused(refusal: Refusal): void;
 }
 
 /**
@@ -25,7 +25,7 @@ export function boundUnreadAnswers(app: FastifyInstance, { limit, onRefused }: U
     const { tenantId } = request.identity ?? {};
     if (tenantId === undefined || (unread.get(tenantId) ?? 0) <= limit) return done();
     const reason = `${unread.get(tenantId)} bytes of its answers wait to be read`;
-    onRefused({ tenantId, reason });
+    onRefused({ tenantId, cause: 'unread', reason });
     done(new FairUseRefused(reason));
   });
 

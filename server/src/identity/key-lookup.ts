@@ -34,16 +34,18 @@ export interface KeyLookup {
 interface LookupOptions {
   databases: Pick<Databases, 'requests' | 'keyLookups' | 'options'>;
   now: () => Date;
+  /** Told when a key is not looked up, since too many are that were not valid lately. */
+  onTurnedAway?: (() => void) | undefined;
 }
 
 /**
  * Finds keys by their hash and remembers them, for as long as a listener tells of every revocation within a second
  * (docs/decisions/keys.md). While the listener is down each request asks the database.
  */
-export function createKeyLookup({ databases, now }: LookupOptions): KeyLookup {
+export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;
   const cache = new Map<string, KeyIdentity>();
-  const queue = createLookupQueue({ atOnce: keyLookups.options.max });
+  const queue = createLookupQueue({ atOnce: keyLookups.options.max, onTurnedAway });
   let generation = 0;
 
   // The triggers in prisma/migrations notify on whatever may end a key: its own change, its user's or its tenant's.

@@ -8,6 +8,12 @@ const remembered = 10_000;
 /** How many look-ups of other keys may wait. */
 const longestQueue = 200;
 
+interface LookupQueueOptions {
+  atOnce: number;
+  /** Told of each look-up that is turned away. */
+  onTurnedAway?: (() => void) | undefined;
+}
+
 export interface LookupQueue {
   /**
    * Looks up a key in its turn; several who ask for the same key at once get one answer.
@@ -20,7 +26,7 @@ export interface LookupQueue {
  * Keys that were valid within the hour go first. Anybody can make up keys with a right checksum and send them without
  * limit, since a limit belongs to a key: they wait behind everybody else, and are turned away when they are too many.
  */
-export function createLookupQueue({ atOnce }: { atOnce: number }): LookupQueue {
+export function createLookupQueue({ atOnce, onTurnedAway }: LookupQueueOptions): LookupQueue {
   const queue = new PQueue({ concurrency: atOnce });
   const validAt = new Map<string, number>();
   const underWay = new Map<string, Promise<unknown>>();
@@ -39,6 +45,7 @@ export function createLookupQueue({ atOnce }: { atOnce: number }): LookupQueue {
   async function take<Found>(key: string, lookUp: () => Promise<Found>): Promise<Found> {
     const priority = Number(wasValid(key));
     if (priority === 0 && queue.sizeBy({ priority }) >= longestQueue) {
+      onTurnedAway?.();
       const message = 'Too many keys are being looked up that were not used lately. Try again in 1 second.';
       throw new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
     }

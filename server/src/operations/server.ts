@@ -35,7 +35,8 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
   return app;
 }
 
-async function look({ look }: HealthCheck): Promise<Health> {
+/** How it is, told in a second at most. */
+export async function look({ look }: HealthCheck): Promise<Health> {
   try {
     const late = sleep(patience, { ok: false, error: `no answer within ${patience} ms` }, { ref: false });
     return await Promise.race([look(), late]);

@@ -13,6 +13,8 @@ export interface ClaimedDelivery extends SubscriptionRef {
   claim: string;
   /** When it was claimed, by the clock of the database: that is when its attempt counts as begun. */
   claimedAt: Date;
+  /** Since when it was due, by `performance.now()` of this process. */
+  dueSince: number;
   /** Which attempt this is, from 1. */
   attempt: number;
   /** Whether it is the one that is tried while the circuit is half-open. */
@@ -41,6 +43,7 @@ interface Subscription extends SubscriptionRef {
 /** A due delivery as it is taken. */
 type Taken = SubscriptionRef &
   Pick<ClaimedDelivery, 'id' | 'attempt' | 'eventId' | 'eventType' | 'body'> & {
+    dueAt: Date;
     /** When it had been taken before, where the worker that had it never settled it. */
     lostAt: Date | null;
   };
@@ -52,6 +55,7 @@ type Taken = SubscriptionRef &
  */
 export function claimDue(prisma: PrismaClient, wanted: Wanted[]): Promise<ClaimedDelivery[]> {
   const claim = randomUUID();
+  const asked = performance.now();
   return prisma.$transaction(async (tx) => {
     const subscriptions = new Map((await readActive(tx, wanted)).map((row) => [refKey(row), row]));
     const circuitAt = (ref: SubscriptionRef) => {
@@ -73,11 +77,12 @@ export function claimDue(prisma: PrismaClient, wanted: Wanted[]): Promise<Claime
       probed.filter((each) => taken.some((delivery) => refKey(delivery) === refKey(each))),
     );
     await recordLost(tx, taken);
-    return taken.flatMap(({ lostAt: _, ...delivery }) => {
+    return taken.flatMap(({ lostAt: _, dueAt, ...delivery }) => {
       const found = subscriptions.get(refKey(delivery));
       if (found === undefined) return [];
       const { url, secret, now } = found;
-      return [{ ...delivery, claim, claimedAt: now, probe: probes.has(refKey(delivery)), url, secret }];
+      const dueSince = asked - (now.getTime() - dueAt.getTime());
+      return [{ ...delivery, claim, claimedAt: now, dueSince, probe: probes.has(refKey(delivery)), url, secret }];
     });
   });
 }
@@ -110,7 +115,8 @@ async function takeDue(tx: Prisma.TransactionClient, claim: string, wanted: Want
       SELECT d.*
       FROM json_to_recordset(${batch(wanted)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint, slots int)
       CROSS JOIN LATERAL (
-        SELECT tenant_id, id, event_id, CASE WHEN claim IS NOT NULL THEN next_attempt_at END AS lease_end FROM deliveries
+        SELECT tenant_id, id, event_id, next_attempt_at AS due_at,
+          CASE WHEN claim IS NOT NULL THEN next_attempt_at END AS lease_end FROM deliveries
         WHERE tenant_id = w."tenantId" AND subscription_id = w."subscriptionId"
           AND state = 'PENDING' AND next_attempt_at <= now()
         ORDER BY next_attempt_at LIMIT w.slots
@@ -123,7 +129,7 @@ async function takeDue(tx: Prisma.TransactionClient, claim: string, wanted: Want
     FROM due JOIN events e ON e.tenant_id = due.tenant_id AND e.id = due.event_id
     WHERE d.tenant_id = due.tenant_id AND d.id = due.id
     RETURNING d.tenant_id AS "tenantId", d.id, d.subscription_id AS "subscriptionId", d.attempts AS attempt,
-      e.public_id AS "eventId", e.type AS "eventType", e.body,
+      e.public_id AS "eventId", e.type AS "eventType", e.body, due.due_at AS "dueAt",
       due.lease_end - ${claimLease}::int * interval '1 millisecond' AS "lostAt"`;
 }
 

@@ -16,6 +16,8 @@ interface SettlerOptions {
   prisma: PrismaClient;
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
   isOutage(error: unknown): boolean;
+  /** Told of each attempt that was recorded. */
+  onSettled?(settled: Settled): void;
 }
 
 const batchSize = 500;
@@ -25,7 +27,7 @@ const gatherFor = 5;
 const retryAfter = 500;
 
 /** Settles attempts in batches. What the database didn't take is tried again until it does. */
-export function createSettler({ prisma, logger, isOutage }: SettlerOptions): Settler {
+export function createSettler({ prisma, logger, isOutage, onSettled: tell }: SettlerOptions): Settler {
   const waiting: { settlement: Settlement; onSettled: () => void }[] = [];
   /** What attempts told of subscriptions that were locked. */
   let unrecorded: SubscriptionSign[] = [];
@@ -44,7 +46,10 @@ export function createSettler({ prisma, logger, isOutage }: SettlerOptions): Set
       const result = await settle(prisma, settlements, unrecorded);
       unrecorded = result.unrecorded;
       for (const { onSettled } of waiting.splice(0, batch.length)) onSettled();
-      for (const settled of result.settled) warnOfFailure(logger, settled);
+      for (const settled of result.settled) {
+        warnOfFailure(logger, settled);
+        tell?.(settled);
+      }
       return waiting.length >= batchSize;
     },
   });

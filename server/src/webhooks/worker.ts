@@ -11,6 +11,7 @@ import { createLoop, type Loop, type LoopHealth } from './loop.ts';
 import { cancelPending, findPending } from './pending.ts';
 import { RoundRobin } from './round-robin.ts';
 import type { SecretCipher } from './secret-cipher.ts';
+import type { Settled } from './settle.ts';
 import { createSettler, type Settler } from './settler.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 import type { TargetPolicy } from './target.ts';
@@ -27,6 +28,18 @@ export interface WorkerOptions {
   /** The process's clock, which dates signatures and nothing else. */
   now(): Date;
   limits?: InFlightLimits;
+  observer?: WorkerObserver | undefined;
+}
+
+/** Who watches a worker at work. */
+export interface WorkerObserver {
+  onBegin(delivery: ClaimedDelivery): void;
+  /** The receiver has it, so many milliseconds after it was due. */
+  onReceived(delivery: ClaimedDelivery, milliseconds: number): void;
+  /** The attempt was recorded. */
+  onSettled(settled: Settled): void;
+  /** Nothing of it is under way any more. */
+  onEnd(delivery: ClaimedDelivery): void;
 }
 
 /** How often a worker looks for jobs when nobody wakes it, and how many it takes at a time. Milliseconds. */
@@ -59,12 +72,12 @@ export class Worker {
   #inactive: SubscriptionRef[] = [];
 
   constructor(options: WorkerOptions) {
-    const { logger, isOutage } = options;
+    const { logger, isOutage, observer } = options;
     const loop = (name: string, interval: number, step: () => Promise<boolean>) =>
       createLoop({ name, interval, logger, isOutage, step });
     this.#options = options;
     this.#inFlight = new InFlight(options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 });
-    this.#settler = createSettler(options);
+    this.#settler = createSettler({ ...options, ...(observer && { onSettled: observer.onSettled }) });
     this.#pump = loop('deliver', pollInterval, () => this.#takeAndSend());
     this.#sweep = loop('sweep', sweepInterval, () => this.#addDue());
     this.#cancel = loop('cancel', cancelInterval, () => this.#cancelSome());
@@ -116,11 +129,15 @@ export class Worker {
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<void> {
+    const { observer } = this.#options;
     this.#inFlight.begin(delivery);
+    observer?.onBegin(delivery);
     const outcome = await attemptDelivery(this.#options, delivery);
+    if (outcome.delivered) observer?.onReceived(delivery, performance.now() - delivery.dueSince);
     this.#inFlight.trust(delivery, outcome.delivered);
     await this.#settler.add({ delivery, outcome });
     this.#inFlight.end(delivery);
+    observer?.onEnd(delivery);
     this.wake();
   }
 

@@ -1,0 +1,152 @@
+import { readFile } from 'node:fs/promises';
+import { pathPrefix } from '@itsm-api/contract';
+import { parser } from '@prometheus-io/lezer-promql';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { steadyPort } from '../faults/postgres.ts';
+import { type ServerProcess, spawnServer } from '../faults/server.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { type Scraped, scraped } from './scraped.ts';
+
+/*
+ * The alerts and the dashboard, beside what a process really answers: a metric that was renamed would leave them silent.
+ */
+const root = new URL('../../', import.meta.url);
+const readText = (name: string) => readFile(new URL(name, root), 'utf8');
+
+interface Rule {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string; runbook: string };
+}
+
+interface Panel {
+  title: string;
+  targets?: { expr: string }[];
+}
+
+/** What Prometheus makes of a target itself. */
+const ofPrometheus = new Set(['up']);
+const labelsOfTargets = ['job', 'instance'];
+
+let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let server: ServerProcess;
+let operations: string;
+let answered: Scraped;
+let rules: Rule[];
+let panels: Panel[];
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  const [port, operationsPort] = [await steadyPort(), await steadyPort()];
+  server = spawnServer({
+    DATABASE_URL: database.url,
+    WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+    DRAIN_SECONDS: '0',
+    PORT: String(port),
+    OPERATIONS_PORT: String(operationsPort),
+  });
+  await server.ready;
+  operations = `http://127.0.0.1:${operationsPort}`;
+  await fetch(`http://127.0.0.1:${port}${pathPrefix}/ping`);
+  answered = scraped(await (await fetch(`${operations}/metrics`)).text());
+  rules = parse(await readText('deploy/prometheus-alerts.yaml')).groups.flatMap(
+    (group: { rules: Rule[] }) => group.rules,
+  );
+  panels = JSON.parse(await readText('deploy/grafana-dashboard.json')).panels;
+}, 60_000);
+afterAll(async () => {
+  server.child.kill('SIGTERM');
+  await server.exited;
+  await database.drop();
+});
+
+/** The metrics that an expression names, and the labels that it asks of each, or groups by. @throws when it can't be read */
+function readExpression(expr: string): { metric: string; labels: string[] }[] {
+  const text = expr.replaceAll('$__rate_interval', '5m');
+  const found: { metric: string; labels: string[] }[] = [];
+  const grouping: string[] = [];
+  parser.parse(text).iterate({
+    enter({ name, type, from, to, node }) {
+      if (type.isError) throw new Error(`Not PromQL at ${from}: ${expr}`);
+      const word = text.slice(from, to);
+      if (name === 'Identifier' && node.parent?.name === 'VectorSelector') found.push({ metric: word, labels: [] });
+      if (name !== 'LabelName') return;
+      if (node.parent?.name === 'GroupingLabels') grouping.push(word);
+      else found.at(-1)?.labels.push(word);
+    },
+  });
+  if (found.length === 0) throw new Error(`Names no metric: ${expr}`);
+  return found.map(({ metric, labels }) => ({ metric, labels: [...labels, ...grouping] }));
+}
+
+/** What is wrong with an expression, beside what the process answers. */
+function faultsOf(expr: string): string[] {
+  return readExpression(expr).flatMap(({ metric, labels }) => {
+    if (ofPrometheus.has(metric)) return [];
+    const base = metric.replace(/_(bucket|sum|count)$/, '');
+    if (!answered.types.has(metric) && answered.types.get(base) !== 'histogram')
+      return [`there is no ${metric}: ${expr}`];
+    // A histogram that nothing was observed of has no series yet, and with them no labels.
+    const known = answered.values(metric).length === 0 ? undefined : answered.labelsOf(metric);
+    const unknown = labels.filter((label) => known?.has(label) === false && !labelsOfTargets.includes(label));
+    return unknown.map((label) => `${metric} has no label ${label}: ${expr}`);
+  });
+}
+
+it('a mistake in an expression is found', () => {
+  expect(faultsOf('sum(itsm_deliveries_due)')).toEqual([]);
+  expect(faultsOf('sum(rate(itsm_http_request_total[5m]))')).toHaveLength(1);
+  expect(faultsOf('itsm_deliveries_total{result="failed"}')).toHaveLength(1);
+  expect(() => faultsOf('sum(itsm_deliveries_due')).toThrow('Not PromQL');
+});
+
+it('every alert asks for what there is, and leads to what to do', async () => {
+  const headings = [...(await readText('docs/operations.md')).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  expect(rules.length).toBeGreaterThan(5);
+  for (const { alert, expr, labels, annotations } of rules) {
+    expect(faultsOf(expr), alert).toEqual([]);
+    expect(['page', 'ticket'], alert).toContain(labels.severity);
+    const [page, anchor] = annotations.runbook.split('#');
+    expect(page, alert).toBe('docs/operations.md');
+    expect(headings, alert).toContain(anchor);
+  }
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+});
+
+it('every panel of the dashboard shows what there is', () => {
+  const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  expect(shown.length).toBeGreaterThan(15);
+  expect(shown.flatMap(faultsOf)).toEqual([]);
+  // And the other way round: nothing of ours is counted for nobody.
+  const used = new Set(
+    [...shown, ...rules.map(({ expr }) => expr)].flatMap((expr) => readExpression(expr).map(({ metric }) => metric)),
+  );
+  const ours = [...answered.types].filter(([name]) => name.startsWith('itsm_'));
+  const unused = ours.filter(([name, type]) => !used.has(type === 'histogram' ? `${name}_bucket` : name));
+  expect(unused).toEqual([]);
+});
+
+it('a process tells of itself, and of what it stands on', async () => {
+  for (const check of ['database', 'migrations', 'keyListener', 'rateLimitStore', 'wakeListener', 'workerLoops']) {
+    expect(answered.value('itsm_check_ok', { check }), check).toBeDefined();
+  }
+  expect(answered.value('itsm_check_ok', { check: 'database' })).toBe(1);
+  expect(answered.value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
+  expect(answered.value('itsm_deliveries_due')).toBe(0);
+  expect(
+    answered.value('itsm_http_requests_total', { method: 'GET', route: `${pathPrefix}/ping`, status: '200' }),
+  ).toBe(1);
+  expect(await (await fetch(`${operations}/tenants`)).json()).toEqual({
+    minutes: 5,
+    requests: [],
+    connectionMs: [],
+    deliveries: [],
+  });
+});

@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto';
+import { measureDatabases } from '@itsm-api/server/operations/database-metrics.ts';
+import { measureDeliveries } from '@itsm-api/server/operations/delivery-metrics.ts';
+import { addMetricsRoutes, createMetrics, type Metrics } from '@itsm-api/server/operations/metrics.ts';
+import { createTenantUsage } from '@itsm-api/server/operations/tenant-usage.ts';
+import { readBacklog } from '@itsm-api/server/webhooks/backlog.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
+import Fastify from 'fastify';
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Api, type ApiOptions, startApi } from '../support/api.ts';
+import { eventually, startReceiver, startSender } from '../support/receiver.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { type Scraped, scraped } from './scraped.ts';
+
+/** Called last first. */
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+interface Measured {
+  api: Api;
+  metrics: Metrics;
+  scrape(): Promise<Scraped>;
+  tenants(): Promise<Record<string, { tenantId: number; requests: number }[]>>;
+}
+
+/** An API that is measured as `start` does. */
+async function measuredApi(options: ApiOptions = {}): Promise<Measured> {
+  const metrics = createMetrics([]);
+  const api = await startApi({ ...options, metrics });
+  stops.push(() => api.close());
+  measureDatabases(metrics, api.databases);
+  return { api, metrics, ...asked(metrics) };
+}
+
+function asked(metrics: Metrics): Pick<Measured, 'scrape' | 'tenants'> {
+  const server = Fastify();
+  addMetricsRoutes(server, metrics);
+  stops.push(() => server.close());
+  return {
+    async scrape() {
+      const { statusCode, body, headers } = await server.inject('/metrics');
+      expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+      return scraped(body);
+    },
+    tenants: async () => (await server.inject('/tenants')).json(),
+  };
+}
+
+describe('requests', () => {
+  it('are counted by route and status, and timed', async () => {
+    const { api, scrape } = await measuredApi();
+    const workspace = await createWorkspace(api);
+    const { id } = await workspace.createTicket();
+    for (const path of [`/tickets/${id}`, `/tickets/${id}`, '/tickets/99999999', '/tickets?status=NONE', '/nothing']) {
+      await workspace.call('GET', path);
+    }
+    await api.call({ method: 'GET', path: '/api/public/v1/tickets' });
+    // Who asks for the health of the process asks nothing of the API.
+    await api.call({ method: 'GET', path: '/readyz' });
+
+    const { value, values } = await scrape();
+    const counted = (method: string, route: string, status: number) =>
+      value('itsm_http_requests_total', { method, route, status: String(status) });
+    expect(counted('POST', '/api/public/v1/tickets', 201)).toBe(1);
+    expect(counted('GET', '/api/public/v1/tickets/:id', 200)).toBe(2);
+    expect(counted('GET', '/api/public/v1/tickets/:id', 404)).toBe(1);
+    expect(counted('GET', '/api/public/v1/tickets', 400)).toBe(1);
+    expect(counted('GET', '/api/public/v1/tickets', 401)).toBe(1);
+    expect(counted('GET', 'unknown', 404)).toBe(1);
+    const byId = { method: 'GET', route: '/api/public/v1/tickets/:id' };
+    expect(value('itsm_http_request_duration_seconds_count', byId)).toBe(3);
+    const seconds = value('itsm_http_request_duration_seconds_sum', byId);
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThan(10);
+    expect(values('itsm_http_requests_total').reduce((sum, each) => sum + each, 0)).toBe(7);
+  });
+
+  it('make no more series, however many tenants, keys, paths and methods there are', async () => {
+    const { api, scrape, tenants } = await measuredApi();
+    const askOf = async (workspace: Workspace) => {
+      const { id } = await workspace.createTicket();
+      const keys = await Promise.all([1, 2, 3].map(() => workspace.createKey()));
+      for (const key of [workspace.key, ...keys, 'itsm_unknown']) {
+        const request = { key, path: `/api/public/v1/tickets/${id}` };
+        for (const method of ['GET', 'PATCH']) await api.call({ ...request, method, body: { title: 'Another' } });
+        for (const method of ['GET', 'PROPFIND', 'LOCK', 'COPY', 'MKCOL']) {
+          await api.call({ ...request, method, path: `/${randomUUID()}` });
+        }
+      }
+      return workspace;
+    };
+    const first = await askOf(await createWorkspace(api));
+    const before = await scrape();
+    const others = [];
+    for (let i = 0; i < 20; i++) others.push(await askOf(await createWorkspace(api)));
+    const after = await scrape();
+
+    const ofUs = (names: string[]) => names.filter((name) => name.startsWith('itsm_'));
+    expect(ofUs(after.series)).toEqual(ofUs(before.series));
+    expect(after.value('itsm_http_requests_total', { method: 'OTHER', route: 'unknown', status: '404' })).toBe(21 * 20);
+    for (const { key } of [first, ...others]) expect(after.text).not.toContain(key);
+    const labels = [...after.types.keys()].flatMap((name) =>
+      ['', '_bucket'].flatMap((suffix) => [...after.labelsOf(name + suffix)]),
+    );
+    const bounded = ['method', 'route', 'status', 'pool', 'window', 'reason', 'le'];
+    const ofNode = ['version', 'major', 'minor', 'patch', 'kind', 'space', 'type'];
+    expect([...new Set(labels)].filter((label) => ![...bounded, ...ofNode].includes(label))).toEqual([]);
+
+    const { requests } = await tenants();
+    expect(requests).toHaveLength(10);
+    for (const each of requests ?? []) expect(each.requests).toBe(1 + 4 * 2);
+  });
+
+  it('are counted by window when they are refused for the limits of their key', async () => {
+    const { api, scrape } = await measuredApi({ env: { RATE_LIMIT_GLOBAL: '5', RATE_LIMIT_GROUP: '3' } });
+    const { call } = await createWorkspace(api);
+    const refused = async () => {
+      const { value } = await scrape();
+      return ['global', 'group'].map((window) => value('itsm_rate_limit_refusals_total', { window }));
+    };
+    expect(await refused()).toEqual([0, 0]);
+    for (let i = 0; i < 5; i++) await call('GET', '/tickets');
+    expect(await refused()).toEqual([0, 2]);
+    for (let i = 0; i < 3; i++) await call('GET', '/users');
+    expect(await refused()).toEqual([1, 2]);
+    await call('GET', '/tickets');
+    expect(await refused()).toEqual([2, 3]);
+  });
+
+  it('are counted while they wait for their turn, and when they are refused for fair use', async () => {
+    const { api, scrape, tenants } = await measuredApi({
+      env: { DATABASE_POOL_SIZE: '4', FAIR_USE_SHARE: '0.25', FAIR_USE_QUEUE: '1', FAIR_USE_WAIT_MS: '1500' },
+    });
+    const workspace = await createWorkspace(api);
+    await workspace.createTicket();
+    const lock = new pg.Client({ connectionString: api.databaseUrl });
+    await lock.connect();
+    stops.push(() => lock.end());
+    const whileCreatesWait = async (work: () => Promise<void>) => {
+      await lock.query('BEGIN');
+      await lock.query('SELECT FROM ticket_sequences WHERE tenant_id = $1 FOR UPDATE', [workspace.tenantId]);
+      await work();
+      await lock.query('ROLLBACK');
+    };
+    const create = () => workspace.call('POST', '/tickets', ticket);
+    const asked: ReturnType<typeof create>[] = [];
+    const refused = async () => {
+      const { value } = await scrape();
+      return ['queue', 'wait', 'unread', 'keys'].map((reason) => value('itsm_fair_use_refusals_total', { reason }));
+    };
+
+    await whileCreatesWait(async () => {
+      asked.push(create(), create());
+      await eventually(async () => expect((await scrape()).value('itsm_fair_use_waiting')).toBe(1));
+      const { value } = await scrape();
+      expect(value('itsm_database_connections_in_use', { pool: 'requests' })).toBe(1);
+      expect((await create()).status).toBe(429);
+      expect(await refused()).toEqual([1, 0, 0, 0]);
+      await eventually(async () => expect(await refused()).toEqual([1, 1, 0, 0]));
+    });
+    await Promise.all(asked);
+    await whileCreatesWait(async () => {
+      asked.push(create(), create());
+      await eventually(async () => expect((await scrape()).value('itsm_fair_use_waiting')).toBe(1));
+    });
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([201, 429, 201, 201]);
+    const { value } = await scrape();
+    expect(value('itsm_fair_use_waiting')).toBe(0);
+    expect(value('itsm_fair_use_wait_seconds_count')).toBe(1);
+
+    const [most] = (await tenants()).connectionMs ?? [];
+    expect(most).toMatchObject({ tenantId: Number(workspace.tenantId), requests: 6 });
+    expect(most).toHaveProperty(
+      'connectionMs',
+      expect.toSatisfy((spent: number) => spent > 1500),
+    );
+  });
+});
+
+it('connections are told by purpose, with who waited for them and what is prepared on them', async () => {
+  const { api, scrape } = await measuredApi({ env: { DATABASE_POOL_SIZE: '3' } });
+  const workspace = await createWorkspace(api);
+  await workspace.createTicket();
+  await workspace.call('GET', '/tickets');
+
+  const { value } = await scrape();
+  const requests = { pool: 'requests' };
+  expect(value('itsm_database_connections_max', requests)).toBe(3);
+  expect(value('itsm_database_connections_max', { pool: 'keys' })).toBe(2);
+  expect(value('itsm_database_connections_in_use', requests)).toBe(0);
+  expect(value('itsm_database_connections_idle', requests)).toBeGreaterThan(0);
+  expect(value('itsm_database_connections_waiting', requests)).toBe(0);
+  expect(value('itsm_database_connection_wait_seconds_count', requests)).toBeGreaterThanOrEqual(2);
+  expect(value('itsm_database_connection_wait_seconds_count', { pool: 'keys' })).toBeGreaterThanOrEqual(1);
+  const { rows } = await api.databases.requests.pool.lend((connection) =>
+    connection.query("SELECT count(*)::int AS count FROM pg_prepared_statements WHERE name <> 'itsm_set_tenant'"),
+  );
+  expect(value('itsm_database_prepared_statements', requests)).toBe(rows[0].count);
+});
+
+it('deliveries are counted by outcome and timed, and the backlog is told', { timeout: 40_000 }, async () => {
+  const sender = await startSender();
+  stops.push(() => sender.close());
+  const { api, workspace } = sender;
+  const { pool } = api.databases.system;
+  const [good, bad] = [await startReceiver(), await startReceiver((_, response) => response.writeHead(500).end())];
+  stops.push(() => Promise.all([good.close(), bad.close()]));
+  expect(await readBacklog(pool)).toMatchObject({ due: 0, waiting: 0, oldestDueSeconds: 0 });
+
+  const { id: deliverable } = await workspace.createWebhook({ url: good.url });
+  const { id: failing } = await workspace.createWebhook({ url: bad.url });
+  const { id: off } = await workspace.createWebhook({ url: good.url });
+  for (let i = 0; i < 3; i++) await workspace.createTicket();
+  await api.prisma.webhookSubscription.updateMany({ where: { id: off }, data: { active: false } });
+  await sender.age(120_000);
+  const backlog = await readBacklog(pool);
+  expect(backlog).toMatchObject({ due: 6, waiting: 3, jobs: { 'webhook-dispatch': 3, 'webhook-retention': 0 } });
+  expect(backlog.oldestDueSeconds).toBeGreaterThanOrEqual(120);
+  expect(backlog.oldestDueSeconds).toBeLessThan(140);
+
+  const metrics = createMetrics([]);
+  const { scrape, tenants } = asked(metrics);
+  const observer = measureDeliveries(metrics, pool);
+  const stop = await startWebhooks({ ...api, logger: pino({ level: 'silent' }), observer });
+  stops.push(stop);
+  await sender.settled(deliverable);
+  await eventually(async () => {
+    const { value } = await scrape();
+    expect(value('itsm_deliveries_total', { outcome: 'delivered' })).toBe(3);
+    expect(value('itsm_deliveries_total', { outcome: 'failed' })).toBe(3);
+    expect(value('itsm_delivery_attempts_in_flight')).toBe(0);
+  });
+  const first = await scrape();
+  expect(first.value('itsm_delivery_receipt_seconds_count')).toBe(3);
+  expect(first.value('itsm_delivery_receipt_seconds_sum')).toBeGreaterThanOrEqual(3 * 120);
+  expect(first.value('itsm_deliveries_total', { outcome: 'exhausted' })).toBe(0);
+  expect(first.value('itsm_deliveries_due')).toBeDefined();
+  expect(first.value('itsm_jobs_waiting', { queue: 'webhook-dispatch' })).toBeDefined();
+  expect((await tenants()).deliveries).toMatchObject([{ tenantId: Number(workspace.tenantId), deliveries: 6 }]);
+
+  // One more, at once: its time is that of the way, from the change to the answer.
+  await workspace.createTicket();
+  await eventually(() => expect(good.received).toHaveLength(4));
+  await eventually(async () => expect((await scrape()).value('itsm_delivery_receipt_seconds_count')).toBe(4));
+  const sums = [first, await scrape()].map(({ value }) => value('itsm_delivery_receipt_seconds_sum') ?? 0);
+  expect((sums[1] ?? 0) - (sums[0] ?? 0)).toBeGreaterThan(0);
+  expect((sums[1] ?? 0) - (sums[0] ?? 0)).toBeLessThan(5);
+
+  // What failed waits, and is not due though its time comes while the circuit is open.
+  await stop();
+  await api.prisma.webhookSubscription.updateMany({
+    where: { id: failing },
+    data: { openUntil: new Date(Date.now() + 3_600_000) },
+  });
+  await sender.age(1_000_000);
+  await api.prisma.webhookSubscription.updateMany({
+    where: { id: failing },
+    data: { openUntil: new Date(Date.now() + 3_600_000) },
+  });
+  const left = await api.prisma.delivery.count({ where: { state: 'PENDING' } });
+  expect(left).toBeGreaterThanOrEqual(3);
+  expect(await readBacklog(pool)).toMatchObject({ due: 0, waiting: left, oldestDueSeconds: 0 });
+});
+
+it('the backlog is absent while the database does not tell it, and nobody waits for it', async () => {
+  const sender = await startSender();
+  stops.push(() => sender.close());
+  const metrics = createMetrics([]);
+  const { scrape } = asked(metrics);
+  measureDeliveries(metrics, sender.api.databases.system.pool);
+  const lock = new pg.Client({ connectionString: sender.api.databaseUrl });
+  await lock.connect();
+  stops.push(() => lock.end());
+  await lock.query('BEGIN; LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
+  const began = performance.now();
+  const { value } = await scrape();
+  expect(performance.now() - began).toBeLessThan(3000);
+  expect(value('itsm_deliveries_due')).toBeUndefined();
+  expect(value('itsm_deliveries_total', { outcome: 'delivered' })).toBe(0);
+});
+
+describe('who uses most', () => {
+  it('is told of the last five minutes', () => {
+    let now = 0;
+    const { add, top } = createTenantUsage(() => now);
+    for (let tenantId = 1n; tenantId <= 12n; tenantId++) add(tenantId, 'requests', Number(tenantId));
+    add(1n, 'connectionMs', 1234.4);
+    expect(top().requests.map(({ tenantId }) => tenantId)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
+    expect(top().connectionMs).toEqual([{ tenantId: 1, requests: 1, connectionMs: 1234, deliveries: 0 }]);
+    expect(top().deliveries).toEqual([]);
+
+    now = 4 * 60_000;
+    add(1n, 'requests', 100);
+    expect(top().requests[0]).toMatchObject({ tenantId: 1, requests: 101 });
+    now = 6 * 60_000;
+    expect(top().requests).toEqual([{ tenantId: 1, requests: 100, connectionMs: 0, deliveries: 0 }]);
+  });
+
+  it('is remembered, and those who use least are not, when there are too many', () => {
+    const { add, top } = createTenantUsage(() => 0);
+    add(1n, 'connectionMs', 60_000);
+    add(2n, 'requests', 500);
+    for (let tenantId = 1000n; tenantId < 60_000n; tenantId++) add(tenantId, 'requests', 1);
+    add(70_000n, 'deliveries', 7);
+    expect(top().connectionMs.map(({ tenantId }) => tenantId)).toEqual([1]);
+    expect(top().requests[0]).toMatchObject({ tenantId: 2, requests: 500 });
+    expect(top().deliveries).toMatchObject([{ tenantId: 70_000, deliveries: 7 }]);
+  });
+});
