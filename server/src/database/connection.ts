@@ -111,6 +111,7 @@ export class Connection extends pg.Client implements WatchedConnection {
 
   sever(reason: string): void {
     const { connection } = this as unknown as { connection: pg.Connection };
-    connection.stream.destroy(new Error(reason));
+    // pg listens from the moment it connects: the error of one that never did would end the process.
+    connection.stream.on('error', () => undefined).destroy(new Error(reason));
   }
 }
