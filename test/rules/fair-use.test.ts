@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { execute } from '../support/database.ts';
+import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /*
@@ -53,21 +54,13 @@ async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Pro
 
 const create = (workspace: Workspace) => workspace.call('POST', '/tickets', ticket);
 
-/** How many statements of requests wait in the database. */
-async function waiting(): Promise<number> {
-  const rows = await api.prisma.$queryRaw<{ count: number }[]>`
-    SELECT count(*)::int AS count FROM pg_stat_activity
-    WHERE application_name = 'itsm-api requests' AND datname = current_database() AND wait_event_type = 'Lock'`;
-  return rows[0]?.count ?? 0;
-}
-
 it('gives a tenant its share of the connections, and answers others meanwhile', async () => {
   const creates = await whileCreatesWait(greedy, async () => {
     const creates = Array.from({ length: 5 }, () => create(greedy));
-    await expect.poll(waiting, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
     for (let i = 0; i < 20; i++) expect((await other.call('GET', '/tickets')).status).toBe(200);
     expect((await create(other)).status).toBe(201);
-    expect(await waiting()).toBe(2);
+    expect(await requestsWaiting(api)).toBe(2);
     return creates;
   });
   // In their turn, when it is over.
@@ -78,7 +71,7 @@ it('answers 429 to those that are too many, and to those that waited too long', 
   logged.length = 0;
   const answers = await whileCreatesWait(greedy, async () => {
     const first = Array.from({ length: 2 }, () => create(greedy));
-    await expect.poll(waiting, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
     const waited = Array.from({ length: 3 }, () => create(greedy));
     await sleep(50);
     const tooMany = await create(greedy);

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /*
@@ -30,7 +31,7 @@ async function subscribeWhileWaiting(
   const changing: Promise<{ status: number }>[] = [];
   for (const change of changes) {
     changing.push(change());
-    await expect.poll(waiting, { timeout: 10_000 }).toBe(changing.length);
+    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(changing.length);
   }
   await workspace.createWebhook();
   await lock.query('COMMIT');
@@ -42,14 +43,7 @@ async function subscribeWhileWaiting(
   return rows.map(({ event }) => event.type);
 }
 
-async function waiting(): Promise<number> {
-  const rows = await api.prisma.$queryRaw<{ count: number }[]>`
-    SELECT count(*)::int AS count FROM pg_stat_activity
-    WHERE application_name = 'itsm-api requests' AND datname = current_database() AND wait_event_type = 'Lock'`;
-  return rows[0]?.count ?? 0;
-}
-
-it('tells a subscription of a ticket whose create waited for another while it was made', async () => {
+it('tells a subscription of tickets whose creates waited, one behind the other, while it was made', async () => {
   const workspace = await createWorkspace(api);
   await workspace.createTicket();
   const create = () => workspace.call('POST', '/tickets', ticket);
@@ -57,7 +51,7 @@ it('tells a subscription of a ticket whose create waited for another while it wa
     create,
     create,
   ]);
-  expect(told).toEqual(['ticket.created']);
+  expect(told).toEqual(['ticket.created', 'ticket.created']);
 });
 
 it('tells a subscription of a change that waited while it was made', async () => {
@@ -65,6 +59,27 @@ it('tells a subscription of a change that waited while it was made', async () =>
   const { id } = await workspace.createTicket();
   const told = await subscribeWhileWaiting(workspace, 'SELECT FROM tickets WHERE tenant_id = $1', [
     () => workspace.call('PATCH', `/tickets/${id}`, { title: 'VPN drops again' }),
+  ]);
+  expect(told).toEqual(['ticket.updated']);
+});
+
+/** What every change of a ticket's kind waits for after it has been written. */
+const counters = 'SELECT FROM ticket_counts WHERE tenant_id = $1';
+
+it('tells a subscription of a ticket that waited to be counted while it was made', async () => {
+  const workspace = await createWorkspace(api);
+  await workspace.createTicket();
+  const told = await subscribeWhileWaiting(workspace, counters, [() => workspace.call('POST', '/tickets', ticket)]);
+  expect(told).toEqual(['ticket.created']);
+  const { body } = await workspace.call('GET', '/tickets');
+  expect(body.meta.totalCount).toBe(2);
+});
+
+it('tells a subscription of a change that waited to be counted while it was made', async () => {
+  const workspace = await createWorkspace(api);
+  const { id } = await workspace.createTicket();
+  const told = await subscribeWhileWaiting(workspace, counters, [
+    () => workspace.call('PATCH', `/tickets/${id}`, { priority: 'CRITICAL' }),
   ]);
   expect(told).toEqual(['ticket.updated']);
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events } from '@itsm-api/contract';
-import { selectRows } from '../database/statements.ts';
+import { type Statement, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 
@@ -57,16 +57,34 @@ export async function emit<Type extends EventType>(
   afterCommit(wakeWorkers);
 }
 
-/** The condition, in SQL, that somebody wants an event: of a tenant and a type, both SQL. */
-export function isWanted(tenantId: string, type: string): string {
-  return `EXISTS (SELECT FROM webhook_subscriptions
-    WHERE tenant_id = ${tenantId} AND active AND events @> ARRAY[${type}::text])`;
+/** Which subscriptions want an event, in SQL: of a tenant and of a type, both SQL. */
+const wanting = (tenantId: string, type: string) =>
+  `tenant_id = ${tenantId} AND active AND events @> ARRAY[${type}::text]`;
+
+/** Whether somebody wants an event, in SQL: of a tenant and of a type, both SQL. */
+export const isWanted = (tenantId: string, type: string) =>
+  `EXISTS (SELECT FROM webhook_subscriptions WHERE ${wanting(tenantId, type)})`;
+
+/**
+ * Tells, in a row `isWanted`, whether somebody wants an event. To be sent behind the change: it sees a subscription that
+ * was committed while the change waited for a lock.
+ */
+export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
+  return { text: `SELECT ${isWanted('$1', '$2')} AS "isWanted"`, values: [db.$tenantId, type] };
+}
+
+/** What `failIfWanted` fails with. */
+export const DIVISION_BY_ZERO = '22012';
+
+/** The same for a change that is committed with it: fails where somebody wants the event, so that nothing was changed. */
+export function failIfWanted(db: TenantClient, type: EventType): Statement {
+  return { text: `SELECT 1 / (NOT ${isWanted('$1', '$2')})::int`, values: [db.$tenantId, type] };
 }
 
 const insertEvent = `
   WITH matching AS (
     SELECT id FROM webhook_subscriptions
-    WHERE tenant_id = $1 AND active AND events @> ARRAY[$2::text] AND ($3::bigint IS NULL OR id = $3)
+    WHERE ${wanting('$1', '$2')} AND ($3::bigint IS NULL OR id = $3)
   ), event AS (
     INSERT INTO events (tenant_id, public_id, type, body)
     SELECT $1, $4, $2, $5 WHERE EXISTS (SELECT FROM matching)

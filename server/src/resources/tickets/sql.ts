@@ -1,9 +1,10 @@
 import type { EventType, Ticket } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../database/generated/client.ts';
 import { guardOf, lockOf } from '../../database/lock.ts';
-import { selectRows, selectTogether } from '../../database/statements.ts';
+import { type Statement, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
-import { isWanted } from '../../webhooks/emit.ts';
+import { codeOf } from '../../error-code.ts';
+import { askWhetherWanted, DIVISION_BY_ZERO, failIfWanted, isWanted } from '../../webhooks/emit.ts';
 
 /*
  * Tickets in SQL. Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
@@ -99,21 +100,16 @@ const insert = `
   )
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $3::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
 
-/**
- * Makes a ticket behind those that make one of the same tenant: it sees what was committed while it waited for them. Where
- * somebody wants the event `unlessWanted`, it makes none.
- */
-async function sendInsert(
+/** The statements that make a ticket, behind those who make one of the same tenant. */
+function insertion(
   db: TenantClient,
   { watcherUserIds, ...ticket }: NewTicketRow,
-  unlessWanted: EventType | null,
-): Promise<TicketRow | undefined> {
-  const [, rows = []] = await selectTogether(db, [
+  unlessWanted?: EventType,
+): Statement[] {
+  return [
     guardOf(db, 'ticketSequence'),
-    { text: insert, values: [db.$tenantId, JSON.stringify(ticket), watcherUserIds, unlessWanted] },
-  ]);
-  const [row] = rows as { ticket: TicketRow }[];
-  return row?.ticket;
+    { text: insert, values: [db.$tenantId, JSON.stringify(ticket), watcherUserIds, unlessWanted ?? null] },
+  ];
 }
 
 /**
@@ -121,14 +117,26 @@ async function sendInsert(
  * until the transaction is committed, which keeps ordinals and ids in one order.
  */
 export async function insertTicket(db: TenantClient, ticket: NewTicketRow): Promise<TicketRow> {
-  const row = await sendInsert(db, ticket, null);
+  const [, rows = []] = await selectTogether(db, insertion(db, ticket));
+  const [row] = rows as { ticket: TicketRow }[];
   if (row === undefined) throw new Error('The ticket was not written.');
-  return row;
+  return row.ticket;
 }
 
-/** The same, but resolves to undefined and makes none where somebody wants to be told of it. */
-export function insertUntoldTicket(db: TenantClient, ticket: NewTicketRow): Promise<TicketRow | undefined> {
-  return sendInsert(db, ticket, 'ticket.created');
+/**
+ * The same, committed in one round trip. Where somebody wants to be told of it, it makes none and resolves to undefined:
+ * who subscribed before is seen before anything is written, and who did while it waited for a lock, after.
+ */
+export async function insertUntoldTicket(db: TenantClient, ticket: NewTicketRow): Promise<TicketRow | undefined> {
+  const event = 'ticket.created';
+  try {
+    const [, rows = []] = await selectTogether(db, [...insertion(db, ticket, event), failIfWanted(db, event)]);
+    const [row] = rows as { ticket: TicketRow }[];
+    return row?.ticket;
+  } catch (error) {
+    if (codeOf(error) === DIVISION_BY_ZERO) return undefined;
+    throw error;
+  }
 }
 
 const update = `
@@ -149,8 +157,7 @@ const update = `
   ), added AS (
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT $1, $2, unnest($4::bigint[]) ON CONFLICT DO NOTHING
   )
-  SELECT to_json(ticket) AS ticket, ${isWanted('$1', "'ticket.updated'")} AS "isWanted"
-  FROM (SELECT ${ownColumns}, $4::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
+  SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $4::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
 
 /**
  * Changes a ticket that the transaction has locked, and its watchers. `updatedAt` is set as Prisma does elsewhere.
@@ -161,9 +168,13 @@ export async function changeTicket(
   ticket: Ticket,
 ): Promise<{ ticket: TicketRow; isWanted: boolean }> {
   const values = [db.$tenantId, ticket.id, JSON.stringify({ ...ticket, updatedAt: new Date() }), ticket.watcherUserIds];
-  const [written] = await selectRows<{ ticket: TicketRow; isWanted: boolean }>(db, { text: update, values });
-  if (written === undefined) throw new Error('The ticket was not written.');
-  return written;
+  const asking = askWhetherWanted(db, 'ticket.updated');
+  const [[written], [answer]] = (await selectTogether(db, [{ text: update, values }, asking])) as [
+    { ticket: TicketRow }[],
+    { isWanted: boolean }[],
+  ];
+  if (written === undefined || answer === undefined) throw new Error('The ticket was not written.');
+  return { ...written, ...answer };
 }
 
 const ancestors = `
