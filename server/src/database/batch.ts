@@ -1,33 +1,39 @@
 import pg from 'pg';
+import { prepareValue } from 'pg/lib/utils.js';
 import { setTenant } from './connection.ts';
-
-/** What pg's queries do that its types leave out. */
-interface WireQuery {
-  queryMode: 'extended';
-  name: string | undefined;
-  text: string;
-  callback(error: Error | null, result: pg.QueryResult): void;
-  prepare(wire: Wire): void;
-  handleRowDescription(message: unknown): void;
-  handleDataRow(message: unknown): void;
-  handleCommandComplete(message: unknown, connection: pg.Connection): void;
-  handleReadyForQuery(connection: pg.Connection): void;
-}
 
 /** What pg's connections do that its types leave out. */
 interface Wire {
   stream: { cork(): void; uncork(): void };
-  /** The names that PostgreSQL keeps on this connection, and those that it was sent and has not confirmed. */
+  /** The names that PostgreSQL keeps on this connection, with their texts. */
   parsedStatements: Record<string, string>;
-  submittedNamedStatements: Record<string, string>;
-  parse(message: { text: string; name?: string }): void;
-  bind(message: { statement?: string; values?: unknown[] }): void;
+  parse(message: { text: string; name?: string | undefined }): void;
+  bind(message: { statement?: string | undefined; values?: unknown[] }): void;
+  describe(message: { type: 'P' }): void;
   execute(message: object): void;
   close(message: { type: 'S'; name: string }): void;
   sync(): void;
 }
 
-const Query = pg.Query as unknown as new (config: pg.QueryConfig) => WireQuery;
+/** What pg's results do that its types leave out. */
+interface Result extends pg.QueryResult {
+  addFields(fields: pg.FieldDef[]): void;
+  parseRow(values: unknown[]): object;
+  addCommandComplete(message: unknown): void;
+}
+const Result = pg.Result as unknown as new (rowMode: string | undefined, types: pg.CustomTypesConfig) => Result;
+
+/** The columns of the statements that a connection has prepared, by name: they can't change, and are asked for once. */
+const columnsOn = new WeakMap<pg.Connection, Map<string, pg.FieldDef[]>>();
+
+/** A statement of a batch, and what comes of it. */
+interface Member {
+  name: string | undefined;
+  text: string;
+  /** As they are sent. */
+  values: unknown[];
+  result: Result;
+}
 
 interface BatchOptions {
   /** Absent where a transaction that is under way has it already. */
@@ -42,27 +48,25 @@ interface BatchOptions {
  * which the tenant is gone (PostgreSQL, "Extended Query Protocol", on pipelining).
  */
 export class Batch implements pg.Submittable {
-  readonly #queries: WireQuery[];
+  readonly #members: Member[];
   readonly #options: BatchOptions;
-  readonly #results: pg.QueryResult[] = [];
-  #failure: Error | null = null;
+  #failure: Error | undefined;
   /** How many completions come before those of the statements. */
-  #before: number;
+  readonly #before: number;
+  #completed = 0;
   /** Set by pg, which is told by it what came of the statements. */
   callback: ((error: Error | null, results?: pg.QueryResult[]) => void) | undefined;
 
   constructor(configs: pg.QueryConfig[], options: BatchOptions) {
     this.#options = options;
     this.#before = Number(options.begins === true) + Number(options.tenantId !== undefined);
-    this.#queries = configs.map((config) => {
-      const query = new Query({ ...config, types: config.types ?? pg.types });
-      query.queryMode = 'extended';
-      query.callback = (error, result) => {
-        this.#failure ??= error;
-        this.#results.push(result);
-      };
-      return query;
-    });
+    this.#members = configs.map((config: pg.QueryConfig & { rowMode?: string }) => ({
+      name: config.name,
+      text: config.text,
+      // Whatever can't be sent throws here, before anything is.
+      values: config.values?.map(prepareValue) ?? [],
+      result: new Result(config.rowMode, config.types ?? pg.types),
+    }));
   }
 
   submit(connection: pg.Connection): void {
@@ -78,36 +82,40 @@ export class Batch implements pg.Submittable {
       wire.bind({ statement: setTenant, values: [String(tenantId)] });
       wire.execute({});
     }
-    const withoutSync = partOfBatch(wire);
-    for (const query of this.#queries) query.prepare(withoutSync);
+    for (const member of this.#members) send(member, wire, columnsOn.get(connection));
     wire.sync();
     wire.stream.uncork();
   }
 
-  handleRowDescription(message: unknown): void {
-    this.#current?.handleRowDescription(message);
+  handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
+    this.#current?.result.addFields(fields);
   }
 
-  handleDataRow(message: unknown): void {
-    this.#current?.handleDataRow(message);
+  handleDataRow({ fields }: { fields: unknown[] }): void {
+    const { result } = this.#current ?? {};
+    // That of the tenant is nobody's.
+    if (result === undefined || this.#failure !== undefined) return;
+    try {
+      result.rows.push(result.parseRow(fields));
+    } catch (error) {
+      this.#failure = error as Error;
+    }
   }
 
-  handleCommandComplete(message: unknown, connection: pg.Connection): void {
-    const query = this.#current;
-    if (query === undefined) this.#before--;
-    query?.handleCommandComplete(message, connection);
-    query?.handleReadyForQuery(connection);
+  handleCommandComplete(message: unknown): void {
+    this.#current?.result.addCommandComplete(message);
+    this.#completed++;
   }
 
   handleReadyForQuery(connection: pg.Connection): void {
-    const { parsedStatements, submittedNamedStatements } = connection as unknown as Wire;
-    for (const { name, text } of this.#queries) {
-      if (name === undefined) continue;
-      if (this.#failure === null) parsedStatements[name] = text;
-      delete submittedNamedStatements[name];
+    if (this.#failure !== undefined) {
+      this.callback?.(this.#failure);
+      return;
     }
-    if (this.#failure === null) this.callback?.(null, this.#results);
-    else this.callback?.(this.#failure);
+    // Of one that failed nobody knows which of its names are there.
+    remember(this.#members, connection);
+    const results = this.#members.map(({ result }) => result);
+    this.callback?.(null, results);
   }
 
   handleError(error: Error, connection: pg.Connection): void {
@@ -116,17 +124,31 @@ export class Batch implements pg.Submittable {
   }
 
   /** The statement whose answer comes next; none while it is that of what goes before them. */
-  get #current(): WireQuery | undefined {
-    return this.#before > 0 ? undefined : this.#queries[this.#results.length];
+  get #current(): Member | undefined {
+    return this.#members[this.#completed - this.#before];
   }
 }
 
-/** The connection for a statement that others follow. */
-function partOfBatch(wire: Wire): Wire {
-  const parse: Wire['parse'] = (message) => {
-    // After a batch that failed nobody knows which of its names are there. To close one that isn't does nothing.
-    if (message.name) wire.close({ type: 'S', name: message.name });
-    wire.parse(message);
-  };
-  return Object.assign(Object.create(wire), { parse, sync: () => undefined });
+function send({ name, text, values, result }: Member, wire: Wire, columns?: Map<string, pg.FieldDef[]>): void {
+  if (name === undefined || wire.parsedStatements[name] === undefined) {
+    // A batch that failed may have left it. To close one that isn't there does nothing.
+    if (name !== undefined) wire.close({ type: 'S', name });
+    wire.parse({ text, name });
+  }
+  wire.bind({ statement: name, values });
+  const known = name === undefined ? undefined : columns?.get(name);
+  if (known === undefined) wire.describe({ type: 'P' });
+  else result.addFields(known);
+  wire.execute({});
+}
+
+function remember(members: Member[], connection: pg.Connection): void {
+  const { parsedStatements } = connection as unknown as Wire;
+  const columns = columnsOn.get(connection) ?? new Map<string, pg.FieldDef[]>();
+  columnsOn.set(connection, columns);
+  for (const { name, text, result } of members) {
+    if (name === undefined) continue;
+    parsedStatements[name] = text;
+    columns.set(name, result.fields);
+  }
 }
