@@ -87,7 +87,7 @@ export const checks: Check[] = [
           ),
         ];
       } catch (error) {
-        if (error instanceof BehindError) return [wrong(error.message, 'Run `itsm migrate` or start the server.')];
+        if (error instanceof BehindError) return [wrong(error.says, error.advice)];
         throw error;
       }
     },
