@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
+import { atMost } from '../../server/src/at-most.ts';
 import { nonDurable, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
 import { migrateDatabase } from '../../server/src/schema.ts';
 import { execute, withDatabase } from './database.ts';
@@ -70,14 +71,14 @@ async function openContainer(): Promise<Server> {
     .withCommand(['postgres', ...settings])
     .withExposedPorts(5432)
     .start();
-  const container = await Promise.race([starting, sleep(IMAGE_PATIENCE, undefined, { ref: false })]);
-  if (container === undefined) {
+  if (!(await atMost(IMAGE_PATIENCE, starting))) {
     void starting.then(
       (late) => late.stop(),
       () => undefined,
     );
     throw new Error(`it was not there after ${IMAGE_PATIENCE / 1000} s`);
   }
+  const container = await starting;
   const url = `postgresql://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`;
   await waitForServer(url);
   return { url, description: `Testcontainers (${IMAGE})`, stop: () => container.stop() };
