@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { systemRole } from '@itsm-api/server/database/roles.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
-import { cloneDatabase, execute } from '../support/database.ts';
+import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, secretKey } from './itsm.ts';
 
 /*
  * `itsm doctor` on an installation that is well, and on ones that are not.
  */
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 
 beforeEach(async () => {
   database = await cloneDatabase();

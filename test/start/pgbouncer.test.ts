@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { steadyPort } from '../faults/postgres.ts';
 import { spawnServer } from '../faults/server.ts';
 import { answerOf, startApi } from '../support/api.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
@@ -16,7 +16,7 @@ import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
 describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => {
-  let database: Awaited<ReturnType<typeof cloneDatabase>>;
+  let database: TestDatabase;
   let pooler: PgBouncer;
 
   beforeEach(async () => {
