@@ -44,7 +44,7 @@ async function makeFile(...lines: string[]): Promise<string> {
   return file;
 }
 
-describe('assets create', () => {
+describe('assets create', { timeout: 60_000 }, () => {
   it('makes an asset and emits asset.created', async () => {
     const { name, admin, db } = await makeTenant();
     const create = `assets create --tenant ${name} --name Laptop --asset-tag LT-1 --type LAPTOP`;
