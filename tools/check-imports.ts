@@ -63,7 +63,7 @@ const rooms: Record<string, Room> = {
     imports: ['contract', 'embedded PostgreSQL', 'database', 'all tenants', 'identity', 'queries over all tenants'],
   },
   'entry points': {
-    files: /^server\/src\/(main|banner|launcher|shutdown|cli\/.*)\.ts$/,
+    files: /^server\/src\/(main|start|banner|launcher|shutdown|cli\/.*)\.ts$/,
     imports: [
       ...server,
       'identity',

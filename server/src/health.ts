@@ -1,7 +1,7 @@
 /** What a process is doing: in this order, but for `migrating`, which is left out where there is nothing to migrate. */
 export type Phase = 'starting' | 'migrating' | 'ready' | 'stopping';
 
-/** The phase of a process, which main.ts tells and whoever answers for the process reads. */
+/** The phase of a process, which main.ts and start.ts tell and whoever answers for the process reads. */
 export class Lifecycle {
   #phase: Phase;
 

@@ -6,7 +6,7 @@ import type { Timeouts } from './database/connection.ts';
 import { type Databases, openDatabases } from './database/databases.ts';
 import { openJobs } from './database/jobs.ts';
 import type { PrismaClient } from './database/prisma.ts';
-import { Reachability } from './database/reachability.ts';
+import type { Reachability } from './database/reachability.ts';
 import { type Embedded, type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
 import type { Settings } from './env.ts';
 import { createWaker, openDispatchJobs } from './webhooks/dispatch-jobs.ts';
@@ -43,7 +43,7 @@ const jobsMs = 1500;
 
 /** Opens the database that the settings name, or the embedded one, and the services over it. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
-  const { holder, worker, prepare, onConnectionError, reachability = new Reachability() } = options;
+  const { holder, worker, prepare, onConnectionError, reachability } = options;
   const embedded = settings.DATABASE_URL === undefined;
   const timeouts = timeoutsOf(settings);
   const database = await openDatabase(settings, holder);
@@ -69,7 +69,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
     await checkSecretKeys(prisma, secretCipher);
     const onError = (error: Error) => {
-      if (!reachability.explains(error, 'jobs')) onConnectionError(error);
+      if (!databases.options.reachability.explains(error, 'jobs')) onConnectionError(error);
     };
     boss = await openJobs({ pool: databases.system.pool, worker, onError });
     const services = {

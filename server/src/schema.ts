@@ -24,9 +24,19 @@ const lockPatience = 600_000;
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** The database is behind this version of the program. */
+/** The database is behind this version of the program. The message is what it lacks, and what to do. */
 export class BehindError extends Error {
   override name = 'BehindError';
+  readonly says: string;
+  readonly advice: string;
+
+  constructor(lacking: string[]) {
+    const says = `The database is behind this version of the program: it lacks ${lacking.join(', ')}.`;
+    const advice = 'Run `itsm migrate` or start the server.';
+    super(`${says} ${advice}`);
+    this.says = says;
+    this.advice = advice;
+  }
 }
 
 interface MigrateOptions {
@@ -68,9 +78,9 @@ export function migrateDatabase(databaseUrl: string, { folder, onProgress }: Mig
  */
 export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
   return withClient(databaseUrl, async (client) => {
-    if ((await missingRoles(client)).length > 0) throw behind(['the roles of its connections']);
+    if ((await missingRoles(client)).length > 0) throw new BehindError(['the roles of its connections']);
     const { missing, jobs, ahead } = await look(client);
-    if (missing.length > 0 || !jobs) throw behind([...missing, ...(jobs ? [] : ['job queues'])]);
+    if (missing.length > 0 || !jobs) throw new BehindError([...missing, ...(jobs ? [] : ['job queues'])]);
     return { ahead };
   });
 }
@@ -78,13 +88,6 @@ export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
 /** The statements that the roles still need (database/roles.ts). */
 export function findMissingRoles(databaseUrl: string): Promise<string[]> {
   return withClient(databaseUrl, missingRoles);
-}
-
-function behind(lacking: string[]): BehindError {
-  return new BehindError(
-    `The database is behind this version of the program: it lacks ${lacking.join(', ')}. ` +
-      'Run `itsm migrate` or start the server.',
-  );
 }
 
 /** What the database lacks, and what it has beyond. */

@@ -6,11 +6,11 @@ import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { unique } from '../support/workspace.ts';
 import { commandLine, secretKey } from './itsm.ts';
 
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 let api: Api;
 let itsm: ReturnType<typeof commandLine>;
 let folder: string;
@@ -44,7 +44,7 @@ async function makeFile(...lines: string[]): Promise<string> {
   return file;
 }
 
-describe('assets create', () => {
+describe('assets create', { timeout: 60_000 }, () => {
   it('makes an asset and emits asset.created', async () => {
     const { name, admin, db } = await makeTenant();
     const create = `assets create --tenant ${name} --name Laptop --asset-tag LT-1 --type LAPTOP`;

@@ -2,10 +2,10 @@ import { pathPrefix, scopes } from '@itsm-api/contract';
 import { createTenant, findTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { commandLine } from './itsm.ts';
 
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 let api: Api;
 let itsm: ReturnType<typeof commandLine>;
 

@@ -3,11 +3,11 @@ import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, execute } from '../support/database.ts';
+import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, secretKey } from './itsm.ts';
 
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 let api: Api;
 let itsm: ReturnType<typeof commandLine>;
 /** A workspace with a subscription to which very many deliveries are exhausted, and three delivered. */

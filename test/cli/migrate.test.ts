@@ -2,11 +2,11 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cloneDatabase, execute } from '../support/database.ts';
+import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
 import { commandLine } from './itsm.ts';
 
 const newest = '20261121000000_row_level_security';
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 let itsm: ReturnType<typeof commandLine>;
 
 beforeEach(async () => {

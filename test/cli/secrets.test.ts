@@ -9,7 +9,7 @@ import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, spawnCommand } from './itsm.ts';
@@ -20,7 +20,7 @@ import { commandLine, spawnCommand } from './itsm.ts';
 const [oldKey, newKey] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
 const changing = { WEBHOOK_SECRET_KEY: `${newKey},${oldKey}` };
 
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 const apis: Api[] = [];
 
 beforeEach(async () => {

@@ -2,11 +2,11 @@ import { pathPrefix, type Ticket } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DemoWorkspace, seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { ticket } from '../support/workspace.ts';
 import { commandLine } from './itsm.ts';
 
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 let api: Api;
 let demo: DemoWorkspace | undefined;
 

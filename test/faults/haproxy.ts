@@ -1,21 +1,16 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { canTest, pathOf } from '../support/programs.ts';
 import { steadyPort } from './postgres.ts';
 
 const config = fileURLToPath(new URL('../../deploy/haproxy.cfg', import.meta.url));
 
-/**
- * Whether HAProxy is installed; says so where it isn't.
- * @throws in CI, where nothing is skipped
- */
-export function hasHaproxy(): boolean {
-  if (spawnSync('haproxy', ['-v']).status === 0) return true;
-  if (process.env.CI) throw new Error("Rolling restarts can't be tested: no haproxy in PATH.");
-  console.log('Rolling restarts are not tested: no haproxy in PATH.');
-  return false;
-}
+const programs = ['haproxy'];
+
+/** Whether HAProxy is installed; says so where it isn't. @throws in CI */
+export const hasHaproxy = () => canTest('Rolling restarts', programs);
 
 export interface Haproxy {
   /** Where clients ask. */
@@ -26,7 +21,7 @@ export interface Haproxy {
 /** Starts HAProxy before two processes of the API, each `host:port`, with the configuration that operators are given. */
 export async function startHaproxy(processes: [string, string]): Promise<Haproxy> {
   const port = await steadyPort();
-  const child = spawn('haproxy', ['-db', '-f', config], {
+  const child = spawn(pathOf(programs), ['-db', '-f', config], {
     env: { PATH: process.env.PATH, BIND: `127.0.0.1:${port}`, API_1: processes[0], API_2: processes[1] },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -1,17 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import { expect, it } from 'vitest';
+import { type Answer, answerOf } from '../support/api.ts';
 import { openGround } from './ground.ts';
 import { openReceiver } from './receiver.ts';
 import { spawnServer } from './server.ts';
 import { addWorkspace, subscribe } from './workspaces.ts';
-
-interface Answer {
-  status: number;
-  retryAfter: string | null;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails when it isn't there
-  body: any;
-}
 
 const outageMs = 12_000;
 /** How often it may be told in an outage what has failed. */
@@ -46,8 +40,7 @@ it('answers when to come back while PostgreSQL is stopped, logs little, and goes
         ...(title.endsWith('0') && { method: 'POST', body: JSON.stringify(writes) }),
       });
       if (response.status === 201) created.push(title);
-      const retryAfter = response.headers.get('retry-after');
-      return { status: response.status, retryAfter, body: await response.json() };
+      return answerOf(response);
     };
     const answers: Promise<Answer>[] = [];
     const sendFor = async (milliseconds: number) => {
@@ -69,7 +62,8 @@ it('answers when to come back while PostgreSQL is stopped, logs little, and goes
     const backAfter = Date.now() - startedAt;
     expect(new Set((await sendFor(2000)).map(({ status }) => status))).toEqual(new Set([200, 201]));
 
-    for (const { status, retryAfter, body } of outage) {
+    for (const { status, headers, body } of outage) {
+      const retryAfter = headers['retry-after'];
       expect({ status, retryAfter }).toEqual({ status: 500, retryAfter: expect.stringMatching(/^[1-5]$/) });
       expect(body).toEqual({
         success: false,
@@ -80,9 +74,9 @@ it('answers when to come back while PostgreSQL is stopped, logs little, and goes
         },
       });
     }
-    expect(new Set(outage.map(({ retryAfter }) => retryAfter)).size).toBeGreaterThan(1);
-    for (const { status, retryAfter } of await Promise.all(answers)) {
-      if (status === 500) expect(retryAfter).not.toBeNull();
+    expect(new Set(outage.map(({ headers }) => headers['retry-after'])).size).toBeGreaterThan(1);
+    for (const { status, headers } of await Promise.all(answers)) {
+      if (status === 500) expect(headers).toHaveProperty('retry-after');
     }
 
     // What was acknowledged before and after is delivered.

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost } from '@itsm-api/server/at-most.ts';
 import type { Runtime } from '@itsm-api/server/runtime.ts';
 import { type DatabaseProxy, startProxy } from '../support/proxy.ts';
 import { openGround } from './ground.ts';
@@ -201,7 +202,7 @@ async function endInSilence({ proxy, api, worker, traffic }: System): Promise<Si
 async function end({ child, exited }: ServerProcess): Promise<number | null> {
   const since = performance.now();
   child.kill('SIGTERM');
-  const ended = await Promise.race([exited.then(() => true), sleep(endPatience, false, { ref: false })]);
+  const ended = await atMost(endPatience, exited);
   return ended ? Math.round(performance.now() - since) : null;
 }
 

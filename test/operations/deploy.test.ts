@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type Scraped, scraped } from './scraped.ts';
 
 /*
@@ -30,7 +30,7 @@ interface Panel {
 const ofPrometheus = new Set(['up']);
 const labelsOfTargets = ['job', 'instance'];
 
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 let server: ServerProcess;
 let operations: string;
 let answered: Scraped;

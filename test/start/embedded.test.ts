@@ -8,6 +8,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Embedded, type Holder, openEmbedded } from '../../server/src/embedded-postgres/embedded.ts';
 import { temporaryDataDir } from '../../server/src/embedded-postgres/temporary.ts';
+import { query } from '../support/database.ts';
 
 const server: Holder = { type: 'server', address: 'http://127.0.0.1:3000' };
 const command: Holder = { type: 'command' };
@@ -199,16 +200,6 @@ async function kill(child: ChildProcess): Promise<void> {
 
 async function postmaster(): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
-}
-
-async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 async function isUp(url: string): Promise<boolean> {

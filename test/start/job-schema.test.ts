@@ -3,10 +3,10 @@ import pg from 'pg';
 import { getRollbackPlans } from 'pg-boss';
 import packageJson from 'pg-boss/package.json' with { type: 'json' };
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
 const current: number = packageJson.pgboss.schema;
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 let client: pg.Client;
 
 beforeEach(async () => {

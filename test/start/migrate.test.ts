@@ -11,7 +11,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { diffMigrations } from '../../prisma/diff.ts';
 import { migrateDatabase } from '../../server/src/schema.ts';
-import { cloneDatabase, execute } from '../support/database.ts';
+import { cloneDatabase, execute, query, type TestDatabase } from '../support/database.ts';
 
 const INIT = '20261120000000_init';
 const LATER = '20991231000000_later';
@@ -19,7 +19,7 @@ const schema = JSON.stringify(new URL('../../server/src/schema.ts', import.meta.
 const row = `SELECT * FROM _prisma_migrations WHERE migration_name = '${LATER}'`;
 const source = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 let url: string;
 
 beforeEach(async () => {
@@ -68,7 +68,7 @@ describe('migrateDatabase', () => {
     const sql = 'CREATE TABLE later ();\n';
     await withLaterMigration(sql, async (folder) => {
       await migrateDatabase(url, { folder });
-      expect(await query(row)).toEqual([
+      expect(await query(url, row)).toEqual([
         {
           id: expect.stringMatching(/^[0-9a-f-]{36}$/),
           checksum: createHash('sha256').update(sql).digest('hex'),
@@ -87,7 +87,7 @@ describe('migrateDatabase', () => {
     await withLaterMigration('CREATE TABLE later ();\nSELECT nonsense();', async (folder) => {
       const failure = `Migration ${LATER} failed: function nonsense() does not exist (line 2 of its migration.sql)`;
       await expect(migrateDatabase(url, { folder })).rejects.toThrow(failure);
-      await expect(query('SELECT FROM later')).rejects.toThrow('does not exist');
+      await expect(query(url, 'SELECT FROM later')).rejects.toThrow('does not exist');
       await expect(migrateDatabase(url, { folder })).rejects.toThrow(failure);
       await writeFile(join(folder, LATER, 'migration.sql'), 'CREATE TABLE later ();');
       expect(await migrateDatabase(url, { folder })).toEqual([LATER]);
@@ -112,12 +112,12 @@ describe('migrateDatabase', () => {
       await leave({ steps });
       expect(await migrateDatabase(url, { folder })).toEqual(applied);
       expect(await migrateDatabase(url, { folder })).toEqual([]);
-      expect(await query(`${row} AND finished_at IS NOT NULL`)).toHaveLength(1);
+      expect(await query(url, `${row} AND finished_at IS NOT NULL`)).toHaveLength(1);
     });
   });
 
   it('refuses a database that was migrated along another line', async () => {
-    await query('UPDATE _prisma_migrations SET migration_name = $1 WHERE migration_name = $2', [
+    await query(url, 'UPDATE _prisma_migrations SET migration_name = $1 WHERE migration_name = $2', [
       '20261120_other',
       INIT,
     ]);
@@ -134,11 +134,11 @@ describe('migrateDatabase', () => {
     await withLaterMigration(sql, async (folder) => {
       const kill = await migrateInProcess(folder);
       const begun = async () =>
-        (await runningStatements('CREATE TABLE later%')).length > 0 || (await query(row)).length > 0;
+        (await runningStatements('CREATE TABLE later%')).length > 0 || (await query(url, row)).length > 0;
       await vi.waitUntil(begun, { interval: 5, timeout: 10_000 });
       kill();
       const applied = await migrateDatabase(url, { folder });
-      await expect(query('SELECT FROM later')).resolves.toEqual([]);
+      await expect(query(url, 'SELECT FROM later')).resolves.toEqual([]);
       // Killed while it slept, it left nothing behind.
       if (sql.includes('pg_sleep')) expect(applied).toEqual([LATER]);
       expect(await migrateDatabase(url, { folder })).toEqual([]);
@@ -159,12 +159,12 @@ describe('migrateDatabase', () => {
       const building = async () => (await runningStatements('CREATE INDEX CONCURRENTLY%'))[0]?.pid;
       const pid = await vi.waitUntil(building, { interval: 20, timeout: 10_000 });
       kill();
-      await query('SELECT pg_terminate_backend($1)', [pid]);
+      await query(url, 'SELECT pg_terminate_backend($1)', [pid]);
       await older.end();
       expect(await invalidIndexes()).toEqual([{ name: 'later_idx' }]);
       expect(await migrateDatabase(url, { folder })).toEqual([LATER]);
       expect(await invalidIndexes()).toEqual([]);
-      expect(await query("SELECT FROM pg_indexes WHERE indexname IN ('later_idx', 'later_key')")).toHaveLength(2);
+      expect(await query(url, "SELECT FROM pg_indexes WHERE indexname IN ('later_idx', 'later_key')")).toHaveLength(2);
     });
   });
 
@@ -180,7 +180,7 @@ describe('migrateDatabase', () => {
           timeout: 10_000,
         });
         // Behind a migration that waited for as long as the older transaction lasts, it would wait for ever.
-        await query('SELECT FROM users');
+        await query(url, 'SELECT FROM users');
       }
       await older.query('COMMIT');
       await older.end();
@@ -237,19 +237,10 @@ async function empty(): Promise<void> {
   await execute(url, 'CREATE SCHEMA public');
 }
 
-async function query(sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
 /** A row as the first release's engine leaves it when the migration fails or its process is killed. */
 async function leave({ logs = 'NULL', steps = 0 }: { logs?: string; steps?: number }): Promise<void> {
   await query(
+    url,
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, logs, applied_steps_count)
      VALUES (gen_random_uuid(), $1, $2, ${logs}, $3)`,
     [createHash('sha256').update('SELECT 1;').digest('hex'), LATER, steps],
@@ -270,6 +261,7 @@ async function migrateInProcess(folder: string): Promise<() => void> {
 /** What the migrating process does, or did last: its statement is shown until the next one. */
 async function runningStatements(like: string): Promise<Record<string, unknown>[]> {
   return query(
+    url,
     `SELECT pid FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'itsm-api migrate' AND query LIKE $1`,
     [like],
@@ -277,7 +269,7 @@ async function runningStatements(like: string): Promise<Record<string, unknown>[
 }
 
 async function invalidIndexes(): Promise<Record<string, unknown>[]> {
-  return query('SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid');
+  return query(url, 'SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid');
 }
 
 /** A copy of the folder of migrations with one more. */

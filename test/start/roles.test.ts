@@ -9,9 +9,8 @@ import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/
 import { openRuntime } from '@itsm-api/server/runtime.ts';
 import { checkSchema, migrateDatabase } from '@itsm-api/server/schema.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { execute, withDatabase } from '../support/database.ts';
+import { execute, query, withDatabase } from '../support/database.ts';
 import { ticket, webhook } from '../support/workspace.ts';
 
 /*
@@ -45,16 +44,6 @@ async function urlAs(role: string, attributes = ''): Promise<string> {
   url.username = role;
   url.password = 'secret';
   return url.href;
-}
-
-async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 /** Takes both roles, as a connection does when it is opened. */

@@ -133,11 +133,11 @@ describe('start', () => {
   });
 
   it('ends well when it is interrupted while it still starts, and starts the next time', {
-    timeout: 30_000,
+    timeout: 60_000,
   }, async () => {
     const DATA_DIR = await dataDir();
     const interrupted = start({ DATA_DIR });
-    await expect.poll(() => postgresPid(DATA_DIR), { interval: 5, timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => postgresPid(DATA_DIR), { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
     interrupted.process.kill('SIGINT');
     expect(await interrupted.exited, interrupted.output()).toBe(0);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
@@ -218,7 +218,7 @@ describe('start', () => {
     await client.connect();
     const most: Record<string, number> = {};
     const ask = () => fetch(`${address}/api/public/v1/tickets`, { headers: { 'x-api-key': key } });
-    for (const end = Date.now() + 2000; Date.now() < end; ) {
+    for (let round = 0; round < 20; round++) {
       const asking = Array.from({ length: 50 }, ask);
       const { rows } = await client.query<{ name: string; count: number }>(
         `SELECT application_name AS name, count(*)::int FROM pg_stat_activity

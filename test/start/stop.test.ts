@@ -11,7 +11,7 @@ import { openGround } from '../faults/ground.ts';
 import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { addWorkspace } from '../faults/workspaces.ts';
-import { startApi } from '../support/api.ts';
+import { type Answer, answerOf, startApi } from '../support/api.ts';
 import { cloneDatabase, execute } from '../support/database.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
@@ -73,9 +73,8 @@ async function client(url: string): Promise<pg.Client> {
   return opened;
 }
 
-async function ask(url: string, options?: RequestInit) {
-  const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(30_000) });
-  return { status: answer.status, text: await answer.text(), headers: answer.headers };
+async function ask(url: string, options?: RequestInit): Promise<Answer> {
+  return answerOf(await fetch(url, { ...options, signal: AbortSignal.timeout(30_000) }));
 }
 
 /** Sends a signal; resolves to the exit code and how many seconds later the process had ended. */
@@ -119,7 +118,7 @@ describe('a server process', () => {
     expect(await ask(`${server.url}/livez`)).toMatchObject({ status: 200, text: 'ok' });
     const tickets = await ask(`${server.url}${pathPrefix}/tickets`);
     expect(tickets.status).toBe(500);
-    expect(tickets.headers.get('retry-after')).toBe('5');
+    expect(tickets.headers['retry-after']).toBe('5');
     const detail = await ask(`${server.operationsUrl}/readyz`);
     expect(detail.status).toBe(503);
     expect(JSON.parse(detail.text)).toMatchObject({ status: 'migrating', checks: { migrations: { ok: false } } });
@@ -157,14 +156,14 @@ describe('a server process', () => {
     const server = await start({ DATABASE_URL: url, DRAIN_SECONDS: '2' });
     await server.ready;
     const before = await ask(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } });
-    expect(before.headers.get('connection')).toBe('keep-alive');
+    expect(before.headers.connection).toBe('keep-alive');
 
     const ended = end(server);
     await expect.poll(() => server.output(), { timeout: 10_000 }).toContain('Stopping');
     await sleep(500);
     const during = await ask(`${server.url}${pathPrefix}/tickets`, { headers: { 'x-api-key': key } });
     expect(during.status).toBe(200);
-    expect(during.headers.get('connection')).toBe('close');
+    expect(during.headers.connection).toBe('close');
     expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 503, text: 'stopping' });
     expect(await ask(`${server.url}/livez`)).toMatchObject({ status: 200, text: 'ok' });
     expect(JSON.parse((await ask(`${server.operationsUrl}/readyz`)).text)).toMatchObject({ status: 'stopping' });

@@ -9,7 +9,7 @@ import pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
 /*
  * A database that the first release has made and filled, and that this one then migrates and serves.
@@ -22,7 +22,7 @@ const firstRelease = [
 ];
 
 const key = newKey();
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 let client: pg.Client;
 let api: Api;
 

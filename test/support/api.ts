@@ -159,6 +159,12 @@ export async function startApi({
   };
 }
 
+/** What a server answered that is a process of its own. */
+export async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  return { status: response.status, headers: Object.fromEntries(response.headers), text, body: parse(text) };
+}
+
 /** The `error` of an answer that must be one. */
 export function errorOf({ body }: Answer): ErrorEnvelope['error'] {
   if (body?.success !== false) throw new Error(`Not an error: ${JSON.stringify(body)}`);

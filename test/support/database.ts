@@ -20,18 +20,33 @@ export function workerDatabaseUrl(): Promise<string> {
   return workerDatabase;
 }
 
+/** A database that nobody else uses. */
+export interface TestDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
 /** A clone of the migrated template for one test, for those that stop, break or migrate their database. */
-export async function cloneDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+export async function cloneDatabase(): Promise<TestDatabase> {
   const url = await clone(randomUUID().replaceAll('-', ''));
   return { url, drop: () => execute(inject('postgres').adminUrl, `DROP DATABASE ${nameOf(url)} WITH (FORCE)`) };
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement, or several, on a connection of its own. */
 export async function execute(url: string, sql: string): Promise<void> {
+  await query(url, sql);
+}
+
+/** The rows of one statement, on a connection of its own. */
+export async function query<Row extends object = Record<string, unknown>>(
+  url: string,
+  sql: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<Row>(sql, values)).rows;
   } finally {
     await client.end();
   }

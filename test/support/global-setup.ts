@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
+import { atMost } from '../../server/src/at-most.ts';
 import { nonDurable, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
 import { migrateDatabase } from '../../server/src/schema.ts';
-import { execute, withDatabase } from './database.ts';
+import { execute, query, withDatabase } from './database.ts';
 
 interface Server {
   url: string;
@@ -70,14 +70,14 @@ async function openContainer(): Promise<Server> {
     .withCommand(['postgres', ...settings])
     .withExposedPorts(5432)
     .start();
-  const container = await Promise.race([starting, sleep(IMAGE_PATIENCE, undefined, { ref: false })]);
-  if (container === undefined) {
+  if (!(await atMost(IMAGE_PATIENCE, starting))) {
     void starting.then(
       (late) => late.stop(),
       () => undefined,
     );
     throw new Error(`it was not there after ${IMAGE_PATIENCE / 1000} s`);
   }
+  const container = await starting;
   const url = `postgresql://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`;
   await waitForServer(url);
   return { url, description: `Testcontainers (${IMAGE})`, stop: () => container.stop() };
@@ -95,26 +95,12 @@ async function waitForServer(url: string): Promise<void> {
 }
 
 async function readVersion(url: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
-    return rows[0]?.server_version ?? 'unknown';
-  } finally {
-    await client.end();
-  }
+  const [row] = await query<{ server_version: string }>(url, 'SHOW server_version');
+  return row?.server_version ?? 'unknown';
 }
 
 async function dropDatabases(url: string, prefix: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ datname: string }>(
-      'SELECT datname FROM pg_database WHERE starts_with(datname::text, $1)',
-      [prefix],
-    );
-    for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`);
-  } finally {
-    await client.end();
-  }
+  const select = 'SELECT datname FROM pg_database WHERE starts_with(datname::text, $1)';
+  const databases = await query<{ datname: string }>(url, select, [prefix]);
+  for (const { datname } of databases) await execute(url, `DROP DATABASE ${datname} WITH (FORCE)`);
 }

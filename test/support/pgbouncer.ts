@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { steadyPort } from '../faults/postgres.ts';
+import { canTest, pathOf } from './programs.ts';
 
-const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'].find(existsSync);
+const programs = ['pgbouncer'];
 
-/** Whether PgBouncer is installed: `apt-get install pgbouncer`. */
-export const hasPgBouncer = program !== undefined;
+/** Whether PgBouncer is installed; says so where it isn't. @throws in CI */
+export const hasPgBouncer = () => canTest('Servers behind PgBouncer', programs);
 
 /** It refuses to run as root. On every Unix of use this is the user who owns nothing. */
 const nobody = { uid: 65534, gid: 65534 };
@@ -24,7 +24,7 @@ export interface PgBouncer {
 }
 
 export async function startPgBouncer(databaseUrl: string, poolMode: 'session' | 'transaction'): Promise<PgBouncer> {
-  if (program === undefined) throw new Error('PgBouncer is not installed.');
+  const program = pathOf(programs);
   const { hostname, port, pathname, username, password } = new URL(databaseUrl);
   const folder = await mkdtemp(join(tmpdir(), 'itsm-pgbouncer-'));
   const file = join(folder, 'pgbouncer.ini');

@@ -1,8 +1,9 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { steadyPort } from '../faults/postgres.ts';
+import { canTest, pathOf } from './programs.ts';
 
 /** A Redis of a test's own, without a file and always on the same port. */
 export interface TestRedis {
@@ -17,28 +18,20 @@ export interface TestRedis {
   send(...command: string[]): Promise<string>;
 }
 
-/** `redis-server` or `valkey-server`, where one is installed. */
-const program = ['redis', 'valkey'].find((name) => spawnSync(`${name}-server`, ['--version']).status === 0);
+const programs = ['redis-server', 'valkey-server'];
 
-/**
- * Whether there is a Redis to test on; says so where there is none.
- * @throws in CI, where nothing is skipped
- */
-export function hasRedis(): boolean {
-  if (program !== undefined) return true;
-  const missing = 'no redis-server and no valkey-server in PATH';
-  if (process.env.CI) throw new Error(`Shared rate limits can't be tested: ${missing}.`);
-  console.log(`Shared rate limits are not tested on Redis: ${missing}.`);
-  return false;
-}
+/** Whether there is a Redis to test on; says so where there is none. @throws in CI */
+export const hasRedis = () => canTest('Rate limits that processes share', programs);
 
 export async function openRedis(): Promise<TestRedis> {
+  const program = pathOf(programs);
+  const client = program.replace(/server$/, 'cli');
   const port = await steadyPort();
   let server: ReturnType<typeof spawn> | undefined;
   process.once('exit', () => server?.kill('SIGKILL'));
 
   const send: TestRedis['send'] = async (...command) => {
-    const { stdout } = await promisify(execFile)(`${program}-cli`, ['-p', String(port), '-e', ...command]);
+    const { stdout } = await promisify(execFile)(client, ['-p', String(port), '-e', ...command]);
     return stdout.trim();
   };
 
@@ -48,7 +41,7 @@ export async function openRedis(): Promise<TestRedis> {
     async start(...options) {
       if (server !== undefined) return;
       const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-      server = spawn(`${program}-server`, [...settings, ...options], { stdio: 'ignore' });
+      server = spawn(program, [...settings, ...options], { stdio: 'ignore' });
       while (
         !(await send('PING').then(
           () => true,
@@ -57,7 +50,7 @@ export async function openRedis(): Promise<TestRedis> {
       ) {
         await sleep(10);
       }
-      if (server.exitCode !== null) throw new Error(`${program}-server ended with ${server.exitCode}`);
+      if (server.exitCode !== null) throw new Error(`${program} ended with ${server.exitCode}`);
     },
     async kill() {
       if (server === undefined) return;

@@ -156,7 +156,7 @@ it('a dead receiver and a dripping one hold up nobody else', async () => {
   }
 });
 
-it('two workers at once deliver each event once to each subscription', async () => {
+it('two workers at once deliver each event once to each subscription', { timeout: 60_000 }, async () => {
   const receivers = [await startReceiver(), await startReceiver(), await startReceiver()];
   const sender = await startSender();
   try {

@@ -139,7 +139,7 @@ async function expectAllDelivered({ settled, id }: Started, count: number): Prom
   });
 }
 
-describe('an endpoint that fails', () => {
+describe('an endpoint that fails', { timeout: 60_000 }, () => {
   it('has its circuit opened after five failures in a row, longer each time, and one delivery is tried after it', async () => {
     const test = await start();
     const { endpoint, receiver, requestsAfter, settled, id } = test;

@@ -6,7 +6,7 @@ import { findWrongTotals } from '../resources/tickets/totals.ts';
 import { BehindError, checkSchema, findMissingRoles } from '../schema.ts';
 import { findOldestDue } from '../webhooks/pending.ts';
 import { createSecretCipher } from '../webhooks/secret-cipher.ts';
-import { readKeyUse, readSecretKeys } from '../webhooks/secret-keys.ts';
+import { type KeyUse, readKeyUse, readSecretKeys } from '../webhooks/secret-keys.ts';
 
 /** What the checks of `itsm doctor` look at: an installation as its settings name it, in whatever state it is. */
 export interface Installation {
@@ -87,7 +87,7 @@ export const checks: Check[] = [
           ),
         ];
       } catch (error) {
-        if (error instanceof BehindError) return [wrong(error.message, 'Run `itsm migrate` or start the server.')];
+        if (error instanceof BehindError) return [wrong(error.says, error.advice)];
         throw error;
       }
     },
@@ -166,8 +166,6 @@ const newestMajor = 18;
 const clockToleranceMs = 2000;
 /** A worker looks every second. */
 const dueToleranceSeconds = 60;
-
-type KeyUse = Awaited<ReturnType<typeof readKeyUse>>[number];
 
 function findingOf({ position, keyId, secrets, active }: KeyUse): Finding {
   if (position === 1) return ok(`Key 1 encrypts ${secrets} of the stored secrets.`);

@@ -96,8 +96,8 @@ export class Connection extends pg.Client implements WatchedConnection {
 
   /** How many statements PostgreSQL keeps prepared on it. */
   get preparedStatements(): number {
-    const { connection } = this as unknown as { connection: { parsedStatements: Record<string, string> } };
-    return Object.keys(connection.parsedStatements).length;
+    const { parsedStatements } = this.connection as unknown as { parsedStatements: Record<string, string> };
+    return Object.keys(parsedStatements).length;
   }
 
   overdueSince(now: number): number | undefined {
@@ -110,8 +110,7 @@ export class Connection extends pg.Client implements WatchedConnection {
   }
 
   sever(reason: string): void {
-    const { connection } = this as unknown as { connection: pg.Connection };
     // pg listens from the moment it connects: the error of one that never did would end the process.
-    connection.stream.on('error', () => undefined).destroy(new Error(reason));
+    this.connection.stream.on('error', () => undefined).destroy(new Error(reason));
   }
 }

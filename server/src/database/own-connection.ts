@@ -2,25 +2,26 @@ import { Connection } from './connection.ts';
 import type { Databases } from './databases.ts';
 import { systemRole } from './roles.ts';
 
-/** The purpose, as `pg_stat_activity` shows it, and how long each statement may take, in milliseconds. */
 interface Purpose {
+  /** As `pg_stat_activity` shows it. */
   name: string;
+  /** How long each statement may take. Milliseconds. */
   statementMs: number;
-  /** The system's unless it is told; undefined: that of the URL. */
-  role?: typeof systemRole | undefined;
+  /** Whether it stays the role of the URL, and doesn't become the system's. */
+  asRoleOfUrl?: boolean;
 }
 
 /** Does long work over all tenants on a connection of its own, so that nobody waits for one meanwhile. */
 export async function withOwnConnection<Result>(
   { url, timeouts, watch, reachability }: Databases['options'],
-  purpose: Purpose,
+  { name, statementMs, asRoleOfUrl = false }: Purpose,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
   const connection = new Connection({
     connectionString: url,
-    application_name: `itsm-api ${purpose.name}`,
-    role: 'role' in purpose ? purpose.role : systemRole,
-    timeouts: { ...timeouts, statementMs: purpose.statementMs },
+    application_name: `itsm-api ${name}`,
+    role: asRoleOfUrl ? undefined : systemRole,
+    timeouts: { ...timeouts, statementMs },
     watch,
     reachability,
   });

@@ -10,6 +10,9 @@ export interface PoolOptions extends ConnectionOptions {
   onConnectionError: (error: Error) => void;
 }
 
+/** What pg calls back with a connection, or with why there is none. */
+type OnConnected = Parameters<pg.Pool['connect']>[0];
+
 /**
  * Connections of one purpose; each is lent to one statement or transaction at a time. What is asked for within a
  * transaction (`inTransaction`) goes to that one's connection, so that Prisma, who knows of pools alone, takes part in it.
@@ -47,29 +50,32 @@ export class Pool extends pg.Pool {
     return super.query(new Batch(configs, { tenantId }) as never) as never;
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: pg declares it for callbacks and for promises
-  override connect(callback?: any): any {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: OnConnected): void;
+  override connect(callback?: OnConnected): Promise<pg.PoolClient> | undefined {
     const transaction = this.#transaction();
     // The pool itself asks with a callback, for single statements.
     if (transaction === undefined || callback !== undefined) return this.#lend(callback);
-    return Promise.resolve(new NestedTransaction(transaction));
+    return Promise.resolve(new NestedTransaction(transaction) as unknown as pg.PoolClient);
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: pg declares it for callbacks and for promises
-  #lend(callback?: any): any {
+  #lend(callback: OnConnected | undefined): Promise<pg.PoolClient> | undefined {
     const { onLent } = this;
-    if (onLent === undefined) return super.connect(callback);
     const asked = performance.now();
-    if (callback === undefined) return super.connect().finally(() => onLent(performance.now() - asked));
-    return super.connect((...lent) => {
-      onLent(performance.now() - asked);
+    if (callback === undefined) {
+      const lent = super.connect();
+      return onLent === undefined ? lent : lent.finally(() => onLent(performance.now() - asked));
+    }
+    super.connect((...lent) => {
+      onLent?.(performance.now() - asked);
       callback(...lent);
     });
+    return undefined;
   }
 
   /** Lends a connection for as long as `work` takes. */
   async lend<Result>(work: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {
-    const connection: pg.PoolClient = await this.connect();
+    const connection = await this.connect();
     try {
       return await work(connection);
     } finally {

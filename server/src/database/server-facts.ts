@@ -12,7 +12,7 @@ export interface ServerFacts {
 
 /** What is asked of the server itself, as the role of the URL: the others may not be there. */
 export function readServerFacts(options: Databases['options']): Promise<ServerFacts> {
-  const purpose = { name: 'doctor', statementMs: options.timeouts.statementMs, role: undefined };
+  const purpose = { name: 'doctor', statementMs: options.timeouts.statementMs, asRoleOfUrl: true };
   return withOwnConnection(options, purpose, async (connection) => {
     const askedAt = Date.now();
     const { rows } = await connection.query(

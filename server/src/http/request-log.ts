@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { healthPaths } from './health.ts';
 
 /**
- * One line per request when it is answered, but for the health of the process. Without the query, headers and body: they may hold keys, secrets and
- * people's data.
+ * One line per request when it is answered, but for the health of the process. Without the query, headers and body: they
+ * may hold keys, secrets and people's data.
  */
 export function addRequestLog(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {

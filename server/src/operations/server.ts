@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { atMost } from '../at-most.ts';
 import type { Health, HealthCheck, Lifecycle } from '../health.ts';
 
 export interface OperationsServerOptions {
@@ -10,7 +10,7 @@ export interface OperationsServerOptions {
 }
 
 /** How long a check may take. Milliseconds. */
-const patience = 1000;
+const patienceMs = 1000;
 
 /**
  * The server for whoever runs the process (docs/operations.md): no keys, no limits, no contract, and on no address that
@@ -38,8 +38,9 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
 /** How it is, told in a second at most. */
 export async function look({ look }: HealthCheck): Promise<Health> {
   try {
-    const late = sleep(patience, { ok: false, error: `no answer within ${patience} ms` }, { ref: false });
-    return await Promise.race([look(), late]);
+    const looking = Promise.resolve(look());
+    if (await atMost(patienceMs, looking)) return await looking;
+    return { ok: false, error: `no answer within ${patienceMs} ms` };
   } catch (error) {
     return { ok: false, error: error instanceof Error ? error.message : String(error) };
   }

@@ -1,4 +1,5 @@
 import type { Pool } from '../database/pool.ts';
+import { pendingSubscriptions } from './pending.ts';
 
 /** What there is to deliver, in all workspaces together. */
 export interface Backlog {
@@ -22,8 +23,8 @@ const ofSubscriptionCounted = 100;
 const jobsCounted = 10_000;
 
 /**
- * Reads it in one statement that is bounded in time and in what it looks at: from one subscription with something pending
- * to the next (as pending.ts does), and of each what is due first.
+ * Reads it in one statement that is bounded in time and in what it looks at: the subscriptions with something pending,
+ * and of each what is due first.
  */
 export async function readBacklog(pool: Pool): Promise<Backlog> {
   const { rows } = await pool.lend(async (connection) => {
@@ -40,16 +41,8 @@ export async function readBacklog(pool: Pool): Promise<Backlog> {
 }
 
 const select = `
-  WITH RECURSIVE pending AS (
-    (SELECT tenant_id, subscription_id FROM deliveries WHERE state = 'PENDING'
-     ORDER BY tenant_id, subscription_id LIMIT 1)
-    UNION ALL
-    SELECT d.tenant_id, d.subscription_id FROM pending CROSS JOIN LATERAL (
-      SELECT tenant_id, subscription_id FROM deliveries
-      WHERE state = 'PENDING' AND (tenant_id, subscription_id) > (pending.tenant_id, pending.subscription_id)
-      ORDER BY tenant_id, subscription_id LIMIT 1
-    ) d
-  ), of_subscription AS (
+  WITH RECURSIVE ${pendingSubscriptions},
+  of_subscription AS (
     SELECT counted.pending, counted.oldest,
       CASE WHEN s.active AND t.active AND (s.open_until IS NULL OR s.open_until <= now()) THEN counted.due ELSE 0 END AS due
     FROM pending

@@ -1,3 +1,4 @@
+import { Prisma } from '../database/generated/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 
@@ -10,26 +11,32 @@ export interface PendingWork {
 }
 
 /**
- * Looks through all subscriptions with something pending. Steps from one to the next on the index of what is pending,
- * so that it costs what there are subscriptions, not what waits for them.
+ * Steps from one subscription with something pending to the next, on the index of what is pending, so that it costs what
+ * there are subscriptions, not what waits for them. To stand behind `WITH RECURSIVE`.
+ */
+export const pendingSubscriptions = `
+  pending AS (
+    (SELECT tenant_id, subscription_id FROM deliveries WHERE state = 'PENDING'
+     ORDER BY tenant_id, subscription_id LIMIT 1)
+    UNION ALL
+    SELECT d.tenant_id, d.subscription_id FROM pending CROSS JOIN LATERAL (
+      SELECT tenant_id, subscription_id FROM deliveries
+      WHERE state = 'PENDING' AND (tenant_id, subscription_id) > (pending.tenant_id, pending.subscription_id)
+      ORDER BY tenant_id, subscription_id LIMIT 1
+    ) d
+  )`;
+
+/**
+ * Looks through all subscriptions with something pending.
  * @param except those whose due deliveries need not be told
  */
 export async function findPending(prisma: PrismaClient, except: SubscriptionRef[]): Promise<PendingWork> {
   const rows = await prisma.$queryRaw<(SubscriptionRef & { active: boolean })[]>`
-    WITH RECURSIVE waiting AS (
-      (SELECT tenant_id, subscription_id FROM deliveries WHERE state = 'PENDING'
-       ORDER BY tenant_id, subscription_id LIMIT 1)
-      UNION ALL
-      SELECT d.tenant_id, d.subscription_id FROM waiting CROSS JOIN LATERAL (
-        SELECT tenant_id, subscription_id FROM deliveries
-        WHERE state = 'PENDING' AND (tenant_id, subscription_id) > (waiting.tenant_id, waiting.subscription_id)
-        ORDER BY tenant_id, subscription_id LIMIT 1
-      ) d
-    )
+    WITH RECURSIVE ${Prisma.raw(pendingSubscriptions)}
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.active
-    FROM waiting
-    JOIN tenants t ON t.id = waiting.tenant_id
-    JOIN webhook_subscriptions s ON s.tenant_id = waiting.tenant_id AND s.id = waiting.subscription_id
+    FROM pending
+    JOIN tenants t ON t.id = pending.tenant_id
+    JOIN webhook_subscriptions s ON s.tenant_id = pending.tenant_id AND s.id = pending.subscription_id
     WHERE NOT s.active OR t.active AND (s.open_until IS NULL OR s.open_until <= now()) AND EXISTS (
       SELECT FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.subscription_id = s.id
         AND d.state = 'PENDING' AND d.next_attempt_at <= now())

@@ -1,0 +1,184 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { seed } from '../../prisma/seed.ts';
+import { buildApp } from './app.ts';
+import { atMost } from './at-most.ts';
+import { greet } from './banner.ts';
+import type { Pool } from './database/pool.ts';
+import { Reachability } from './database/reachability.ts';
+import { assertWalls } from './database/roles.ts';
+import type { Settings } from './env.ts';
+import { codeOf } from './error-code.ts';
+import type { Health, HealthCheck, Lifecycle } from './health.ts';
+import { type Door, openDoor } from './http/door.ts';
+import { createLogger } from './http/logger.ts';
+import { measureDatabases } from './operations/database-metrics.ts';
+import { measureDeliveries } from './operations/delivery-metrics.ts';
+import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metrics.ts';
+import { openOperationsServer } from './operations/server.ts';
+import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
+import { openRuntime, type Runtime } from './runtime.ts';
+import { migrateDatabase } from './schema.ts';
+import { startWebhooks } from './webhooks/start.ts';
+
+/** Stops what was started. @param drainMs how long the API is still served, as not ready */
+type Stop = (drainMs: number) => Promise<void>;
+
+/** What each part of the process is started with. */
+interface Starting {
+  settings: Settings;
+  lifecycle: Lifecycle;
+  logger: Logger;
+  /** What the process stands on; each part adds its own. */
+  checks: HealthCheck[];
+  /** What stops the parts, called last first; each part adds its own. */
+  stops: Stop[];
+}
+
+/**
+ * Starts the roles that the settings ask for, says where they are, and tells `lifecycle` how far it is; resolves to what
+ * stops them again.
+ */
+export async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
+  const logger = createLogger(settings.LOG_LEVEL);
+  const stops: Stop[] = [];
+  const starting: Starting = { settings, lifecycle, logger, checks: [], stops };
+  const stop: Stop = async (drainMs) => {
+    for (const each of stops.splice(0).reverse()) await each(drainMs);
+  };
+
+  try {
+    const operations = await startOperations(starting);
+    const publicPort = await openPublicPort(starting);
+    const runtime = await openServices(starting, { origin: publicPort?.origin, metrics: operations?.metrics });
+    const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
+    await startRoles(starting, { runtime, metrics: operations?.metrics }, publicPort?.door);
+    lifecycle.enter('ready');
+    greet({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);
+    return stop;
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+}
+
+/** Answers operators from now on, where the settings name a port for them. */
+async function startOperations({ settings, lifecycle, logger, checks, stops }: Starting) {
+  const { OPERATIONS_HOST, OPERATIONS_PORT } = settings;
+  if (OPERATIONS_PORT === undefined) return undefined;
+  const server = openOperationsServer({ logger, lifecycle, checks });
+  const metrics = createMetrics(checks);
+  addMetricsRoutes(server, metrics);
+  stops.push(() => server.close());
+  const origin = await listen(server, { setting: 'OPERATIONS_PORT', port: OPERATIONS_PORT, host: OPERATIONS_HOST });
+  return { origin, metrics };
+}
+
+/** Opens the port of the API, which isn't there yet. A process that only delivers has none. */
+async function openPublicPort({ settings, lifecycle, logger, stops }: Starting) {
+  const { HOST, PORT, ROLES } = settings;
+  if (!ROLES.includes('api')) return undefined;
+  const door = openDoor({ logger, lifecycle });
+  stops.push(() => door.app.close());
+  return { door, origin: await listen(door.app, { setting: 'PORT', port: PORT, host: HOST }) };
+}
+
+/** Opens the database, brings it up to date, and opens the services over it. @throws where tenants aren't kept apart */
+async function openServices(
+  starting: Starting,
+  { origin, metrics }: { origin: string | undefined; metrics: Metrics | undefined },
+): Promise<Runtime> {
+  const { settings, logger, checks, stops } = starting;
+  const runtime = await openRuntime(settings, {
+    holder: { type: 'server', address: origin ?? 'worker' },
+    worker: settings.ROLES.includes('worker'),
+    prepare: (url) => migrate(url, starting),
+    onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
+    reachability: new Reachability(logger),
+  });
+  stops.push(runtime.close);
+  const { requests, system } = runtime.databases;
+  checks.unshift({ name: 'database', look: () => lookAt(system.pool) });
+  await requests.pool.lend(assertWalls);
+  if (metrics !== undefined) measureDatabases(metrics, runtime.databases);
+  return runtime;
+}
+
+/** What the roles stand on. */
+interface Foundation {
+  runtime: Runtime;
+  metrics: Metrics | undefined;
+}
+
+async function startRoles(starting: Starting, foundation: Foundation, door: Door | undefined): Promise<void> {
+  const { settings, stops } = starting;
+  const roles: Starting = { ...starting, stops: [] };
+  // Deliveries end while requests are drained: no other process waits for this one to take note of it.
+  stops.push(async (drainMs) => {
+    await Promise.all(roles.stops.map((each) => each(drainMs)));
+  });
+  if (settings.ROLES.includes('worker')) await startWorker(roles, foundation);
+  if (door !== undefined) await startApi(roles, foundation, door);
+}
+
+async function startWorker({ logger, checks, stops }: Starting, { runtime, metrics }: Foundation): Promise<void> {
+  const observer = metrics && measureDeliveries(metrics, runtime.databases.system.pool);
+  stops.push(await startWebhooks({ ...runtime, logger, checks, observer }));
+  const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
+  await scheduleTotalsCheck(runtime.boss, { ...runtime, onWrong });
+}
+
+/** Has the API answer at the door. */
+async function startApi({ stops, ...starting }: Starting, { runtime, metrics }: Foundation, door: Door): Promise<void> {
+  const api = await buildApp({ ...runtime, ...starting, metrics });
+  stops.push(async (drainMs) => {
+    await sleep(drainMs);
+    await door.app.close();
+    await atMost(longestFlushMs, api.close());
+  });
+  await api.ready();
+  door.lead(api);
+}
+
+/** How long the last use of keys may take to be written at the end. Milliseconds. */
+const longestFlushMs = 1500;
+
+/** Brings the database up to date, and has it told. */
+async function migrate(url: string, { lifecycle, logger, checks }: Starting): Promise<void> {
+  let applied: string[] | undefined;
+  checks.push({ name: 'migrations', look: () => ({ ok: applied !== undefined, applied }) });
+  applied = await migrateDatabase(url, {
+    onProgress(message) {
+      lifecycle.enter('migrating');
+      logger.info(message);
+    },
+  });
+}
+
+async function lookAt(pool: Pool): Promise<Health> {
+  const began = performance.now();
+  await pool.query('SELECT 1');
+  return { ok: true, milliseconds: Math.round(performance.now() - began) };
+}
+
+/**
+ * Resolves to where it listens, and leaves it to be logged when all else is there.
+ * @param app with a logger of its own
+ * @throws in one line that names the setting when the port is taken
+ */
+async function listen(
+  app: FastifyInstance,
+  { setting, port, host }: { setting: 'PORT' | 'OPERATIONS_PORT'; port: number; host: string },
+): Promise<string> {
+  const { level } = app.log;
+  app.log.level = 'silent';
+  try {
+    return await app.listen({ port, host });
+  } catch (error) {
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    throw new Error(`${setting}: ${port} is in use on ${host}; set another one`);
+  } finally {
+    app.log.level = level;
+  }
+}
