@@ -40,7 +40,7 @@ beforeAll(async () => {
     const install = /^npx -y pnpm@12 (install .*)/.exec(text)?.[1];
     if (install !== undefined) await pnpm([...install.split(' '), '--prefer-offline'], app);
   }
-}, 120_000);
+}, 240_000);
 afterAll(() => rm(app, { recursive: true }));
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -69,7 +69,7 @@ function run(args: string[], env: Record<string, string>): ChildProcess {
 }
 
 describe('the image', () => {
-  it('serves, delivers and has the command line, and tells of its health', { timeout: 60_000 }, async () => {
+  it('serves, delivers and has the command line, and tells of its health', { timeout: 240_000 }, async () => {
     const { url, drop } = await cloneDatabase();
     const [port, operationsPort] = [await steadyPort(), await steadyPort()];
     const env = { DATABASE_URL: url, PORT: String(port), OPERATIONS_PORT: String(operationsPort) };
@@ -88,9 +88,13 @@ describe('the image', () => {
       expect(await isHealthy()).toBe(false);
       const [, ...main] = command(rest('CMD')[0]);
       const server = run(main, env);
-      await expect.poll(isHealthy, { timeout: 30_000 }).toBe(true);
-      const ready = () => fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status);
-      await expect.poll(ready, { timeout: 30_000 }).toBe(200);
+      const ready = () =>
+        fetch(`http://127.0.0.1:${port}/readyz`).then(
+          ({ status }) => status,
+          () => undefined,
+        );
+      await expect.poll(ready, { timeout: 120_000, interval: 200 }).toBe(200);
+      expect(await isHealthy()).toBe(true);
       server.kill('SIGINT');
       expect((await once(server, 'exit'))[0]).toBe(0);
     } finally {
@@ -98,7 +102,7 @@ describe('the image', () => {
     }
   });
 
-  it('says that it needs DATABASE_URL', async () => {
+  it('says that it needs DATABASE_URL', { timeout: 120_000 }, async () => {
     const [, ...main] = command(rest('CMD')[0]);
     // Where nothing can be made, as in the image.
     const env = { ...imageEnv, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: '/dev/null/data' };
