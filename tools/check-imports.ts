@@ -59,8 +59,8 @@ const rooms: Record<string, Room> = {
     imports: [...server, 'identity', 'handlers', 'http', 'operations'],
   },
   prisma: {
-    files: /^prisma(\/|\.config)/,
-    imports: ['contract', 'embedded PostgreSQL', 'database', 'all tenants', 'identity', 'queries over all tenants'],
+    files: /^prisma\//,
+    imports: ['contract', 'database', 'all tenants', 'identity', 'queries over all tenants'],
   },
   'entry points': {
     files: /^server\/src\/(main|start|banner|launcher|shutdown|cli\/.*)\.ts$/,
@@ -76,7 +76,10 @@ const rooms: Record<string, Room> = {
       'prisma',
     ],
   },
-  tools: { files: /^tools\//, imports: ['contract', 'client tools', 'basics'] },
+  tools: {
+    files: /^tools\//,
+    imports: ['contract', 'client tools', 'basics', 'embedded PostgreSQL', 'database'],
+  },
   examples: { files: /^examples\//, imports: ['client'] },
   tests: { files: /^test\//, imports: ['everything'] },
 };
@@ -92,7 +95,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   ],
   [
     /process\.env/,
-    /^(server\/src\/(main|env|embedded-postgres\/cluster|cli\/run)\.ts|prisma|examples\/|test\/|tools\/)/,
+    /^(server\/src\/(main|env|embedded-postgres\/cluster|cli\/run)\.ts|examples\/|test\/|tools\/)/,
     'settings are read in env.ts',
   ],
 ];

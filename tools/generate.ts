@@ -1,16 +1,22 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { clientSources } from '../client/generate.ts';
 import { scheduleForReceivers, scheduleRules } from '../contract/src/openapi/schedule.ts';
 import { openApiDocument } from '../contract/src/openapi.ts';
 import { envExample } from '../server/src/env.ts';
+import { clientFolder, prismaClient } from './prisma-client.ts';
 
 /**
  * Writes the files that are made from the source: `node tools/generate.ts`.
  * With `--check` nothing is written, and a stale file is an error that names it.
  */
+const isCheck = process.argv.includes('--check');
+const root = fileURLToPath(new URL('..', import.meta.url));
 const files: Record<string, string> = {
   'contract/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
   ...clientSources(),
+  ...(await prismaClient()),
   '.env.example': envExample(),
   'docs/decisions/webhook-deliveries.md': await withSchedule('docs/decisions/webhook-deliveries.md', scheduleRules),
   'docs/guides/verifying-webhooks.md': await withSchedule('docs/guides/verifying-webhooks.md', [
@@ -20,16 +26,32 @@ const files: Record<string, string> = {
 };
 
 for (const [name, content] of Object.entries(files)) {
-  const file = new URL(`../${name}`, import.meta.url);
-  const current = await readFile(file, 'utf8').catch(() => '');
+  const current = await readFile(`${root}/${name}`, 'utf8').catch(() => '');
   if (current === content) continue;
-  if (process.argv.includes('--check')) {
-    process.stderr.write(`${name} is stale: run \`pnpm generate\` and commit it.\n`);
-    process.exitCode = 1;
+  if (isCheck) {
+    refuse(name);
   } else {
-    await writeFile(file, content);
+    await mkdir(dirname(`${root}/${name}`), { recursive: true });
+    await writeFile(`${root}/${name}`, content);
     process.stdout.write(`${name} written.\n`);
   }
+}
+
+// A model that is gone leaves its file.
+for await (const found of glob(`${clientFolder}/**/*.ts`, { cwd: root })) {
+  const name = found.replaceAll('\\', '/');
+  if (name in files) continue;
+  if (isCheck) {
+    refuse(name);
+  } else {
+    await rm(`${root}/${name}`);
+    process.stdout.write(`${name} removed.\n`);
+  }
+}
+
+function refuse(name: string): void {
+  process.stderr.write(`${name} is stale: run \`pnpm generate\` and commit it.\n`);
+  process.exitCode = 1;
 }
 
 /** A page with the schedule of deliveries between its two marks, as a list. */

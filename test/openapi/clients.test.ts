@@ -14,7 +14,7 @@ import { createWorkspace } from '../support/workspace.ts';
  * Clients that other generators make of the document: they compile, and work against a running server.
  */
 const modules = join(import.meta.dirname, '../node_modules');
-const compiler = join(import.meta.dirname, '../../node_modules/.bin/tsc');
+const compiler = join(import.meta.dirname, '../../tools/node_modules/.bin/tsc');
 
 let api: Api;
 let origin: string;

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { diffMigrations } from '../../prisma/diff.ts';
 import { migrateDatabase } from '../../server/src/schema.ts';
+import { diffMigrations } from '../../tools/schema-diff.ts';
 import { cloneDatabase, execute, query, type TestDatabase } from '../support/database.ts';
 
 const INIT = '20261120000000_init';

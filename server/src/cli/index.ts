@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { Command } from 'commander';
 import { loadEnvFile } from '../env.ts';
 import { addAssets } from './assets.ts';

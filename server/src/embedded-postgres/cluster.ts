@@ -36,6 +36,8 @@ export interface Cluster {
  */
 export async function prepareCluster(name: string, settings: Record<string, string>): Promise<Cluster> {
   const dataDir = resolve(name);
+  // Without programs there is nothing that a folder would help.
+  await findBinaries();
   const user = await postgresUser();
   // PostgreSQL must be able to pass through the folder, also where it runs as a user of its own.
   const mode = user === undefined ? 0o700 : 0o755;

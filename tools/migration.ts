@@ -2,11 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { migrationsFolder } from '../server/src/database/migrations.ts';
 import { openTemporary } from '../server/src/embedded-postgres/temporary.ts';
-import { diffMigrations } from './diff.ts';
+import { diffMigrations } from './schema-diff.ts';
 
 /*
- * node prisma/migration.ts NAME      makes the migration that leads from prisma/migrations to prisma/schema.prisma
- * node prisma/migration.ts --check   fails when the two disagree
+ * node tools/migration.ts NAME      makes the migration that leads from prisma/migrations to prisma/schema.prisma
+ * node tools/migration.ts --check   fails when the two disagree
  *
  * Both replay the migrations in a database that is dropped afterwards: on the server of DATABASE_URL, or on a
  * PostgreSQL that is started for the purpose.
@@ -20,14 +20,12 @@ try {
 
 async function main([task, ...others]: string[]): Promise<void> {
   if (task === undefined || others.length > 0 || !/^(--check|[a-z][a-z0-9_]*)$/.test(task)) {
-    throw new Error('Usage: node prisma/migration.ts NAME (lower-case letters, digits and _), or --check');
+    throw new Error('Usage: node tools/migration.ts NAME (lower-case letters, digits and _), or --check');
   }
   const sql = await diff();
   if (task === '--check') {
     if (sql === '') return;
-    throw new Error(
-      'prisma/schema.prisma and prisma/migrations disagree. Run: node prisma/migration.ts NAME_OF_CHANGE',
-    );
+    throw new Error('prisma/schema.prisma and prisma/migrations disagree. Run: node tools/migration.ts NAME_OF_CHANGE');
   }
   if (sql === '') throw new Error('Nothing to migrate: prisma/migrations leads to prisma/schema.prisma already.');
   console.log(`Made ${await writeMigration(task, sql)}. Read it before you apply it.`);

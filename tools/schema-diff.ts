@@ -17,7 +17,7 @@ const filters = { externalTables: [], externalEnums: [] };
 export async function diffMigrations(databaseUrl: string): Promise<string> {
   await makeRoles(databaseUrl);
   const migrations = await listMigrations();
-  const path = join(import.meta.dirname, 'schema.prisma');
+  const path = join(import.meta.dirname, '../prisma/schema.prisma');
   const schema = { path, content: await readFile(path, 'utf8') };
   return await withSchemaEngine(databaseUrl, async (engine) => {
     const { exitCode, stdout } = await engine.diff({

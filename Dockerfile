@@ -1,0 +1,27 @@
+# The API, its workers and its command line (docs/operations.md, "In containers").
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY pnpm-lock.yaml pnpm-workspace.yaml ./
+COPY contract/package.json contract/
+COPY server/package.json server/
+# What is optional is the embedded PostgreSQL. The root's package.json comes later: it asks for a Node.js, which is here.
+RUN npx -y pnpm@12 install --prod --no-optional --frozen-lockfile --filter @itsm-api/server...
+
+FROM ${NODE_IMAGE}
+WORKDIR /app
+COPY --from=packages /app ./
+COPY LICENSE package.json ./
+COPY prisma prisma
+COPY contract/src contract/src
+COPY server/src server/src
+RUN ln -s /app/server/src/cli/index.ts /usr/local/bin/itsm
+
+ENV HOST=0.0.0.0 OPERATIONS_PORT=9464
+EXPOSE 3000 9464
+# The official images' `node`. A number can be seen not to be root (Kubernetes' `runAsNonRoot`).
+USER 1000:1000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "-e", \
+  "fetch(`http://127.0.0.1:${process.env.OPERATIONS_PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "server/src/main.ts"]

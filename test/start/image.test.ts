@@ -1,0 +1,142 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { readSettings, Settings } from '@itsm-api/server/env.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { steadyPort } from '../faults/postgres.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { pnpm } from '../support/pnpm.ts';
+
+/*
+ * The image without Docker, which not every machine has: what the Dockerfile puts together is put together in a folder,
+ * and run. Compose's file is read.
+ */
+const root = join(import.meta.dirname, '../..');
+const execute = promisify(execFile);
+const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+
+/** The Dockerfile's instructions, each with what follows it. */
+const instructions = (await readFile(join(root, 'Dockerfile'), 'utf8'))
+  .replace(/^#.*\n/gm, '')
+  .replaceAll('\\\n', '')
+  .split('\n')
+  .map((line): [string, string] => [line.split(' ', 1).join(), line.slice(line.indexOf(' ') + 1)]);
+
+const rest = (name: string) => instructions.filter(([instruction]) => instruction === name).map(([, text]) => text);
+const command = (text = '') => JSON.parse(text.slice(text.indexOf('['))) as string[];
+const imageEnv = Object.fromEntries(rest('ENV').flatMap((line) => line.split(' ').map((pair) => pair.split('='))));
+
+let app: string;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  app = await mkdtemp(join(tmpdir(), 'itsm-image-'));
+  for (const [instruction, text] of instructions) {
+    if (instruction === 'COPY') await copy(text);
+    const install = /^npx -y pnpm@12 (install .*)/.exec(text)?.[1];
+    if (install !== undefined) await pnpm([...install.split(' '), '--prefer-offline'], app);
+  }
+}, 240_000);
+afterAll(() => rm(app, { recursive: true }));
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+/** As Docker does: a folder's content goes into the destination, a file goes into one that ends with a slash. */
+async function copy(text: string): Promise<void> {
+  const names = text.split(' ');
+  if (names[0]?.startsWith('--from')) return;
+  const destination = names.pop() ?? '';
+  for (const name of names) {
+    const to = destination.endsWith('/') ? join(destination, basename(name)) : destination;
+    await cp(join(root, name), join(app, to), { recursive: true });
+  }
+}
+
+/** What the image runs, with the settings that the image and these give. */
+function run(args: string[], env: Record<string, string>): ChildProcess {
+  const child = spawn(process.execPath, args, {
+    cwd: app,
+    env: { PATH: process.env.PATH, ...imageEnv, HOST: '127.0.0.1', WEBHOOK_SECRET_KEY, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  return child;
+}
+
+describe('the image', () => {
+  it('serves, delivers and has the command line, and tells of its health', { timeout: 240_000 }, async () => {
+    const { url, drop } = await cloneDatabase();
+    const [port, operationsPort] = [await steadyPort(), await steadyPort()];
+    const env = { DATABASE_URL: url, PORT: String(port), OPERATIONS_PORT: String(operationsPort) };
+    const isHealthy = () => {
+      const [, ...args] = command(rest('HEALTHCHECK')[0]);
+      return execute(process.execPath, args, { env }).then(
+        () => true,
+        () => false,
+      );
+    };
+    try {
+      const itsm = rest('RUN').find((text) => text.endsWith('/bin/itsm')) ?? '';
+      const migrate = run([/\/app\/(\S+)/.exec(itsm)?.[1] ?? '', 'migrate'], env);
+      expect((await once(migrate, 'exit'))[0]).toBe(0);
+
+      expect(await isHealthy()).toBe(false);
+      const [, ...main] = command(rest('CMD')[0]);
+      const server = run(main, env);
+      const ready = () =>
+        fetch(`http://127.0.0.1:${port}/readyz`).then(
+          ({ status }) => status,
+          () => undefined,
+        );
+      await expect.poll(ready, { timeout: 120_000, interval: 200 }).toBe(200);
+      expect(await isHealthy()).toBe(true);
+      server.kill('SIGINT');
+      expect((await once(server, 'exit'))[0]).toBe(0);
+    } finally {
+      await drop();
+    }
+  });
+
+  it('says that it needs DATABASE_URL', { timeout: 120_000 }, async () => {
+    const [, ...main] = command(rest('CMD')[0]);
+    // Where nothing can be made, as in the image.
+    const env = { ...imageEnv, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: '/dev/null/data' };
+    const child = spawn(process.execPath, main, { cwd: app, env });
+    let said = '';
+    child.stderr.on('data', (chunk) => (said += chunk));
+    expect((await once(child, 'exit'))[0]).toBe(1);
+    expect(said).toMatch(/There is no embedded PostgreSQL .* Set DATABASE_URL to a PostgreSQL server\.$/m);
+  });
+
+  it('lets in what it copies', async () => {
+    const ignore = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n');
+    const copied = rest('COPY')
+      .filter((text) => !text.startsWith('--from'))
+      .flatMap((text) => text.split(' ').slice(0, -1));
+    expect(ignore.filter((line) => line.startsWith('!')).sort()).toEqual(copied.map((name) => `!${name}`).sort());
+  });
+});
+
+describe('compose.yaml', async () => {
+  const { services } = parse(await readFile(join(root, 'compose.yaml'), 'utf8'), { merge: true }) as {
+    services: Record<string, { image: string; environment?: Record<string, string> }>;
+  };
+  const ours = Object.entries(services).filter(([, { image }]) => image === services.migrate?.image);
+
+  it.each(ours)('gives %s settings that there are, and that it starts with', (_, { environment = {} }) => {
+    const settings = Object.entries(environment).map(([name, value]) => [name, withDefaults(value)]);
+    const env = { ...imageEnv, ...Object.fromEntries(settings) };
+    expect(Object.keys(Settings.shape)).toEqual(expect.arrayContaining(Object.keys(env)));
+    expect(() => readSettings(env)).not.toThrow();
+  });
+});
+
+/** What Compose makes of a value where no variable is set. */
+function withDefaults(value: string): string {
+  return value.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
+}
