@@ -5,13 +5,14 @@ import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, extname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { launchBrowser } from '../support/browser.ts';
+import { pnpm } from '../support/pnpm.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 const execute = promisify(execFile);
@@ -54,14 +55,6 @@ afterAll(async () => {
   site?.close();
   await rm(project, { recursive: true });
 });
-
-/** The pnpm that runs the tests, or the one of the registry where they are run without. */
-function pnpm(args: string[], cwd: string) {
-  const running = process.env.npm_execpath ?? '';
-  if (!/pnpm/.test(running)) return execute('npx', ['-y', 'pnpm@12', ...args], { cwd });
-  const script = /^\.[cm]?js$/.test(extname(running));
-  return script ? execute(process.execPath, [running, ...args], { cwd }) : execute(running, args, { cwd });
-}
 
 describe('the packed package', () => {
   it('depends on nothing', async () => {

@@ -1,0 +1,13 @@
+import { execFile } from 'node:child_process';
+import { extname } from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+/** Runs the pnpm that runs the tests, or the one of the registry where they are run without. */
+export function pnpm(args: string[], cwd: string) {
+  const running = process.env.npm_execpath ?? '';
+  if (!/pnpm/.test(running)) return execute('npx', ['-y', 'pnpm@12', ...args], { cwd });
+  const script = /^\.[cm]?js$/.test(extname(running));
+  return script ? execute(process.execPath, [running, ...args], { cwd }) : execute(running, args, { cwd });
+}
