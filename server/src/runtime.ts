@@ -88,9 +88,14 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
 
 /** The database that the settings name, reachable, or the embedded one, started. */
 export async function openDatabase(settings: Settings, holder: Holder): Promise<Embedded> {
-  const { DATABASE_URL, DATA_DIR } = settings;
+  const database = await findDatabase(settings, holder);
+  if (settings.DATABASE_URL !== undefined) await checkConnection(database.url, timeoutsOf(settings));
+  return database;
+}
+
+/** The database that the settings name, whether it can be used or not, or the embedded one, started. */
+export async function findDatabase({ DATABASE_URL, DATA_DIR }: Settings, holder: Holder): Promise<Embedded> {
   if (DATABASE_URL === undefined) return await openEmbedded({ dataDir: DATA_DIR, holder });
-  await checkConnection(DATABASE_URL, timeoutsOf(settings));
   return { url: DATABASE_URL, stop: async () => undefined };
 }
 

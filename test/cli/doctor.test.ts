@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { systemRole } from '@itsm-api/server/database/roles.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { steadyPort } from '../faults/postgres.ts';
 import { startApi } from '../support/api.ts';
 import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
+import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { documentedRights, hasRedis, openRedis } from '../support/redis.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, secretKey } from './itsm.ts';
 
@@ -25,7 +28,8 @@ interface Finding {
 }
 
 async function examine(env: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await commandLine(database.url, env)('doctor --json');
+  const { DATABASE_URL = database.url, ...others } = env;
+  const { code, stdout, stderr } = await commandLine(DATABASE_URL, others)('doctor --json');
   expect(stderr).toBe('');
   const { ok, findings }: { ok: boolean; findings: Finding[] } = JSON.parse(stdout);
   expect(code).toBe(ok ? 0 : 1);
@@ -33,11 +37,13 @@ async function examine(env: Record<string, string> = {}) {
 }
 
 const all = [
+  'listener',
   'PostgreSQL',
   'roles',
   'migrations',
   'row-level security',
   'WEBHOOK_SECRET_KEY',
+  'Redis',
   'clock',
   'deliveries',
   'totals',
@@ -128,4 +134,54 @@ it('takes a check that fails for a finding, and makes the others', { timeout: 30
   const { of, findings } = await examine();
   expect(of('totals')).toMatchObject([{ level: 'wrong', says: expect.stringContaining('permission denied') }]);
   expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(all));
+});
+
+// Where nothing may be skipped, it fails.
+it.skipIf(!hasPgBouncer && !process.env.CI)('hears through a pooler, or names it', { timeout: 60_000 }, async () => {
+  for (const mode of ['session', 'transaction'] as const) {
+    const pooler = await startPgBouncer(database.url, mode);
+    const { ok, of, findings } = await examine({ DATABASE_URL: pooler.url });
+    await pooler.close();
+    expect(ok).toBe(mode === 'session');
+    if (ok) continue;
+    expect(of('listener')).toMatchObject([{ level: 'wrong', says: expect.stringContaining('pool_mode=transaction') }]);
+    expect(findings).toHaveLength(1);
+  }
+});
+
+it('says that the database is not there', { timeout: 30_000 }, async () => {
+  const { findings } = await examine({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await steadyPort()}/itsm` });
+  expect(findings).toMatchObject([
+    { check: 'listener', level: 'wrong', says: expect.stringMatching(/^DATABASE_URL: .*ECONNREFUSED/) },
+  ]);
+});
+
+it.skipIf(!hasRedis())('looks at the Redis of the limits', { timeout: 60_000 }, async () => {
+  const redis = await openRedis();
+  const find = async (REDIS_URL = redis.url) => {
+    const { of } = await examine({ RATE_LIMIT_STORE: 'redis', REDIS_URL });
+    return of('Redis')[0];
+  };
+  expect(await find()).toMatchObject({
+    level: 'wrong',
+    says: expect.stringContaining('ECONNREFUSED'),
+    advice: expect.stringContaining('When Redis is away'),
+  });
+  await redis.start();
+  expect(await find()).toMatchObject({
+    level: 'ok',
+    says: expect.stringMatching(/by (redis|valkey) \d+\.\d+\.\d+\.$/),
+  });
+
+  await redis.send('ACL', 'SETUSER', 'itsm', 'on', '>right', ...(await documentedRights()));
+  expect(await find(redis.url.replace('//', '//itsm:right@'))).toMatchObject({ level: 'ok' });
+  expect(await find(redis.url.replace('//', '//itsm:wrong@'))).toMatchObject({
+    level: 'wrong',
+    says: expect.stringContaining('WRONGPASS'),
+  });
+
+  redis.silence();
+  expect(await find()).toMatchObject({ level: 'wrong', says: expect.stringContaining('did not answer') });
+  redis.wake();
+  await redis.kill();
 });

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { canTest, pathOf } from '../support/programs.ts';
 import { steadyPort } from './postgres.ts';
 
-const config = fileURLToPath(new URL('../../deploy/haproxy.cfg', import.meta.url));
+const configs = ['../../deploy/haproxy.cfg', './plain-balancer.cfg'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 
 const programs = ['haproxy'];
 
@@ -13,16 +15,24 @@ const programs = ['haproxy'];
 export const hasHaproxy = () => canTest('Rolling restarts', programs);
 
 export interface Haproxy {
-  /** Where clients ask. */
-  url: string;
+  /** Where clients ask through the configuration that operators are given, deploy/haproxy.cfg. */
+  deployed: string;
+  /** Where they ask through one that sends each request once, plain-balancer.cfg. */
+  plain: string;
   stop(): Promise<void>;
 }
 
-/** Starts HAProxy before two processes of the API, each `host:port`, with the configuration that operators are given. */
+/** Starts HAProxy before two processes of the API, each `host:port`, with both configurations. */
 export async function startHaproxy(processes: [string, string]): Promise<Haproxy> {
-  const port = await steadyPort();
-  const child = spawn(pathOf(programs), ['-db', '-f', config], {
-    env: { PATH: process.env.PATH, BIND: `127.0.0.1:${port}`, API_1: processes[0], API_2: processes[1] },
+  const [deployed, plain] = [await steadyPort(), await steadyPort()].map((port) => `127.0.0.1:${port}`);
+  const child = spawn(pathOf(programs), ['-db', ...configs.flatMap((config) => ['-f', config])], {
+    env: {
+      PATH: process.env.PATH,
+      BIND: deployed,
+      BIND_PLAIN: plain,
+      API_1: processes[0],
+      API_2: processes[1],
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
@@ -34,9 +44,8 @@ export async function startHaproxy(processes: [string, string]): Promise<Haproxy
   const exited = once(child, 'exit').then(() => {
     process.off('exit', onExit);
   });
-  const url = `http://127.0.0.1:${port}`;
   for (;;) {
-    const answers = await fetch(url).then(
+    const answers = await fetch(`http://${deployed}`).then(
       () => true,
       () => false,
     );
@@ -45,7 +54,8 @@ export async function startHaproxy(processes: [string, string]): Promise<Haproxy
     await sleep(20);
   }
   return {
-    url,
+    deployed: `http://${deployed}`,
+    plain: `http://${plain}`,
     async stop() {
       child.kill('SIGKILL');
       await exited;

@@ -14,7 +14,8 @@ const usage = `Makes things fail that fail in production, and counts what become
       STATEMENT_TIMEOUT_MS.
 
   pnpm faults rolling [--requests 10000] [--rate 100] [--drain 5] [--json]
-      Restarts two API processes below HAProxy under so many requests per second; --drain is DRAIN_SECONDS.
+      Restarts two API processes under so many requests per second, half of them through deploy/haproxy.cfg, half through
+      a balancer that sends each request once; --drain is DRAIN_SECONDS.
 `;
 
 const options = {

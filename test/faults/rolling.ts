@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Runtime } from '@itsm-api/server/runtime.ts';
 import { openGround } from './ground.ts';
 import { startHaproxy } from './haproxy.ts';
 import { steadyPort } from './postgres.ts';
 import { type ServerProcess, spawnServer } from './server.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
-import { addWorkspace } from './workspaces.ts';
+import { addWorkspace, type Workspace } from './workspaces.ts';
 
 export interface RollingOptions {
-  /** Requests per second, reads and writes. */
+  /** Requests per second, reads and writes, half of them through each balancer. */
   perSecond: number;
   /** Requests at least; both processes are restarted once at least. */
   requests: number;
@@ -16,41 +17,51 @@ export interface RollingOptions {
 }
 
 export interface RollingReport {
-  requests: number;
-  writes: number;
+  /** Through the configuration of deploy/, and through one that sends each request once. */
+  balancers: { deployed: BalancerReport; plain: BalancerReport };
+  workspaces: number;
   restarts: number;
-  /** Requests that were not answered 2xx, and what they were answered. */
-  failed: string[];
-  /** The longest that a request took. Milliseconds. */
-  longest: number;
   /** From SIGTERM to the end of each process. Milliseconds. */
   endedAfter: number[];
   /** What a process said that didn't end with 0. */
   crashes: string[];
 }
 
+interface BalancerReport {
+  requests: number;
+  writes: number;
+  /** Requests that were not answered 2xx, and what they were answered. */
+  failed: string[];
+  /** The longest that a request took. Milliseconds. */
+  longest: number;
+}
+
 /** How long HAProxy takes at most to see that a process is ready: it asks every second. Milliseconds. */
 const noticeMs = 2000;
 const patience = 30_000;
 
-/** A busy machine makes requests slow, and a tenant of many slow ones is refused some: that is not what is counted. */
-const fairUseOutOfTheWay = { FAIR_USE_WORK_MS: '600000', FAIR_USE_QUEUE: '10000', FAIR_USE_WAIT_MS: '30000' };
+/** A key's requests in a minute, nine of ten of which are of one group: well below the 30 that it may have there. */
+const perMinuteAndKey = 24;
+
+/** The limits are those of every installation: an empty setting counts as absent. */
+const defaultLimits = { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '', FAIR_USE_SHARE: '' };
 
 /**
- * Restarts two API processes below HAProxy, one after the other, while clients read and write, until enough requests have
- * been sent; tells of those that were not answered as if nothing were.
+ * Restarts two API processes below balancers, one after the other, while clients of many workspaces read and write, until
+ * enough requests have been sent; tells of those that were not answered as if nothing were.
  */
 export async function runRolling(options: RollingOptions): Promise<RollingReport> {
   const { perSecond, requests, drainSeconds, onProgress } = options;
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const { runtime, env } = await openGround(stops);
-    const workspaces = [await addWorkspace(runtime, 'First'), await addWorkspace(runtime, 'Second')];
+    const workspaces = await addWorkspaces(runtime, Math.ceil((perSecond * 60) / perMinuteAndKey));
+    const half = Math.ceil(workspaces.length / 2);
     const ports = [await steadyPort(), await steadyPort()] as const;
     const spawn = (port: number) =>
       spawnServer({
         ...env,
-        ...fairUseOutOfTheWay,
+        ...defaultLimits,
         ROLES: 'api',
         PORT: String(port),
         DRAIN_SECONDS: String(drainSeconds),
@@ -60,13 +71,20 @@ export async function runRolling(options: RollingOptions): Promise<RollingReport
     await Promise.all(processes.map(({ ready }) => ready));
     const haproxy = await startHaproxy([`127.0.0.1:${ports[0]}`, `127.0.0.1:${ports[1]}`]);
     stops.push(haproxy.stop);
-    const traffic = await startTraffic({ apiUrl: haproxy.url, workspaces, perSecond, patience });
-    stops.push(traffic.stop);
+    const begin = (apiUrl: string, workspaces: Workspace[]) =>
+      startTraffic({ apiUrl, workspaces, perSecond: perSecond / 2, patience });
+    const [deployed, plain] = await Promise.all([
+      begin(haproxy.deployed, workspaces.slice(half)),
+      begin(haproxy.plain, workspaces.slice(0, half)),
+    ]);
+    const traffics = [deployed, plain];
+    const stopTraffic = () => Promise.all(traffics.map(({ stop }) => stop()));
+    stops.push(stopTraffic);
 
     const endedAfter: number[] = [];
     const crashes: string[] = [];
     await sleep(noticeMs);
-    while (endedAfter.length < ports.length || traffic.answers.length < requests) {
+    while (endedAfter.length < ports.length || sumOf(traffics) < requests) {
       const turn = endedAfter.length % ports.length;
       const old = processes[turn] as ServerProcess;
       const since = performance.now();
@@ -79,22 +97,46 @@ export async function runRolling(options: RollingOptions): Promise<RollingReport
       await next.ready;
       await sleep(noticeMs);
       onProgress?.(
-        `restart ${endedAfter.length}: ${traffic.answers.length} requests, ${failures(traffic).length} failed`,
+        `restart ${endedAfter.length}: ${progressOf(deployed)} through deploy/haproxy.cfg, ${progressOf(plain)} sent once`,
       );
     }
-    await traffic.stop();
+    await stopTraffic();
     return {
-      requests: traffic.answers.length,
-      writes: traffic.answers.filter(({ request }) => !request.startsWith('GET')).length,
+      balancers: { deployed: reportOf(deployed), plain: reportOf(plain) },
+      workspaces: workspaces.length,
       restarts: endedAfter.length,
-      failed: failures(traffic),
-      longest: Math.round(traffic.answers.reduce((max, { took }) => Math.max(max, took), 0)),
       endedAfter,
       crashes,
     };
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
+}
+
+async function addWorkspaces(runtime: Runtime, count: number): Promise<Workspace[]> {
+  const workspaces: Workspace[] = [];
+  while (workspaces.length < count) {
+    workspaces.push(await addWorkspace(runtime, `Workspace ${workspaces.length + 1}`));
+  }
+  return workspaces;
+}
+
+function sumOf(traffics: Traffic[]): number {
+  return traffics.reduce((sum, { answers }) => sum + answers.length, 0);
+}
+
+function reportOf(traffic: Traffic): BalancerReport {
+  const { answers } = traffic;
+  return {
+    requests: answers.length,
+    writes: answers.filter(({ request }) => !request.startsWith('GET')).length,
+    failed: failures(traffic),
+    longest: Math.round(answers.reduce((max, { took }) => Math.max(max, took), 0)),
+  };
+}
+
+function progressOf(traffic: Traffic): string {
+  return `${failures(traffic).length} of ${traffic.answers.length} failed`;
 }
 
 function failures({ answers }: Traffic): string[] {
@@ -109,22 +151,25 @@ async function kill({ child, exited }: ServerProcess): Promise<void> {
 }
 
 /** Whether nobody has noticed. */
-export function isUnnoticed({ failed, crashes }: RollingReport): boolean {
-  return failed.length + crashes.length === 0;
+export function isUnnoticed({ balancers: { deployed, plain }, crashes }: RollingReport): boolean {
+  return deployed.failed.length + plain.failed.length + crashes.length === 0;
 }
 
 /** The figures as a person reads them. */
-export function formatRolling(report: RollingReport): string {
-  const { requests, writes, restarts, failed, longest, endedAfter } = report;
+export function formatRolling({ balancers, workspaces, restarts, endedAfter }: RollingReport): string {
   const row = (name: string, figure: number | string) => `  ${name.padEnd(44)}${figure}\n`;
-  return `
-${row('Restarts of two processes below HAProxy', restarts)}\
-${row('Requests, writes among them', `${requests}, ${writes}`)}\
-${row('Failed', failed.length)}\
+  const rowsOf = (title: string, { requests, writes, failed, longest }: BalancerReport) => `
+${row(`${title}: requests, writes`, `${requests}, ${writes}`)}\
+${row('  Failed', failed.length)}\
 ${failed
   .slice(0, 10)
-  .map((each) => `    ${each}\n`)
+  .map((each) => `      ${each}\n`)
   .join('')}\
-${row('Longest request, milliseconds', longest)}\
-${row('Ended after SIGTERM, milliseconds', endedAfter.join('   '))}`;
+${row('  Longest request, milliseconds', longest)}`;
+  return `
+${row('Restarts of two processes below HAProxy', restarts)}\
+${row('Ended after SIGTERM, milliseconds', endedAfter.join('   '))}\
+${row('Workspaces, with one key each', workspaces)}\
+${rowsOf('deploy/haproxy.cfg', balancers.deployed)}\
+${rowsOf('Sent once', balancers.plain)}`;
 }

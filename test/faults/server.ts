@@ -15,9 +15,9 @@ export interface ServerProcess {
   output(): string;
 }
 
-/** Starts the server as a process of its own, with this environment and nothing else. */
-export function spawnServer(env: Record<string, string>, nodeOptions: string[] = []): ServerProcess {
-  const child = spawn(process.execPath, [...nodeOptions, main], {
+/** Starts the server, be it of another release, as a process of its own, with this environment and nothing else. */
+export function spawnServer(env: Record<string, string>, nodeOptions: string[] = [], program = main): ServerProcess {
+  const child = spawn(process.execPath, [...nodeOptions, program], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'error', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

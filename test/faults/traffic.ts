@@ -21,6 +21,7 @@ interface AcknowledgedChange {
 }
 
 export interface Traffic {
+  /** All but those of the first requests, before it has begun. */
   answers: Answer[];
   acknowledged: AcknowledgedChange[];
   /** Sends no more; resolves when the last request was answered, or was not. */
@@ -57,25 +58,27 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: 
   const answers: Answer[] = [];
   const acknowledged: AcknowledgedChange[] = [];
   const tickets = new Map<Workspace, number[]>(workspaces.map((workspace) => [workspace, []]));
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Set<Promise<unknown>>();
   let stopped = false;
 
-  async function send(count: number): Promise<void> {
-    const workspace = workspaces[count % workspaces.length] as Workspace;
+  async function send(count: number): Promise<Answer> {
+    const place = count % workspaces.length;
+    const workspace = workspaces[place] as Workspace;
     const known = tickets.get(workspace) ?? [];
     const id = known[Math.floor(Math.random() * known.length)];
-    // Without a ticket there is nothing else to begin with.
-    const turn = id === undefined ? 0 : Math.floor(count / workspaces.length) % requests.length;
+    // Without a ticket there is nothing else to begin with. Many workspaces don't all do the same at a time.
+    const turn = id === undefined ? 0 : (place + Math.floor(count / workspaces.length)) % requests.length;
     const title = `change ${count}`;
     const [method, path, body] = (requests[turn] as (typeof requests)[number])(title, id);
     const sentAt = performance.now();
     const answer = await call(workspace, method, path, body).catch(() => undefined);
-    const request = `${method} ${path.replace(/\d+$/, '{id}')}`;
-    answers.push({ request, sentAt, took: performance.now() - sentAt, status: answer?.status });
-    if (method === 'GET' || answer === undefined || answer.status >= 300) return;
-    if (method === 'POST') known.push(answer.id);
-    const type = method === 'POST' ? 'ticket.created' : 'ticket.updated';
-    acknowledged.push({ title, tenantId: workspace.tenantId, type });
+    const took = performance.now() - sentAt;
+    if (method !== 'GET' && answer !== undefined && answer.status < 300) {
+      if (method === 'POST') known.push(answer.id);
+      const type = method === 'POST' ? 'ticket.created' : 'ticket.updated';
+      acknowledged.push({ title, tenantId: workspace.tenantId, type });
+    }
+    return { request: `${method} ${path.replace(/\/\d+$/, '/{id}')}`, sentAt, took, status: answer?.status };
   }
 
   async function call({ key }: Workspace, method: string, path: string, body: object | undefined) {
@@ -85,19 +88,25 @@ export async function startTraffic({ apiUrl, workspaces, perSecond, patience }: 
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(patience),
     });
-    const { data } = (await response.json()) as { data?: { id: number } };
+    // What a balancer answers by itself isn't JSON.
+    const { data } = JSON.parse(response.ok ? await response.text() : '{}') as { data?: { id: number } };
     return { status: response.status, id: data?.id ?? 0 };
   }
 
-  const first = 10 * workspaces.length * requests.length;
-  for (let count = 0; count < first; count++) await send(count);
+  const first = Math.max(2 * workspaces.length, 300);
+  for (let count = 0; count < first; count++) {
+    const { request, status = 'nothing' } = await send(count);
+    if (status !== 200 && status !== 201) throw new Error(`${request} was answered ${status} before anything failed.`);
+  }
 
   const sending = (async () => {
     const began = performance.now();
     for (let count = 0; !stopped; count++) {
       const wait = began + (count * 1000) / perSecond - performance.now();
       if (wait > 0) await sleep(wait);
-      const sent = send(first + count).finally(() => underWay.delete(sent));
+      const sent = send(first + count)
+        .then((answer) => answers.push(answer))
+        .finally(() => underWay.delete(sent));
       underWay.add(sent);
     }
   })();

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
@@ -15,16 +13,8 @@ import { steadyPort } from '../faults/postgres.ts';
 import { spawnServer } from '../faults/server.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
+import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
 import { createWorkspace } from '../support/workspace.ts';
-
-/** What docs/operations.md has an administrator give the user of REDIS_URL. */
-async function documentedRights(): Promise<string[]> {
-  const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
-  const rights = /`ACL SETUSER itsm on >password ([^`]+)`/.exec(page)?.[1];
-  if (rights === undefined) throw new Error('docs/operations.md names no rights.');
-  return rights.split(/\s+/);
-}
 
 /** A log whose lines are kept. */
 function keptLog() {

@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { steadyPort } from '../faults/postgres.ts';
@@ -62,4 +64,12 @@ export async function openRedis(): Promise<TestRedis> {
     silence: () => server?.kill('SIGSTOP'),
     wake: () => server?.kill('SIGCONT'),
   };
+}
+
+/** What docs/operations.md has an administrator give the user of REDIS_URL. */
+export async function documentedRights(): Promise<string[]> {
+  const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  const rights = /`ACL SETUSER itsm on >password ([^`]+)`/.exec(page)?.[1];
+  if (rights === undefined) throw new Error('docs/operations.md names no rights.');
+  return rights.split(/\s+/);
 }

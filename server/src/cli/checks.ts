@@ -1,3 +1,4 @@
+import { checkConnection, PoolerError } from '../database/check-connection.ts';
 import type { Databases } from '../database/databases.ts';
 import { assertWalls, requestRole, WallError } from '../database/roles.ts';
 import { readServerFacts } from '../database/server-facts.ts';
@@ -35,8 +36,25 @@ const ok = (says: string): Finding => ({ level: 'ok', says });
 const note = (says: string, advice: string): Finding => ({ level: 'note', says, advice });
 const wrong = (says: string, advice: string): Finding => ({ level: 'wrong', says, advice });
 
-/** In the order in which they are made. Each reads, and none changes anything. */
+/** In the order in which they are made. Each reads, and none changes anything of the database. */
 export const checks: Check[] = [
+  {
+    name: 'listener',
+    // Through such a pooler the later ones would get mixed up, too.
+    essential: true,
+    async look({ databases }) {
+      try {
+        await checkConnection(databases.options.url, databases.options.timeouts);
+        return [ok('A notification comes back: revoked keys and new deliveries are heard of.')];
+      } catch (error) {
+        const advice =
+          error instanceof PoolerError
+            ? 'No server starts until then.'
+            : 'See that PostgreSQL runs, and that this machine and the role of DATABASE_URL may connect to it.';
+        return [wrong((error as Error).message, advice)];
+      }
+    },
+  },
   {
     name: 'PostgreSQL',
     async look({ databases }) {
@@ -112,6 +130,30 @@ export const checks: Check[] = [
     },
   },
   {
+    name: 'Redis',
+    async look({ settings: { RATE_LIMIT_STORE, REDIS_URL } }) {
+      if (RATE_LIMIT_STORE !== 'redis' || REDIS_URL === undefined) {
+        return [ok('It is not used: each process counts rate limits by itself.')];
+      }
+      // Its client is 8 MB: only who uses Redis pays for it.
+      const { readRedisFacts } = await import('../http/rate-limit-redis.ts');
+      try {
+        const { server, version } = await readRedisFacts(REDIS_URL);
+        if (server === 'redis' && Number.parseInt(version, 10) < oldestRedis) {
+          return [wrong(`It is version ${version}.`, `Move to Redis ${oldestRedis} or newer, or to Valkey.`)];
+        }
+        return [ok(`Rate limits can be counted by ${server} ${version}.`)];
+      } catch (error) {
+        return [
+          wrong(
+            `Rate limits can't be counted there: ${(error as Error).message}`,
+            'See docs/operations.md, "When Redis is away". Until then each process counts by itself.',
+          ),
+        ];
+      }
+    },
+  },
+  {
     name: 'clock',
     async look({ databases }) {
       const { clockAheadMs } = await readServerFacts(databases.options);
@@ -162,6 +204,8 @@ export const checks: Check[] = [
 /** Versions of PostgreSQL that are corrected by those who make it, and the newest that the tests ran on. */
 const oldestMajor = 15;
 const newestMajor = 18;
+
+const oldestRedis = 7;
 
 const clockToleranceMs = 2000;
 /** A worker looks every second. */

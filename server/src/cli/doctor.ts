@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import { openDatabases } from '../database/databases.ts';
 import type { Settings } from '../env.ts';
-import { openDatabase, timeoutsOf } from '../runtime.ts';
+import { findDatabase, timeoutsOf } from '../runtime.ts';
 import { checks, type Finding, type Installation } from './checks.ts';
 import { printable } from './errors.ts';
 import { examples } from './help.ts';
@@ -19,8 +19,9 @@ export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'Look for what is wrong with a running installation, and say what to do: PostgreSQL, roles and row-level security, ' +
-        'migrations, keys, clock, due deliveries, and every total that is kept. Exit code 1 when something is wrong',
+      'Look for what is wrong with a running installation, and say what to do: PostgreSQL and what stands before it, ' +
+        'roles and row-level security, migrations, Redis, keys, clock, due deliveries, and every total that is kept. ' +
+        'Exit code 1 when something is wrong',
     )
     .option('--json', 'print one JSON document, errors included')
     .addHelpText('after', examples('doctor', 'doctor --json'))
@@ -38,7 +39,7 @@ export function addDoctor(program: Command): void {
 /** The database as it is: unlike other commands, this one looks for what they refuse. */
 async function openInstallation(settings: Settings): Promise<Installation & { close(): Promise<void> }> {
   await refuseMissingDatabase(settings);
-  const { url, stop } = await openDatabase(settings, { type: 'command' });
+  const { url, stop } = await findDatabase(settings, { type: 'command' });
   const databases = openDatabases({
     url,
     requestConnections: 1,

@@ -6,7 +6,23 @@ import { SilenceWatch } from './silence-watch.ts';
 /** What PostgreSQL says of a name that another connection has prepared there, through the same pooler. */
 const DUPLICATE_PREPARED_STATEMENT = '42P05';
 
-/** Throws, in one line that names `DATABASE_URL`, when the server that it names can't be used. */
+/** A pooler that gives each transaction another connection stands before the database. */
+export class PoolerError extends Error {
+  override name = 'PoolerError';
+
+  constructor() {
+    super(
+      'DATABASE_URL: leads through a pooler that gives each transaction another connection (PgBouncer: ' +
+        'pool_mode=transaction or statement). Revocations of keys would not be heard, and roles would get mixed up. ' +
+        'Use pool_mode=session, or connect to PostgreSQL directly.',
+    );
+  }
+}
+
+/**
+ * Looks whether the server that `DATABASE_URL` names can be used.
+ * @throws PoolerError, or Error when it can't be reached; the message is one line that names `DATABASE_URL`
+ */
 export async function checkConnection(databaseUrl: string, timeouts: Timeouts): Promise<void> {
   const watch = new SilenceWatch();
   const newConnection = () =>
@@ -16,11 +32,7 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
     if (!(await isShared(connection, other)) && (await hearsNotifications(connection))) return;
     // What was prepared there would meet the next one who asks.
     await connection.query('DISCARD ALL').catch(() => undefined);
-    throw new Error(
-      'DATABASE_URL: leads through a pooler that gives each transaction another connection (PgBouncer: ' +
-        'pool_mode=transaction or statement). Revocations of keys would not be heard, and roles would get mixed up. ' +
-        'Use pool_mode=session, or connect to PostgreSQL directly.',
-    );
+    throw new PoolerError();
   } finally {
     for (const each of [connection, other]) each.sever('It was opened for a check.');
     watch.close();

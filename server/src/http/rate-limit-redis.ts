@@ -112,17 +112,13 @@ export async function openRedisStore({
     onAway(reasonOf(error));
   }
 
-  /** Makes a connection, and has it count: one that may only read, or whose Redis is full, is as good as none. */
+  /** Makes a connection that counts: one that may only read, or whose Redis is full, is as good as none. */
   async function connect(): Promise<void> {
     const connection = new Redis(options);
     connection.on('error', (error) => lose(connection, error));
     connection.once('end', () => lose(connection, new Error('Redis has closed the connection.')));
-    const prove = async () => {
-      await connection.connect();
-      await connection.takeFromBoth(...keysOf(`proof:${randomUUID()}:proof`), lookEveryMs, 1, 1);
-    };
     try {
-      await within(connectMs, prove());
+      await within(connectMs, prove(connection));
       if (lost.has(connection)) return;
       redis = connection;
       if (isAway) onBack();
@@ -191,6 +187,40 @@ export async function openRedisStore({
       await memory.close();
     },
   };
+}
+
+/** Connects, and counts a window that is over soon: it needs all that requests need. */
+async function prove(connection: Redis): Promise<void> {
+  await connection.connect();
+  await connection.takeFromBoth(...keysOf(`proof:${randomUUID()}:proof`), lookEveryMs, 1, 1);
+}
+
+export interface RedisFacts {
+  /** `redis` or `valkey`. */
+  server: string;
+  /** Such as `7.0.15`. */
+  version: string;
+}
+
+/**
+ * Connects as a server does, has a window counted, and asks who it is.
+ * @throws Error whose message says why nothing can be counted there
+ */
+export async function readRedisFacts(url: string): Promise<RedisFacts> {
+  const connection = new Redis(connectionOptions(url));
+  try {
+    // What `connect` rejects with says that it is closed; the event says why.
+    const lost = new Promise<never>((_, reject) => connection.on('error', reject));
+    await within(connectMs, Promise.race([lost, prove(connection)]));
+    // Names and values in turn. INFO would need one more right.
+    const hello = (await within(answerMs, connection.call('HELLO'))) as unknown[];
+    const factOf = (name: string) => String(hello[hello.indexOf(name) + 1]);
+    return { server: factOf('server'), version: factOf('version') };
+  } catch (error) {
+    throw new Error(reasonOf(error as Error), { cause: error });
+  } finally {
+    connection.disconnect();
+  }
 }
 
 function connectionOptions(url: string): RedisOptions {
