@@ -18,9 +18,11 @@ export class Pool extends pg.Pool {
   /** Told, where somebody measures, how long a connection was waited for, in vain too. Milliseconds. */
   onLent: ((waitedMs: number) => void) | undefined;
   readonly #open = new Set<Connection>();
+  readonly #tracer: PoolOptions['tracer'];
 
   constructor({ onConnectionError, ...options }: PoolOptions) {
     super({ ...options, connectionTimeoutMillis: 5000, Client: Connection as never });
+    this.#tracer = options.tracer;
     this.on('error', onConnectionError);
     this.on('connect', (connection: unknown) => this.#open.add(connection as Connection));
     this.on('remove', (connection: unknown) => this.#open.delete(connection as Connection));
@@ -56,8 +58,10 @@ export class Pool extends pg.Pool {
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it for callbacks and for promises
-  #lend(callback?: any): any {
+  #lend(given?: any): any {
     const { onLent } = this;
+    // Whoever gives a connection back hands it on.
+    const callback = given && this.#tracer ? this.#tracer.keep(given) : given;
     if (onLent === undefined) return super.connect(callback);
     const asked = performance.now();
     if (callback === undefined) return super.connect().finally(() => onLent(performance.now() - asked));
