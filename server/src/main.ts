@@ -17,6 +17,7 @@ import { measureDatabases } from './operations/database-metrics.ts';
 import { measureDeliveries } from './operations/delivery-metrics.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metrics.ts';
 import { openOperationsServer } from './operations/server.ts';
+import { openTraces } from './operations/traces.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
@@ -29,7 +30,8 @@ type Stop = (drainMs: number) => Promise<void>;
 /** Starts the roles that the settings ask for and says where they are; resolves to what stops them again. */
 async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
   const { HOST, PORT, OPERATIONS_HOST, OPERATIONS_PORT, ROLES } = settings;
-  const logger = createLogger(settings.LOG_LEVEL);
+  const traces = await openTraces(settings, (reason) => logger.warn({ reason }, 'traces are not sent'));
+  const logger = createLogger(settings.LOG_LEVEL, undefined, traces?.logFields);
   const checks: HealthCheck[] = [];
   let metrics: Metrics | undefined;
   const stops: Stop[] = [];
@@ -37,6 +39,7 @@ async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
     for (const each of stops.splice(0).reverse()) await each(drainMs);
   };
 
+  if (traces !== undefined) stops.push(traces.close);
   try {
     let operationsOrigin: string | undefined;
     if (OPERATIONS_PORT !== undefined) {
@@ -65,6 +68,7 @@ async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
       prepare: (url) => migrate(url, { lifecycle, logger, checks }),
       onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
       reachability: new Reachability(logger),
+      traces,
     });
     stops.push(runtime.close);
     const { databases, prisma, boss, embedded } = runtime;
@@ -79,13 +83,13 @@ async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
     });
     if (ROLES.includes('worker')) {
       const observer = metrics && measureDeliveries(metrics, databases.system.pool);
-      roles.push(await startWebhooks({ ...runtime, logger, checks, observer }));
+      roles.push(await startWebhooks({ ...runtime, logger, checks, observer, tracer: traces?.attempts }));
       const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
       await scheduleTotalsCheck(boss, { ...runtime, onWrong });
     }
     if (door !== undefined) {
       const { app, lead } = door;
-      const api = await buildApp({ ...runtime, logger, settings, lifecycle, checks, metrics });
+      const api = await buildApp({ ...runtime, logger, settings, lifecycle, checks, metrics, traces });
       roles.push(async (drainMs) => {
         await sleep(drainMs);
         await app.close();
