@@ -25,6 +25,7 @@ import { createKeyLookup } from './identity/key-lookup.ts';
 import { createLastUsed } from './identity/last-used.ts';
 import type { Metrics } from './operations/metrics.ts';
 import { measureRequests } from './operations/request-metrics.ts';
+import type { Traces } from './operations/traces.ts';
 import { addResources } from './resources/index.ts';
 
 declare module 'fastify' {
@@ -62,6 +63,8 @@ export interface AppDependencies {
   checks?: HealthCheck[];
   /** Where it is counted what happens; nothing is counted without. */
   metrics?: Metrics | undefined;
+  /** Where requests are followed; nowhere without. */
+  traces?: Traces | undefined;
 }
 
 /** Puts the API together: what it is given, and nothing from anywhere else. `close()` leaves the database open. */
@@ -74,6 +77,7 @@ export async function buildApp({
   lifecycle = new Lifecycle('ready'),
   checks = [],
   metrics,
+  traces,
 }: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
@@ -90,6 +94,8 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
   });
 
+  // Before all others: what they do is part of it.
+  traces?.followRequests(app, healthPaths);
   const { reachability } = databases.options;
   // Who asks for the health of the process, every second, asks nothing of the API.
   const meters = metrics && measureRequests(app, metrics, healthPaths);

@@ -13,6 +13,8 @@ export interface Services {
   wakeWorkers(): void;
   /** Where webhooks may be sent. */
   targets: TargetPolicy;
+  /** Names what goes on as W3C's `traceparent` does, where it is traced. */
+  traceParent?: (() => string | undefined) | undefined;
 }
 
 /** What a query may use: one tenant's data, and the services. Inside a transaction `db` is the transaction. */

@@ -20,6 +20,8 @@ const commaSeparated = (isValid: (value: string) => boolean, message: string) =>
     .transform((values) => values.filter((value) => value !== ''))
     .refine((values) => values.every(isValid), message);
 
+const collector = z.url({ protocol: /^https?$/, error: 'must be like http://collector.example.com:4318' }).optional();
+
 /**
  * Every setting, read from the environment here and nowhere else. An empty value counts as absent.
  * `.env.example` is generated from this schema.
@@ -91,6 +93,21 @@ export const Settings = z.object({
   TRUST_PROXY: commaSeparated(isProxy, 'must be addresses or networks such as 10.0.0.0/8, or loopback').describe(
     'Proxies whose X-Forwarded-For is believed: addresses, networks or loopback, separated by commas.',
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.describe(
+    'The OpenTelemetry collector that traces are sent to, such as http://127.0.0.1:4318 (docs/operations.md). Off without it. All other variables of OpenTelemetry mean what its documentation says.',
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.describe(
+    'The same as the whole URL, path and all, such as http://127.0.0.1:4318/v1/traces.',
+  ),
+  OTEL_TRACES_EXPORTER: z
+    .string()
+    .optional()
+    .describe('otlp has traces sent without an endpoint, too: to this machine. console prints them. none is off.'),
+  OTEL_SDK_DISABLED: z
+    .string()
+    .default('false')
+    .transform((value) => value.toLowerCase() === 'true')
+    .describe('true is off, whatever the others say.'),
   WEBHOOK_SECRET_KEY: commaSeparated(
     isEncryptionKey,
     'must be 32 bytes in base64 (`openssl rand -base64 32`)',
@@ -145,6 +162,15 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     throw new SettingsError('REDIS_URL: is required with RATE_LIMIT_STORE=redis: redis://user:password@host:6379');
   }
   return result.data;
+}
+
+/** Whether the variables of OpenTelemetry ask for traces; it is not to be loaded unless they do. */
+export function asksForTraces(settings: Settings): boolean {
+  const { OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER } = settings;
+  if (OTEL_SDK_DISABLED) return false;
+  if (OTEL_TRACES_EXPORTER !== undefined)
+    return !OTEL_TRACES_EXPORTER.split(',').some((each) => each.trim() === 'none');
+  return (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) !== undefined;
 }
 
 function isRedisUrl(value: string): boolean {

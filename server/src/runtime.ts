@@ -9,6 +9,7 @@ import type { PrismaClient } from './database/prisma.ts';
 import type { Reachability } from './database/reachability.ts';
 import { type Embedded, type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
 import type { Settings } from './env.ts';
+import type { Traces } from './operations/traces.ts';
 import { createWaker, openDispatchJobs } from './webhooks/dispatch-jobs.ts';
 import { createSecretCipher } from './webhooks/secret-cipher.ts';
 import { checkSecretKeys, readSecretKeys } from './webhooks/secret-keys.ts';
@@ -36,6 +37,8 @@ interface RuntimeOptions {
   onConnectionError: (error: Error) => void;
   /** Told when the database can't be reached; tells nobody where it is left out. */
   reachability?: Reachability;
+  /** Where what happens is followed; nowhere where it is left out. */
+  traces?: Traces | undefined;
 }
 
 /** How long a job that runs, such as a batch of the nightly pruning, may take to end with the process. Milliseconds. */
@@ -43,7 +46,7 @@ const jobsMs = 1500;
 
 /** Opens the database that the settings name, or the embedded one, and the services over it. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
-  const { holder, worker, prepare, onConnectionError, reachability } = options;
+  const { holder, worker, prepare, onConnectionError, reachability, traces } = options;
   const embedded = settings.DATABASE_URL === undefined;
   const timeouts = timeoutsOf(settings);
   const database = await openDatabase(settings, holder);
@@ -55,6 +58,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     worker,
     onConnectionError,
     reachability,
+    tracer: traces?.statements,
   });
   const { prisma } = databases.system;
   let boss: PgBoss | undefined;
@@ -78,6 +82,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       dispatchJobs: openDispatchJobs(boss),
       wakeWorkers: createWaker(prisma),
       targets: targetPolicyOf(settings),
+      traceParent: traces?.traceParent,
     };
     return { databases, prisma, databaseUrl: database.url, embedded, boss, services, close };
   } catch (error) {

@@ -17,6 +17,7 @@ import { measureDatabases } from './operations/database-metrics.ts';
 import { measureDeliveries } from './operations/delivery-metrics.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metrics.ts';
 import { openOperationsServer } from './operations/server.ts';
+import { openTraces, type Traces } from './operations/traces.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
@@ -30,6 +31,8 @@ interface Starting {
   settings: Settings;
   lifecycle: Lifecycle;
   logger: Logger;
+  /** Where it is traced what happens; nothing is traced without. */
+  traces: Traces | undefined;
   /** What the process stands on; each part adds its own. */
   checks: HealthCheck[];
   /** What stops the parts, called last first; each part adds its own. */
@@ -41,9 +44,10 @@ interface Starting {
  * stops them again.
  */
 export async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
-  const logger = createLogger(settings.LOG_LEVEL);
-  const stops: Stop[] = [];
-  const starting: Starting = { settings, lifecycle, logger, checks: [], stops };
+  const traces = await openTraces(settings, (reason) => logger.warn({ reason }, 'traces are not sent'));
+  const logger = createLogger(settings.LOG_LEVEL, undefined, traces?.logFields);
+  const stops: Stop[] = traces === undefined ? [] : [traces.close];
+  const starting: Starting = { settings, lifecycle, logger, traces, checks: [], stops };
   const stop: Stop = async (drainMs) => {
     for (const each of stops.splice(0).reverse()) await each(drainMs);
   };
@@ -89,13 +93,14 @@ async function openServices(
   starting: Starting,
   { origin, metrics }: { origin: string | undefined; metrics: Metrics | undefined },
 ): Promise<Runtime> {
-  const { settings, logger, checks, stops } = starting;
+  const { settings, logger, traces, checks, stops } = starting;
   const runtime = await openRuntime(settings, {
     holder: { type: 'server', address: origin ?? 'worker' },
     worker: settings.ROLES.includes('worker'),
     prepare: (url) => migrate(url, starting),
     onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
     reachability: new Reachability(logger),
+    traces,
   });
   stops.push(runtime.close);
   const { requests, system } = runtime.databases;
@@ -122,9 +127,12 @@ async function startRoles(starting: Starting, foundation: Foundation, door: Door
   if (door !== undefined) await startApi(roles, foundation, door);
 }
 
-async function startWorker({ logger, checks, stops }: Starting, { runtime, metrics }: Foundation): Promise<void> {
+async function startWorker(
+  { logger, traces, checks, stops }: Starting,
+  { runtime, metrics }: Foundation,
+): Promise<void> {
   const observer = metrics && measureDeliveries(metrics, runtime.databases.system.pool);
-  stops.push(await startWebhooks({ ...runtime, logger, checks, observer }));
+  stops.push(await startWebhooks({ ...runtime, logger, checks, observer, tracer: traces?.attempts }));
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
   await scheduleTotalsCheck(runtime.boss, { ...runtime, onWrong });
 }

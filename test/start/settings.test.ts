@@ -43,6 +43,8 @@ describe('the settings', () => {
     ['REDIS_URL', 'redis://:100%@redis.example.com'],
     ['REDIS_URL', 'redis://redis.example.com/itsm'],
     ['REDIS_URL', 'redis://redis.example.com?family=6'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'grpc://collector.example.com'],
     ['CORS_ORIGINS', 'app.example.com'],
     ['CORS_ORIGINS', 'https://app.example.com/path'],
     ['TRUST_PROXY', '10.0.0.0/40'],

@@ -70,6 +70,12 @@ export class Batch implements pg.Submittable {
     }));
   }
 
+  /** The SQL of its statements. */
+  get texts(): string[] {
+    const texts = this.#members.map(({ text }) => text);
+    return this.#options.begins ? ['BEGIN', ...texts] : texts;
+  }
+
   submit(connection: pg.Connection): void {
     const wire = connection as unknown as Wire;
     const { begins, tenantId } = this.#options;

@@ -3,6 +3,7 @@ import type { Reachability } from './reachability.ts';
 import { requestRole, type systemRole } from './roles.ts';
 import { currentScope } from './scope.ts';
 import type { SilenceWatch, WatchedConnection } from './silence-watch.ts';
+import { follow, type StatementTracer } from './statement-tracer.ts';
 
 /** How long PostgreSQL may take, in milliseconds. */
 export interface Timeouts {
@@ -22,6 +23,8 @@ export interface ConnectionOptions {
   watch: SilenceWatch;
   /** Told how opening went. */
   reachability?: Reachability | undefined;
+  /** Told of every statement. */
+  tracer?: StatementTracer | undefined;
 }
 
 /** How much longer than a statement may take its answer is waited for. Milliseconds. */
@@ -91,7 +94,9 @@ export class Connection extends pg.Client implements WatchedConnection {
     const [config] = args;
     const scope = config?.text === 'BEGIN' ? currentScope() : undefined;
     if (scope !== undefined) args[0] = `BEGIN; SELECT set_config('itsm.tenant_id', '${scope.tenantId}', true)`;
-    return Reflect.apply(super.query, this, args);
+    const { tracer } = this.#options;
+    const ask = () => Reflect.apply(super.query, this, args);
+    return tracer === undefined ? ask() : follow(tracer, args, ask);
   }
 
   /** How many statements PostgreSQL keeps prepared on it. */

@@ -6,6 +6,7 @@ import { type Database, openSystemDatabase, openTenantDatabase } from './prisma.
 import { Reachability } from './reachability.ts';
 import { requestRole, systemRole } from './roles.ts';
 import { SilenceWatch } from './silence-watch.ts';
+import type { StatementTracer } from './statement-tracer.ts';
 
 export interface DatabasesOptions {
   url: string;
@@ -18,6 +19,8 @@ export interface DatabasesOptions {
   onConnectionError: (error: Error) => void;
   /** Told when the database can't be reached. */
   reachability?: Reachability;
+  /** Told of every statement, but for those of long work over all tenants. */
+  tracer?: StatementTracer | undefined;
 }
 
 /** Every way of a process into its database, by purpose: none waits for a connection of another. */
@@ -42,12 +45,12 @@ const goodbyeMs = 1500;
 
 /** Names the ways; connections are opened when they are first needed. */
 export function openDatabases(options: DatabasesOptions): Databases {
-  const { url, timeouts, worker, reachability = new Reachability() } = options;
+  const { url, timeouts, worker, reachability = new Reachability(), tracer } = options;
   const watch = new SilenceWatch();
   const onConnectionError = (error: Error) => {
     if (!reachability.explains(error, 'idle connections')) options.onConnectionError(error);
   };
-  const shared = { connectionString: url, timeouts, watch, reachability, onConnectionError };
+  const shared = { connectionString: url, timeouts, watch, reachability, tracer, onConnectionError };
   const requests = openTenantDatabase({
     ...shared,
     application_name: 'itsm-api requests',

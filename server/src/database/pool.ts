@@ -21,9 +21,11 @@ export class Pool extends pg.Pool {
   /** Told, where somebody measures, how long a connection was waited for, in vain too. Milliseconds. */
   onLent: ((waitedMs: number) => void) | undefined;
   readonly #open = new Set<Connection>();
+  readonly #tracer: PoolOptions['tracer'];
 
   constructor({ onConnectionError, ...options }: PoolOptions) {
     super({ ...options, connectionTimeoutMillis: 5000, Client: Connection as never });
+    this.#tracer = options.tracer;
     this.on('error', onConnectionError);
     this.on('connect', (connection: unknown) => this.#open.add(connection as Connection));
     this.on('remove', (connection: unknown) => this.#open.delete(connection as Connection));
@@ -59,8 +61,10 @@ export class Pool extends pg.Pool {
     return Promise.resolve(new NestedTransaction(transaction) as unknown as pg.PoolClient);
   }
 
-  #lend(callback: OnConnected | undefined): Promise<pg.PoolClient> | undefined {
+  #lend(given: OnConnected | undefined): Promise<pg.PoolClient> | undefined {
     const { onLent } = this;
+    // Whoever gives a connection back hands it on.
+    const callback = given && this.#tracer ? this.#tracer.keep(given) : given;
     const asked = performance.now();
     if (callback === undefined) {
       const lent = super.connect();

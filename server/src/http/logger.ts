@@ -10,10 +10,16 @@ export function isWatched(): boolean {
 /**
  * The log of the process: JSON lines on standard output, or readable ones where a person is watching.
  * @param destination where it goes instead
+ * @param fields what each line says beside what it is about, asked when it is written
  */
-export function createLogger(level: Settings['LOG_LEVEL'], destination?: DestinationStream): Logger {
+export function createLogger(
+  level: Settings['LOG_LEVEL'],
+  destination?: DestinationStream,
+  fields?: () => object,
+): Logger {
   const options = {
     level,
+    ...(fields && { mixin: fields }),
     base: undefined,
     timestamp: stdTimeFunctions.isoTime,
     serializers: { err: presentError },

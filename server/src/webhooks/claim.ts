@@ -25,6 +25,8 @@ export interface ClaimedDelivery extends SubscriptionRef {
   eventId: string;
   eventType: string;
   body: string;
+  /** What its event was written in, as a `traceparent`; null where nobody traced. */
+  traceParent: string | null;
 }
 
 /** A subscription and how many deliveries to it may be taken. */
@@ -42,7 +44,7 @@ interface Subscription extends SubscriptionRef {
 
 /** A due delivery as it is taken. */
 type Taken = SubscriptionRef &
-  Pick<ClaimedDelivery, 'id' | 'attempt' | 'eventId' | 'eventType' | 'body'> & {
+  Pick<ClaimedDelivery, 'id' | 'attempt' | 'eventId' | 'eventType' | 'body' | 'traceParent'> & {
     dueAt: Date;
     /** When it had been taken before, where the worker that had it never settled it. */
     lostAt: Date | null;
@@ -129,7 +131,8 @@ async function takeDue(tx: Prisma.TransactionClient, claim: string, wanted: Want
     FROM due JOIN events e ON e.tenant_id = due.tenant_id AND e.id = due.event_id
     WHERE d.tenant_id = due.tenant_id AND d.id = due.id
     RETURNING d.tenant_id AS "tenantId", d.id, d.subscription_id AS "subscriptionId", d.attempts AS attempt,
-      e.public_id AS "eventId", e.type AS "eventType", e.body, due.due_at AS "dueAt",
+      e.public_id AS "eventId", e.type AS "eventType", e.body,
+      e.trace_parent AS "traceParent", due.due_at AS "dueAt",
       due.lease_end - ${claimLease}::int * interval '1 millisecond' AS "lostAt"`;
 }
 

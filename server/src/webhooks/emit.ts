@@ -13,6 +13,8 @@ export interface Emitter {
   afterCommit(action: () => void): void;
   /** Tells the workers that there is something to do. */
   wakeWorkers(): void;
+  /** What goes on here, for the attempts to be followed back to (docs/decisions/traces.md); undefined without traces. */
+  traceParent?: (() => string | undefined) | undefined;
 }
 
 /** What happened: the resource as the API answers it and, on an update, what changed. */
@@ -30,7 +32,7 @@ export interface Emission<Type extends EventType> {
  * was committed while the change waited for a lock is told. One statement when nobody subscribes.
  */
 export async function emit<Type extends EventType>(
-  { db, dispatchJobs, now, afterCommit, wakeWorkers }: Emitter,
+  { db, dispatchJobs, now, afterCommit, wakeWorkers, traceParent }: Emitter,
   type: Type,
   { payload, changes, onlyTo }: Emission<Type>,
 ): Promise<void> {
@@ -46,7 +48,7 @@ export async function emit<Type extends EventType>(
 
   const subscriptions = await selectRows<{ id: string }>(db, {
     text: insertEvent,
-    values: [tenantId, type, onlyTo ?? null, publicId, body],
+    values: [tenantId, type, onlyTo ?? null, publicId, body, traceParent?.() ?? null],
   });
   if (subscriptions.length === 0) return;
 
@@ -76,9 +78,13 @@ export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
 /** What `failIfWanted` fails with. */
 export const DIVISION_BY_ZERO = '22012';
 
-/** The same for a change that is committed with it: fails where somebody wants the event, so that nothing was changed. */
+/**
+ * The same for a change that is committed with it: fails where something was written of which somebody wants to be told,
+ * so that nothing was.
+ */
 export function failIfWanted(db: TenantClient, type: EventType): Statement {
-  return { text: `SELECT 1 / (NOT ${isWanted('$1', '$2')})::int`, values: [db.$tenantId, type] };
+  const text = `SELECT 1 / (NOT ${isWanted('$1', '$2')})::int WHERE pg_current_xact_id_if_assigned() IS NOT NULL`;
+  return { text, values: [db.$tenantId, type] };
 }
 
 const insertEvent = `
@@ -86,8 +92,8 @@ const insertEvent = `
     SELECT id FROM webhook_subscriptions
     WHERE ${wanting('$1', '$2')} AND ($3::bigint IS NULL OR id = $3)
   ), event AS (
-    INSERT INTO events (tenant_id, public_id, type, body)
-    SELECT $1, $4, $2, $5 WHERE EXISTS (SELECT FROM matching)
+    INSERT INTO events (tenant_id, public_id, type, body, trace_parent)
+    SELECT $1, $4, $2, $5, $6 WHERE EXISTS (SELECT FROM matching)
     RETURNING id
   ), delivery AS (
     INSERT INTO deliveries (tenant_id, subscription_id, event_id)

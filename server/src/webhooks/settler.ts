@@ -5,8 +5,8 @@ import type { SubscriptionSign } from './record-health.ts';
 import { type Settled, type Settlement, settle } from './settle.ts';
 
 export interface Settler {
-  /** Resolves when it has been settled. */
-  add(settlement: Settlement): Promise<void>;
+  /** Resolves when it has been settled, to what was recorded: nothing where another worker has taken the delivery over. */
+  add(settlement: Settlement): Promise<Settled | undefined>;
   readonly health: LoopHealth;
   /** Settles no more. */
   stop(): Promise<void>;
@@ -14,10 +14,8 @@ export interface Settler {
 
 interface SettlerOptions {
   prisma: PrismaClient;
-  logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
+  logger: Pick<FastifyBaseLogger, 'error'>;
   isOutage(error: unknown): boolean;
-  /** Told of each attempt that was recorded. */
-  onSettled?(settled: Settled): void;
 }
 
 const batchSize = 500;
@@ -27,8 +25,8 @@ const gatherFor = 5;
 const retryAfter = 500;
 
 /** Settles attempts in batches. What the database didn't take is tried again until it does. */
-export function createSettler({ prisma, logger, isOutage, onSettled: tell }: SettlerOptions): Settler {
-  const waiting: { settlement: Settlement; onSettled: () => void }[] = [];
+export function createSettler({ prisma, logger, isOutage }: SettlerOptions): Settler {
+  const waiting: { settlement: Settlement; onSettled: (settled?: Settled) => void }[] = [];
   /** What attempts told of subscriptions that were locked. */
   let unrecorded: SubscriptionSign[] = [];
 
@@ -45,11 +43,9 @@ export function createSettler({ prisma, logger, isOutage, onSettled: tell }: Set
       const settlements = batch.map(({ settlement }) => settlement);
       const result = await settle(prisma, settlements, unrecorded);
       unrecorded = result.unrecorded;
-      for (const { onSettled } of waiting.splice(0, batch.length)) onSettled();
-      for (const settled of result.settled) {
-        warnOfFailure(logger, settled);
-        tell?.(settled);
-      }
+      const settled = new Map(result.settled.map((each) => [each.delivery, each]));
+      for (const { settlement, onSettled } of waiting.splice(0, batch.length))
+        onSettled(settled.get(settlement.delivery));
       return waiting.length >= batchSize;
     },
   });
@@ -65,23 +61,4 @@ export function createSettler({ prisma, logger, isOutage, onSettled: tell }: Set
     },
     stop: loop.stop,
   };
-}
-
-/** A line for each failed attempt, without the URL: its query may hold what must not be logged. */
-function warnOfFailure(logger: Pick<FastifyBaseLogger, 'warn'>, { delivery, outcome, state, nextAttemptAt }: Settled) {
-  if (outcome.delivered) return;
-  const { tenantId, subscriptionId, id, attempt } = delivery;
-  const { status, error } = outcome;
-  logger.warn(
-    {
-      tenantId: String(tenantId),
-      subscriptionId: String(subscriptionId),
-      deliveryId: String(id),
-      attempt,
-      ...(status === null ? { error } : { status }),
-      state,
-      nextAttemptAt,
-    },
-    'a webhook delivery failed',
-  );
 }

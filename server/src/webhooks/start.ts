@@ -15,12 +15,14 @@ export interface WebhooksOptions {
   prisma: PrismaClient;
   databases: Pick<Databases, 'options'>;
   boss: PgBoss;
-  services: Omit<WorkerOptions, 'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits' | 'observer'>;
+  services: Omit<WorkerOptions, 'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits' | 'observer' | 'tracer'>;
   logger: FastifyBaseLogger;
   /** Where it is added what delivering stands on. */
   checks?: HealthCheck[];
   /** Told of what the worker does. */
-  observer?: WorkerOptions['observer'] | undefined;
+  observer?: WorkerOptions['observer'];
+  /** Told of each attempt. */
+  tracer?: WorkerOptions['tracer'];
   /** How targets are reached, where a test has its own resolver or certificates. */
   connection?: Omit<AgentOptions, 'targets'>;
 }
@@ -33,10 +35,10 @@ const longestStopMs = deliverySchedule.attemptTimeout + 1000;
  * a receiver or PostgreSQL withholds for too long is given up then: another worker delivers it again.
  */
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
-  const { prisma, databases, boss, services, logger, checks, observer } = options;
+  const { prisma, databases, boss, services, logger, checks, observer, tracer } = options;
   const agent = createAgent({ ...options.connection, targets: services.targets });
   const isOutage = (error: unknown) => databases.options.reachability.explains(error, 'loop steps');
-  const worker = new Worker({ ...services, prisma, agent, logger, isOutage, observer });
+  const worker = new Worker({ ...services, prisma, agent, logger, isOutage, observer, tracer });
   const listener = listen({ ...databases.options, channel: wakeChannel, onNotify: () => worker.wake() });
   checks?.push(
     { name: 'workerLoops', look: () => ({ ok: Object.values(worker.health).every(({ ok }) => ok), ...worker.health }) },

@@ -11,6 +11,7 @@ import { createLoop, type Loop, type LoopHealth } from './loop.ts';
 import { cancelPending, findPending } from './pending.ts';
 import { RoundRobin } from './round-robin.ts';
 import type { SecretCipher } from './secret-cipher.ts';
+import type { Outcome } from './send.ts';
 import type { Settled } from './settle.ts';
 import { createSettler, type Settler } from './settler.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
@@ -29,6 +30,7 @@ export interface WorkerOptions {
   now(): Date;
   limits?: InFlightLimits;
   observer?: WorkerObserver | undefined;
+  tracer?: AttemptTracer | undefined;
 }
 
 /** Who watches a worker at work. */
@@ -40,6 +42,12 @@ export interface WorkerObserver {
   onSettled(settled: Settled): void;
   /** Nothing of it is under way any more. */
   onEnd(delivery: ClaimedDelivery): void;
+}
+
+/** Who follows attempts from the request that they come of (docs/decisions/traces.md). */
+export interface AttemptTracer {
+  /** @param attempt says at once what came of it, and goes on with recording that */
+  follow(delivery: ClaimedDelivery, attempt: (onOutcome: (outcome: Outcome) => void) => Promise<void>): Promise<void>;
 }
 
 /** How often a worker looks for jobs when nobody wakes it, and how many it takes at a time. Milliseconds. */
@@ -72,12 +80,12 @@ export class Worker {
   #inactive: SubscriptionRef[] = [];
 
   constructor(options: WorkerOptions) {
-    const { logger, isOutage, observer } = options;
+    const { logger, isOutage } = options;
     const loop = (name: string, interval: number, step: () => Promise<boolean>) =>
       createLoop({ name, interval, logger, isOutage, step });
     this.#options = options;
     this.#inFlight = new InFlight(options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 });
-    this.#settler = createSettler({ ...options, ...(observer && { onSettled: observer.onSettled }) });
+    this.#settler = createSettler(options);
     this.#pump = loop('deliver', pollInterval, () => this.#takeAndSend());
     this.#sweep = loop('sweep', sweepInterval, () => this.#addDue());
     this.#cancel = loop('cancel', cancelInterval, () => this.#cancelSome());
@@ -113,7 +121,7 @@ export class Worker {
     const taken = this.#inFlight.isFull ? [] : await dispatchJobs.take(jobsAtOnce);
     for (const { subscription } of taken) this.#subscriptions.add(subscription);
     const claimed = await this.#claim();
-    for (const delivery of claimed) void this.#attempt(delivery);
+    for (const delivery of claimed) void this.#begin(delivery);
     // What was taken is claimed, or stays due: from here on the jobs are of no use.
     await dispatchJobs.remove(taken.map(({ job }) => job));
     return taken.length > 0 || claimed.length > 0;
@@ -128,14 +136,25 @@ export class Worker {
     return claimed;
   }
 
-  async #attempt(delivery: ClaimedDelivery): Promise<void> {
-    const { observer } = this.#options;
+  #begin(delivery: ClaimedDelivery): Promise<void> {
+    const { tracer } = this.#options;
+    if (tracer === undefined) return this.#attempt(delivery);
+    return tracer.follow(delivery, (onOutcome) => this.#attempt(delivery, onOutcome));
+  }
+
+  async #attempt(delivery: ClaimedDelivery, onOutcome?: (outcome: Outcome) => void): Promise<void> {
+    const { observer, logger } = this.#options;
     this.#inFlight.begin(delivery);
     observer?.onBegin(delivery);
     const outcome = await attemptDelivery(this.#options, delivery);
+    onOutcome?.(outcome);
     if (outcome.delivered) observer?.onReceived(delivery, performance.now() - delivery.dueSince);
     this.#inFlight.trust(delivery, outcome.delivered);
-    await this.#settler.add({ delivery, outcome });
+    const settled = await this.#settler.add({ delivery, outcome });
+    if (settled !== undefined) {
+      warnOfFailure(logger, settled);
+      observer?.onSettled(settled);
+    }
     this.#inFlight.end(delivery);
     observer?.onEnd(delivery);
     this.wake();
@@ -158,4 +177,23 @@ export class Worker {
     if (cancelled < cancelAtOnce) this.#inactive = this.#inactive.filter((each) => each !== first);
     return false;
   }
+}
+
+/** A line for each failed attempt, without the URL: its query may hold what must not be logged. */
+function warnOfFailure(logger: Pick<FastifyBaseLogger, 'warn'>, { delivery, outcome, state, nextAttemptAt }: Settled) {
+  if (outcome.delivered) return;
+  const { tenantId, subscriptionId, id, attempt } = delivery;
+  const { status, error } = outcome;
+  logger.warn(
+    {
+      tenantId: String(tenantId),
+      subscriptionId: String(subscriptionId),
+      deliveryId: String(id),
+      attempt,
+      ...(status === null ? { error } : { status }),
+      state,
+      nextAttemptAt,
+    },
+    'a webhook delivery failed',
+  );
 }

@@ -280,6 +280,7 @@ export const EventScalarFieldEnum = {
   publicId: 'publicId',
   type: 'type',
   body: 'body',
+  traceParent: 'traceParent',
   createdAt: 'createdAt'
 } as const
 

@@ -44,6 +44,7 @@ export type EventMinAggregateOutputType = {
   publicId: string | null
   type: string | null
   body: string | null
+  traceParent: string | null
   createdAt: Date | null
 }
 
@@ -53,6 +54,7 @@ export type EventMaxAggregateOutputType = {
   publicId: string | null
   type: string | null
   body: string | null
+  traceParent: string | null
   createdAt: Date | null
 }
 
@@ -62,6 +64,7 @@ export type EventCountAggregateOutputType = {
   publicId: number
   type: number
   body: number
+  traceParent: number
   createdAt: number
   _all: number
 }
@@ -83,6 +86,7 @@ export type EventMinAggregateInputType = {
   publicId?: true | runtime.Types.Skip
   type?: true | runtime.Types.Skip
   body?: true | runtime.Types.Skip
+  traceParent?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
 
@@ -92,6 +96,7 @@ export type EventMaxAggregateInputType = {
   publicId?: true | runtime.Types.Skip
   type?: true | runtime.Types.Skip
   body?: true | runtime.Types.Skip
+  traceParent?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
 
@@ -101,6 +106,7 @@ export type EventCountAggregateInputType = {
   publicId?: true | runtime.Types.Skip
   type?: true | runtime.Types.Skip
   body?: true | runtime.Types.Skip
+  traceParent?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
@@ -197,6 +203,7 @@ export type EventGroupByOutputType = {
   publicId: string
   type: string
   body: string
+  traceParent: string | null
   createdAt: Date
   _count: EventCountAggregateOutputType | null
   _avg: EventAvgAggregateOutputType | null
@@ -229,6 +236,7 @@ export type EventWhereInput = {
   publicId?: Prisma.StringFilter<"Event"> | string | runtime.Types.Skip
   type?: Prisma.StringFilter<"Event"> | string | runtime.Types.Skip
   body?: Prisma.StringFilter<"Event"> | string | runtime.Types.Skip
+  traceParent?: Prisma.StringNullableFilter<"Event"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Event"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   deliveries?: Prisma.DeliveryListRelationFilter | runtime.Types.Skip
@@ -240,6 +248,7 @@ export type EventOrderByWithRelationInput = {
   publicId?: Prisma.SortOrder | runtime.Types.Skip
   type?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
+  traceParent?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryOrderByRelationAggregateInput | runtime.Types.Skip
@@ -256,6 +265,7 @@ export type EventWhereUniqueInput = Prisma.AtLeast<{
   publicId?: Prisma.StringFilter<"Event"> | string | runtime.Types.Skip
   type?: Prisma.StringFilter<"Event"> | string | runtime.Types.Skip
   body?: Prisma.StringFilter<"Event"> | string | runtime.Types.Skip
+  traceParent?: Prisma.StringNullableFilter<"Event"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Event"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   deliveries?: Prisma.DeliveryListRelationFilter | runtime.Types.Skip
@@ -267,6 +277,7 @@ export type EventOrderByWithAggregationInput = {
   publicId?: Prisma.SortOrder | runtime.Types.Skip
   type?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
+  traceParent?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.EventCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.EventAvgOrderByAggregateInput | runtime.Types.Skip
@@ -284,6 +295,7 @@ export type EventScalarWhereWithAggregatesInput = {
   publicId?: Prisma.StringWithAggregatesFilter<"Event"> | string | runtime.Types.Skip
   type?: Prisma.StringWithAggregatesFilter<"Event"> | string | runtime.Types.Skip
   body?: Prisma.StringWithAggregatesFilter<"Event"> | string | runtime.Types.Skip
+  traceParent?: Prisma.StringNullableWithAggregatesFilter<"Event"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Event"> | Date | string | runtime.Types.Skip
 }
 
@@ -292,6 +304,7 @@ export type EventCreateInput = {
   publicId: string
   type: string
   body: string
+  traceParent?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutEventsInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryCreateNestedManyWithoutEventInput | runtime.Types.Skip
@@ -303,6 +316,7 @@ export type EventUncheckedCreateInput = {
   publicId: string
   type: string
   body: string
+  traceParent?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutEventInput | runtime.Types.Skip
 }
@@ -312,6 +326,7 @@ export type EventUpdateInput = {
   publicId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   type?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutEventsNestedInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUpdateManyWithoutEventNestedInput | runtime.Types.Skip
@@ -323,6 +338,7 @@ export type EventUncheckedUpdateInput = {
   publicId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   type?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutEventNestedInput | runtime.Types.Skip
 }
@@ -333,6 +349,7 @@ export type EventCreateManyInput = {
   publicId: string
   type: string
   body: string
+  traceParent?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -341,6 +358,7 @@ export type EventUpdateManyMutationInput = {
   publicId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   type?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -350,6 +368,7 @@ export type EventUncheckedUpdateManyInput = {
   publicId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   type?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -379,6 +398,7 @@ export type EventCountOrderByAggregateInput = {
   publicId?: Prisma.SortOrder | runtime.Types.Skip
   type?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
+  traceParent?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -393,6 +413,7 @@ export type EventMaxOrderByAggregateInput = {
   publicId?: Prisma.SortOrder | runtime.Types.Skip
   type?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
+  traceParent?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -402,6 +423,7 @@ export type EventMinOrderByAggregateInput = {
   publicId?: Prisma.SortOrder | runtime.Types.Skip
   type?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
+  traceParent?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -476,6 +498,7 @@ export type EventCreateWithoutTenantInput = {
   publicId: string
   type: string
   body: string
+  traceParent?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryCreateNestedManyWithoutEventInput | runtime.Types.Skip
 }
@@ -485,6 +508,7 @@ export type EventUncheckedCreateWithoutTenantInput = {
   publicId: string
   type: string
   body: string
+  traceParent?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutEventInput | runtime.Types.Skip
 }
@@ -524,6 +548,7 @@ export type EventScalarWhereInput = {
   publicId?: Prisma.StringFilter<"Event"> | string | runtime.Types.Skip
   type?: Prisma.StringFilter<"Event"> | string | runtime.Types.Skip
   body?: Prisma.StringFilter<"Event"> | string | runtime.Types.Skip
+  traceParent?: Prisma.StringNullableFilter<"Event"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Event"> | Date | string | runtime.Types.Skip
 }
 
@@ -532,6 +557,7 @@ export type EventCreateWithoutDeliveriesInput = {
   publicId: string
   type: string
   body: string
+  traceParent?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutEventsInput | runtime.Types.Skip
 }
@@ -542,6 +568,7 @@ export type EventUncheckedCreateWithoutDeliveriesInput = {
   publicId: string
   type: string
   body: string
+  traceParent?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -566,6 +593,7 @@ export type EventUpdateWithoutDeliveriesInput = {
   publicId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   type?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutEventsNestedInput | runtime.Types.Skip
 }
@@ -576,6 +604,7 @@ export type EventUncheckedUpdateWithoutDeliveriesInput = {
   publicId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   type?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -584,6 +613,7 @@ export type EventCreateManyTenantInput = {
   publicId: string
   type: string
   body: string
+  traceParent?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -592,6 +622,7 @@ export type EventUpdateWithoutTenantInput = {
   publicId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   type?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUpdateManyWithoutEventNestedInput | runtime.Types.Skip
 }
@@ -601,6 +632,7 @@ export type EventUncheckedUpdateWithoutTenantInput = {
   publicId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   type?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutEventNestedInput | runtime.Types.Skip
 }
@@ -610,6 +642,7 @@ export type EventUncheckedUpdateManyWithoutTenantInput = {
   publicId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   type?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -650,6 +683,7 @@ export type EventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   publicId?: boolean | runtime.Types.Skip
   type?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
+  traceParent?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   deliveries?: boolean | Prisma.Event$deliveriesArgs<ExtArgs> | runtime.Types.Skip
@@ -662,6 +696,7 @@ export type EventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   publicId?: boolean | runtime.Types.Skip
   type?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
+  traceParent?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["event"]>
@@ -672,6 +707,7 @@ export type EventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   publicId?: boolean | runtime.Types.Skip
   type?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
+  traceParent?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["event"]>
@@ -682,10 +718,11 @@ export type EventSelectScalar = {
   publicId?: boolean | runtime.Types.Skip
   type?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
+  traceParent?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type EventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "publicId" | "type" | "body" | "createdAt", ExtArgs["result"]["event"], runtime.Types.Skip>
+export type EventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "publicId" | "type" | "body" | "traceParent" | "createdAt", ExtArgs["result"]["event"], runtime.Types.Skip>
 export type EventInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   deliveries?: boolean | Prisma.Event$deliveriesArgs<ExtArgs> | runtime.Types.Skip
@@ -716,6 +753,10 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * The JSON that every attempt sends, byte for byte.
      */
     body: string
+    /**
+     * The span that it was written in, as a `traceparent` of W3C's; null where nobody traces (docs/decisions/traces.md).
+     */
+    traceParent: string | null
     createdAt: Date
   }, ExtArgs["result"]["event"]>
   composites: {}
@@ -1147,6 +1188,7 @@ export interface EventFieldRefs {
   readonly publicId: Prisma.FieldRef<"Event", 'String'>
   readonly type: Prisma.FieldRef<"Event", 'String'>
   readonly body: Prisma.FieldRef<"Event", 'String'>
+  readonly traceParent: Prisma.FieldRef<"Event", 'String'>
   readonly createdAt: Prisma.FieldRef<"Event", 'DateTime'>
 }
     
