@@ -20,8 +20,6 @@ const commaSeparated = (isValid: (value: string) => boolean, message: string) =>
     .transform((values) => values.filter((value) => value !== ''))
     .refine((values) => values.every(isValid), message);
 
-const collector = z.url({ protocol: /^https?$/, error: 'must be like http://collector.example.com:4318' }).optional();
-
 /**
  * Every setting, read from the environment here and nowhere else. An empty value counts as absent.
  * `.env.example` is generated from this schema.
@@ -93,12 +91,16 @@ export const Settings = z.object({
   TRUST_PROXY: commaSeparated(isProxy, 'must be addresses or networks such as 10.0.0.0/8, or loopback').describe(
     'Proxies whose X-Forwarded-For is believed: addresses, networks or loopback, separated by commas.',
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: collector.describe(
-    'The OpenTelemetry collector that traces are sent to, such as http://127.0.0.1:4318 (docs/operations.md). Off without it. All other variables of OpenTelemetry mean what its documentation says.',
-  ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.describe(
-    'The same as the whole URL, path and all, such as http://127.0.0.1:4318/v1/traces.',
-  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .string()
+    .optional()
+    .describe(
+      'The OpenTelemetry collector that traces are sent to, such as http://127.0.0.1:4318 (docs/operations.md). Off without it. All other variables of OpenTelemetry mean what its documentation says.',
+    ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
+    .string()
+    .optional()
+    .describe('The same as the whole URL, path and all, such as http://127.0.0.1:4318/v1/traces.'),
   OTEL_TRACES_EXPORTER: z
     .string()
     .optional()
@@ -161,6 +163,8 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   if (result.data.RATE_LIMIT_STORE === 'redis' && result.data.REDIS_URL === undefined) {
     throw new SettingsError('REDIS_URL: is required with RATE_LIMIT_STORE=redis: redis://user:password@host:6379');
   }
+  // Where traces are off, what a platform tells everybody of its collector may be for others.
+  if (asksForTraces(result.data)) assertCollector(result.data);
   return result.data;
 }
 
@@ -171,6 +175,15 @@ export function asksForTraces(settings: Settings): boolean {
   if (OTEL_TRACES_EXPORTER !== undefined)
     return !OTEL_TRACES_EXPORTER.split(',').some((each) => each.trim() === 'none');
   return (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) !== undefined;
+}
+
+function assertCollector(settings: Settings): void {
+  for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const) {
+    const value = settings[name];
+    if (value !== undefined && !/^https?:$/.test(URL.parse(value)?.protocol ?? '')) {
+      throw new SettingsError(`${name}: must be like http://collector.example.com:4318`);
+    }
+  }
 }
 
 function isRedisUrl(value: string): boolean {

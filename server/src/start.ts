@@ -44,13 +44,13 @@ interface Starting {
  * stops them again.
  */
 export async function start(settings: Settings, lifecycle: Lifecycle): Promise<Stop> {
-  const traces = await openTraces(settings, (reason) => logger.warn({ reason }, 'traces are not sent'));
-  const logger = createLogger(settings.LOG_LEVEL, undefined, traces?.logFields);
+  // Its lines say what they belong to, which traces know, whose trouble is told by it.
+  let logger: Logger | undefined;
+  const traces = await openTraces(settings, (reason) => logger?.warn({ reason }, 'traces are not sent'));
+  logger = createLogger(settings.LOG_LEVEL, undefined, traces?.logFields);
   const stops: Stop[] = traces === undefined ? [] : [traces.close];
   const starting: Starting = { settings, lifecycle, logger, traces, checks: [], stops };
-  const stop: Stop = async (drainMs) => {
-    for (const each of stops.splice(0).reverse()) await each(drainMs);
-  };
+  const stop: Stop = (drainMs) => stopInTurn(stops.splice(0).reverse(), drainMs);
 
   try {
     const operations = await startOperations(starting);
@@ -62,9 +62,23 @@ export async function start(settings: Settings, lifecycle: Lifecycle): Promise<S
     greet({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);
     return stop;
   } catch (error) {
-    await stop(0);
+    // What it fails with comes of what has failed before.
+    await stop(0).catch(() => undefined);
     throw error;
   }
+}
+
+/** Has each of them stop, whatever another one fails with. @throws what the first one failed with */
+async function stopInTurn(stops: Stop[], drainMs: number): Promise<void> {
+  const failures: unknown[] = [];
+  for (const stop of stops) await stop(drainMs).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** The same, side by side. */
+async function stopTogether(stops: Stop[], drainMs: number): Promise<void> {
+  const ends = await Promise.allSettled(stops.map((stop) => stop(drainMs)));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
 /** Answers operators from now on, where the settings name a port for them. */
@@ -120,9 +134,7 @@ async function startRoles(starting: Starting, foundation: Foundation, door: Door
   const { settings, stops } = starting;
   const roles: Starting = { ...starting, stops: [] };
   // Deliveries end while requests are drained: no other process waits for this one to take note of it.
-  stops.push(async (drainMs) => {
-    await Promise.all(roles.stops.map((each) => each(drainMs)));
-  });
+  stops.push((drainMs) => stopTogether(roles.stops, drainMs));
   if (settings.ROLES.includes('worker')) await startWorker(roles, foundation);
   if (door !== undefined) await startApi(roles, foundation, door);
 }

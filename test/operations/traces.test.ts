@@ -117,7 +117,8 @@ describe('a trace', () => {
       url: `${failing.url}/in-path?token=in-query`,
       secret,
     });
-    const server = await start(api, { ...env, ROLES: 'api', OTEL_SERVICE_NAME: 'itsm-api' });
+    const origin = 'https://app.example.com';
+    const server = await start(api, { ...env, ROLES: 'api', OTEL_SERVICE_NAME: 'itsm-api', CORS_ORIGINS: origin });
     const worker = await start(api, { ...env, ROLES: 'worker', OTEL_SERVICE_NAME: 'itsm-worker' });
     await Promise.all([server.ready, worker.ready]);
 
@@ -132,10 +133,12 @@ describe('a trace', () => {
     expect(created.status).toBe(201);
     await server.call('/users?email=a-person%40example.com', workspace);
     await server.call('/nothing/in-a-path', workspace);
+    const preflight = { origin, 'access-control-request-method': 'GET' };
+    await server.call('/in-a-preflight', workspace, { method: 'OPTIONS', headers: preflight });
 
     const attempt = await eventually(() => {
       const found = spans.find(({ name }) => name === 'deliver ticket.created');
-      expect(spans.map(({ name }) => name)).toContain('GET');
+      expect(spans.map(({ name }) => name)).toEqual(expect.arrayContaining(['GET', 'OPTIONS']));
       expect(found).toBeDefined();
       return found as Span;
     });
@@ -192,7 +195,15 @@ describe('a trace', () => {
     );
 
     expect(spans.find(({ name }) => name === 'GET')?.attributes).not.toHaveProperty('url.path');
-    const secrets = [workspace.key, secret, 'a title of this test', ticket.description, 'a-person', 'in-a-path'];
+    const secrets = [
+      workspace.key,
+      secret,
+      'a title of this test',
+      ticket.description,
+      'a-person',
+      'in-a-path',
+      'in-a-preflight',
+    ];
     for (const each of [...secrets, 'in-path', 'in-query', 'what the receiver says'])
       expect(text()).not.toContain(each);
     expect(await end(server)).toMatchObject({ code: 0 });
@@ -236,6 +247,7 @@ describe('a trace', () => {
         if (texts[0]?.includes('pg_sleep')) followed.push(asking.getStore());
         return undefined;
       },
+      outside: (work) => asking.exit(work),
       keep: (callback) => AsyncLocalStorage.bind(callback as () => void) as typeof callback,
     };
     const { url, drop } = await cloneDatabase();

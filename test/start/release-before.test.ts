@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually, type Receiver, startReceiver } from '../support/receiver.ts';
 import { openReleaseBefore, type ReleaseBefore } from '../support/release-before.ts';
 import { callOf, endpoints } from '../support/samples.ts';
@@ -22,7 +22,7 @@ interface Running extends ServerProcess {
 
 const secretKey = Buffer.alloc(32, 9).toString('base64');
 let release: ReleaseBefore;
-let database: Awaited<ReturnType<typeof cloneDatabase>>;
+let database: TestDatabase;
 /** This release, in this process and without a worker: it makes what the tests begin with. */
 let api: Api;
 let workspace: Workspace;

@@ -74,6 +74,14 @@ describe('the settings', () => {
     expect(readSettings({ RATE_LIMIT_STORE: 'redis', REDIS_URL }).REDIS_URL).toBe(REDIS_URL);
   });
 
+  it.each([
+    ['OTEL_SDK_DISABLED', 'true'],
+    ['OTEL_TRACES_EXPORTER', 'none'],
+  ])('take any collector where %s=%s', (name, value) => {
+    const settings = readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317', [name]: value });
+    expect(settings.OTEL_EXPORTER_OTLP_ENDPOINT).toBe('collector:4317');
+  });
+
   it('want a REDIS_URL where limits are to be shared', () => {
     expect(() => readSettings({ RATE_LIMIT_STORE: 'redis' })).toThrow(/^REDIS_URL: is required [^\n]+$/);
   });

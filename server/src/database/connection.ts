@@ -55,9 +55,11 @@ export class Connection extends pg.Client implements WatchedConnection {
 
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it for callbacks and for promises
   override connect(callback?: (error: any, client?: any) => void): any {
-    const { watch, reachability } = this.#options;
+    const { watch, reachability, tracer } = this.#options;
     watch.add(this);
-    const opened = super.connect().then(() => this.#open());
+    const open = () => super.connect().then(() => this.#open());
+    // It outlives who asked for it first, and what breaks it is none of theirs.
+    const opened = tracer === undefined ? open() : tracer.outside(open);
     opened.then(
       () => reachability?.opened(),
       (error: unknown) => reachability?.refused(error),

@@ -5,6 +5,8 @@ export interface StatementTracer {
    * @returns what is to be told when they are answered; undefined where nobody wants to know
    */
   begin(texts: readonly string[]): ((error?: unknown) => void) | undefined;
+  /** Runs `work` on behalf of nobody. */
+  outside<Result>(work: () => Result): Result;
   /** Has a callback run on behalf of who asks now, whoever calls it. */
   keep<Callback>(callback: Callback): Callback;
 }

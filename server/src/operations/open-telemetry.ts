@@ -71,9 +71,12 @@ function listen(tell: (reason: string) => void): void {
 
 /** It tells of an error as JSON with all that the error carries, stack and answer included. */
 function reasonIn(message: string): string {
-  if (!message.startsWith('{')) return message;
-  const { message: text, code, name } = JSON.parse(message);
-  return text || code || name;
+  try {
+    const { message: text, code, name } = JSON.parse(message);
+    return text || code || name || message;
+  } catch {
+    return message;
+  }
 }
 
 function atMostEvery(ms: number, tell: (reason: string) => void): (reason: string) => void {

@@ -10,6 +10,9 @@ import {
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+/** The route of a request; that of CORS for questions before a request, `*`, is none. */
+const routeOf = ({ routeOptions }: FastifyRequest) => (routeOptions.url === '*' ? undefined : routeOptions.url);
+
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
@@ -22,7 +25,7 @@ export function followRequests(app: FastifyInstance, except: readonly string[]):
   const followed = new WeakMap<FastifyRequest, Context>();
 
   app.addHook('onRequest', (request, _reply, done) => {
-    const route = request.routeOptions.url;
+    const route = routeOf(request);
     if (route !== undefined && except.includes(route)) return done();
     const caller = propagation.extract(ROOT_CONTEXT, request.headers);
     const method = methods.has(request.method) ? request.method : '_OTHER';

@@ -1,4 +1,4 @@
-import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { StatementTracer } from '../database/statement-tracer.ts';
 import { codeOf } from '../error-code.ts';
 
@@ -29,6 +29,7 @@ export function createStatementTracer(): StatementTracer {
         span.end();
       };
     },
+    outside: (work) => context.with(ROOT_CONTEXT, work),
     keep: (callback) => context.bind(context.active(), callback),
   };
 }
@@ -53,9 +54,9 @@ function summaryOf(text: string): string {
   const known = summaries.get(text);
   if (known !== undefined) return known;
   const [first = ''] = /\w+/.exec(text) ?? [];
-  const words = /^(SELECT|INSERT|UPDATE|DELETE|WITH)$/i.test(first)
-    ? [...text.matchAll(steps)].flatMap(([, ...found]) => found.filter((word) => word !== undefined))
-    : [first];
+  // What is left, such as BEGIN, may carry a value in its text, and isn't worth being kept.
+  if (!/^(SELECT|INSERT|UPDATE|DELETE|WITH)$/i.test(first)) return first;
+  const words = [...text.matchAll(steps)].flatMap(([, ...found]) => found.filter((word) => word !== undefined));
   const summary = words.filter((word, i) => word !== words[i - 1]).join(' ');
   if (summaries.size < summariesKept) summaries.set(text, summary);
   return summary;

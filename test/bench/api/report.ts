@@ -1,15 +1,17 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import * as echarts from 'echarts';
 import type { ApiResult } from './api.ts';
 import type { FilterResult } from './filters.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
 
-/** Writes `docs/performance.md` and its chart. */
+/** Writes `docs/performance.md` and its chart; what changed and why is taken from `changes.md`. */
 export async function writeReport(result: ApiResult): Promise<void> {
   await mkdir(docs, { recursive: true });
   await writeFile(new URL('performance.svg', docs), chart(result));
-  await writeFile(new URL('performance.md', docs), markdown(result));
+  // What figures don't say.
+  const changes = await readFile(new URL('changes.md', import.meta.url), 'utf8');
+  await writeFile(new URL('performance.md', docs), `${markdown(result)}\n${changes}`);
 }
 
 /** The figures for a terminal. */
