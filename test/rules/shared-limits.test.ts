@@ -145,7 +145,7 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
       ['the windows open again', [...times(4, { take: '1:tickets' }), { wait: 2500 }, { take: '1:tickets' }]],
       [
         'the windows open at different times',
-        [{ take: '1:tickets' }, { wait: 1500 }, { take: '1:users' }, { wait: 1000 }, { take: '1:users' }],
+        [{ take: '1:tickets' }, { wait: 1300 }, { take: '1:users' }, { wait: 1200 }, { take: '1:users' }],
       ],
       [
         'a request is given back to windows that have opened anew',
@@ -155,8 +155,12 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
       const short = { ...limits, windowSeconds: 2 };
       const memory = createMemoryStore(short, () => performance.now());
       const [shared, alone] = await Promise.all([walk(await openStore({ limits: short }), steps), walk(memory, steps)]);
-      expect(shared).toEqual(alone);
+      expect(shared).toEqual(JSON.parse(JSON.stringify(alone), toTheSecond));
     });
+
+    /** Each is asked at a moment of its own, between which a second may have begun. */
+    const toTheSecond = (name: string, value: unknown) =>
+      name === 'resetSeconds' ? expect.toBeOneOf([-1, 0, 1].map((each) => Number(value) + each)) : value;
 
     it('whatever is taken and given back', async () => {
       const store = await openStore();
