@@ -3,7 +3,7 @@ import { findWrongTotals } from '@itsm-api/server/resources/tickets/totals.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';
-import { type Api, startApi } from '../support/api.ts';
+import { type Answer, type Api, answerOf, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually, type Receiver, startReceiver } from '../support/receiver.ts';
 import { openReleaseBefore, type ReleaseBefore } from '../support/release-before.ts';
@@ -16,8 +16,7 @@ import { createWorkspace, ticket, type Workspace, webhook } from '../support/wor
  */
 interface Running extends ServerProcess {
   /** With the workspace's key; the path is relative to the prefix. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails when it isn't there
-  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>;
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
 const secretKey = Buffer.alloc(32, 9).toString('base64');
@@ -75,7 +74,7 @@ async function start(main?: string): Promise<Running> {
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      return { status: response.status, body: await response.json() };
+      return answerOf(response);
     },
   };
 }
