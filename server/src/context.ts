@@ -26,6 +26,8 @@ export interface Context extends Services {
 export interface UserContext extends Context {
   /** The user whom new rows name as their maker: the creator of the key (docs/decisions/keys.md). */
   userId: bigint;
+  /** The key of the request. */
+  keyId: bigint;
 }
 
 /** What is there within a transaction only: without it nothing can be emitted. */

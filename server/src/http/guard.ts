@@ -57,7 +57,7 @@ export async function addGuard(
     const identity = await keys.find(keyOf(request.raw));
     if (identity === undefined) throw invalidKey('The API key is not valid.');
     request.identity = identity;
-    request.ctx = { ...services, db: identity.db, userId: identity.userId };
+    request.ctx = { ...services, db: identity.db, userId: identity.userId, keyId: identity.keyId };
     lastUsed.touch(identity);
 
     await limiter.take(request, reply);
