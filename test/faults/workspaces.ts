@@ -23,9 +23,10 @@ export interface Subscription {
 
 export async function addWorkspace(runtime: Runtime, name: string): Promise<Workspace> {
   const { tenant, admin } = await createTenant(runtime.prisma, { name, adminEmail: 'admin@example.com' });
-  const context = { ...(await tenantContext(runtime, name)), userId: BigInt(admin.id) };
+  const tenantsOwn = await tenantContext(runtime, name);
   const allScopes = Object.keys(scopes) as (keyof typeof scopes)[];
-  const { key } = await createKey(context, { user: admin.email, name: 'driver', scopes: allScopes });
+  const { id, key } = await createKey(tenantsOwn, { user: admin.email, name: 'driver', scopes: allScopes });
+  const context = { ...tenantsOwn, userId: BigInt(admin.id), keyId: BigInt(id) };
   return { tenantId: BigInt(tenant.id), userId: admin.id, key, context };
 }
 

@@ -47,11 +47,10 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
   const addUser = (overrides: Partial<NewUser> = {}) =>
     createUser({ db }, { name: 'Sam Field', email: `${unique()}@example.com`, role: 'AGENT', ...overrides });
   const admin = await addUser({ role: 'ADMIN' });
-  const context: UserContext = { ...api.services, db, userId: BigInt(admin.id) };
 
-  const createKey: Workspace['createKey'] = async (options = {}) => {
+  const addKey = async (options: Parameters<Workspace['createKey']>[0] = {}) => {
     const key = newKey();
-    await api.prisma.apiKey.create({
+    const { id } = await api.prisma.apiKey.create({
       data: {
         tenantId: tenant.id,
         userId: BigInt(admin.id),
@@ -63,9 +62,11 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
         revokedAt: options.revokedAt ?? null,
       },
     });
-    return key;
+    return { id, key };
   };
-  const key = await createKey();
+  const createKey: Workspace['createKey'] = async (options) => (await addKey(options)).key;
+  const { id: keyId, key } = await addKey();
+  const context: UserContext = { ...api.services, db, userId: BigInt(admin.id), keyId };
   const call: Workspace['call'] = (method, path, body, headers = {}) =>
     api.call({ method, path: pathPrefix + path, key, body, headers });
   const made = async (path: string, body: unknown) => {
