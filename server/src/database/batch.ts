@@ -37,7 +37,7 @@ interface Member {
 }
 
 interface BatchOptions {
-  /** Absent where a transaction that is under way has it already. */
+  /** Absent where a transaction that is under way has it already, or the first statement sets it. */
   tenantId?: bigint | undefined;
   /** Whether it begins a transaction that goes on after it. */
   begins?: boolean;

@@ -43,13 +43,16 @@ export class Pool extends pg.Pool {
     return transaction.run([typeof config === 'string' ? { text: config, values } : config]).then(([result]) => result);
   }
 
-  /** Runs statements of a tenant in one round trip; each sees what was committed before it began. */
-  together(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]> {
+  /**
+   * Runs statements of a tenant in one round trip; each sees what was committed before it began. The tenant goes before
+   * them, unless the first sets it.
+   */
+  together(configs: pg.QueryConfig[], { setsTenant = false } = {}): Promise<pg.QueryResult[]> {
     // Read now: whoever gives a connection back hands it on in a scope of their own.
     const { tenantId, transaction } = currentScope() ?? {};
     if (tenantId === undefined) throw new Error('A statement of a request was asked for outside of its tenant.');
     if (transaction?.pool === this) return transaction.run(configs);
-    return super.query(new Batch(configs, { tenantId }) as never) as never;
+    return super.query(new Batch(configs, setsTenant ? {} : { tenantId }) as never) as never;
   }
 
   override connect(): Promise<pg.PoolClient>;

@@ -17,6 +17,34 @@ export async function selectRows<Row extends object>(db: TenantClient, statement
   return rows as Row[];
 }
 
+/** A statement that reads one row for one tenant, and brings it along. */
+export interface Reading {
+  name: string | undefined;
+  text: string;
+}
+
+/**
+ * A statement of a SELECT that names its tenant as `$1`. It sets the tenant itself: a statement before it that does would
+ * take a tenth of a small request (docs/decisions/tenancy.md). CASE has the tenant set before anything is read; what was
+ * read earlier would see no tenant, and no row. The row comes as JSON.
+ */
+export function reading(select: string): Reading {
+  const text = `SELECT CASE WHEN set_config('itsm.tenant_id', $1::bigint::text, true) IS NOT NULL
+    THEN (SELECT to_json(one) FROM (${select}) AS one) END AS one`;
+  return { name: statementName(text), text };
+}
+
+/** The row that a reading finds; `values` are those from `$2`. */
+export async function read<Row extends object>(
+  db: TenantClient,
+  { name, text }: Reading,
+  values: unknown[],
+): Promise<Row | undefined> {
+  const config = { name, text, values: [db.$tenantId, ...values] };
+  const results = await withinTenant(db.$tenantId, () => connectionsOf(db).together([config], { setsTenant: true }));
+  return results[0]?.rows[0]?.one ?? undefined;
+}
+
 /** The rows of several statements in one round trip. Each sees what was committed before it began, and those before it. */
 export async function selectTogether(db: TenantClient, statements: Statement[]): Promise<object[][]> {
   const configs = statements.map(({ text, values }) => ({ name: statementName(text), text, values }));

@@ -1,5 +1,5 @@
 import type { TicketQuery } from '@itsm-api/contract';
-import { selectRows } from '../../database/statements.ts';
+import { type Reading, read, reading } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { columns, type TicketRow } from './sql.ts';
 
@@ -39,37 +39,38 @@ export async function selectTickets(
 ): Promise<{ rows: TicketRow[]; totalCount: number }> {
   const names = filterNames.filter((name) => filters[name] !== undefined);
   const values = names.map((name) => [...new Set<string | number>(filters[name])]);
-  const isOfOneValue = skip === 0 && values.flat().length === 1;
-  const [row] = await selectRows<{ totalCount: number; tickets: TicketRow[] | null }>(db, {
-    text: textFor({ names, isFirstPage: skip === 0, isOfOneValue }),
-    values: [db.$tenantId, Math.min(skip, largestSkip), take, ...(isOfOneValue ? values.flat() : values)],
-  });
+  const isOfOneValue = values.flat().length === 1;
+  const row = await read<{ totalCount: number; tickets: TicketRow[] | null }>(
+    db,
+    pageFor({ names, isFirstPage: skip === 0, isOfOneValue }),
+    [Math.min(skip, largestSkip), take, ...(isOfOneValue ? values.flat() : values)],
+  );
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0 };
 }
 
 /** The statements made so far, by what is filtered by. */
-const texts = new Map<string, string>();
+const pages = new Map<string, Reading>();
 
 /** What decides the statement. */
 interface Choice {
   names: FilterName[];
   isFirstPage: boolean;
-  /** The first page by one value of one filter, which most lists are. */
+  /** By one value of one filter, which most lists are. */
   isOfOneValue: boolean;
 }
 
-function textFor(choice: Choice): string {
+function pageFor(choice: Choice): Reading {
   const key = [choice.isFirstPage, choice.isOfOneValue, ...choice.names].join();
-  const text = texts.get(key) ?? makeText(choice);
-  texts.set(key, text);
-  return text;
+  const page = pages.get(key) ?? reading(makeText(choice));
+  pages.set(key, page);
+  return page;
 }
 
 /** The parameters: $1 is the tenant, $2 how many tickets to skip, $3 how many to take; the filters' values follow. */
 function makeText({ names, isFirstPage, isOfOneValue }: Choice): string {
   const [name] = names;
   if (name === undefined) return totalAndPage(tenantTotal, pageByOrdinal);
-  if (isOfOneValue) return newestOfOneValue(name);
+  if (isOfOneValue) return totalAndPage(...ofOneValue(name, isFirstPage));
   const kind = kindColumns(names);
   const page = isFirstPage && names.length === 1 ? newestOfEachKind(kind) : pageByShares(kind);
   return `WITH kind AS MATERIALIZED (${kinds(names)})
@@ -117,17 +118,25 @@ function kinds(names: FilterName[]): string {
     WHERE tenant_id = $1 ${everybody} ${matching.join(' ')} AND count > 0 GROUP BY ${all}`;
 }
 
-/** The first page by one value: what follows, without the steps that put several together. */
-function newestOfOneValue(name: FilterName): string {
+/** The total and a page by one value: what follows, without the steps that put several together. */
+function ofOneValue(name: FilterName, isFirstPage: boolean): [total: string, page: string] {
   const { column, type } = filterColumns[name];
   const everybody = name === 'assigneeId' ? '' : 'AND assignee_id = 0';
   const value = `$4::${type}`;
-  return totalAndPage(
-    `SELECT COALESCE(sum(count), 0)::int AS n FROM ticket_counts
-      WHERE tenant_id = $1 ${everybody} AND ${column} = ${value}`,
-    `SELECT * FROM (SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.${column} = ${value}
-      ORDER BY t.id DESC LIMIT ${largestPage}) AS few ORDER BY id DESC LIMIT $3::int`,
-  );
+  const total = `SELECT COALESCE(sum(count), 0)::int AS n FROM ticket_counts
+    WHERE tenant_id = $1 ${everybody} AND ${column} = ${value}`;
+  const newest = (selected: string) =>
+    `SELECT ${selected} FROM tickets t WHERE t.tenant_id = $1 AND t.${column} = ${value} ORDER BY t.id DESC`;
+  if (isFirstPage) {
+    const few = `SELECT * FROM (${newest(columns)} LIMIT ${largestPage}) AS few`;
+    return [total, `${few} ORDER BY id DESC LIMIT $3::int`];
+  }
+  // What is stepped over is read from the index alone.
+  const ids = `SELECT id FROM (${newest('t.id')} LIMIT $3::int OFFSET $2::int) AS page LIMIT ${largestPage}`;
+  return [
+    total,
+    `SELECT ${columns} FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`,
+  ];
 }
 
 /** The first page by one filter: the newest of each of its values, row by row from its index. */

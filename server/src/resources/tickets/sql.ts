@@ -1,7 +1,7 @@
 import type { EventType, Ticket } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../database/generated/client.ts';
 import { guardOf, lockOf } from '../../database/lock.ts';
-import { type Statement, selectRows, selectTogether } from '../../database/statements.ts';
+import { read, reading, type Statement, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { codeOf } from '../../error-code.ts';
 import { askWhetherWanted, DIVISION_BY_ZERO, failIfWanted, isWanted } from '../../webhooks/emit.ts';
@@ -49,8 +49,7 @@ export const columns = `${ownColumns},
   ARRAY(SELECT w.user_id FROM ticket_watchers w WHERE w.tenant_id = t.tenant_id AND w.ticket_id = t.id
     ORDER BY w.user_id) AS "watcherUserIds"`;
 
-const selectOne = `SELECT (SELECT to_json(ticket) FROM (
-  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2) AS ticket) AS ticket`;
+const ticketById = reading(`SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`);
 
 /**
  * Locks a ticket until the end of the transaction and reads it: what is read in a statement of its own, after the lock,
@@ -59,16 +58,15 @@ const selectOne = `SELECT (SELECT to_json(ticket) FROM (
 export async function lockTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
   const [, rows = []] = await selectTogether(db, [
     lockOf(db, 'tickets', id),
-    { text: selectOne, values: [db.$tenantId, id] },
+    { text: ticketById.text, values: [db.$tenantId, id] },
   ]);
-  const [row] = rows as { ticket: TicketRow | null }[];
-  return row?.ticket ?? undefined;
+  const [row] = rows as { one: TicketRow | null }[];
+  return row?.one ?? undefined;
 }
 
 /** One ticket of the tenant. */
-export async function selectTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
-  const [row] = await selectRows<{ ticket: TicketRow | null }>(db, { text: selectOne, values: [db.$tenantId, id] });
-  return row?.ticket ?? undefined;
+export function selectTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
+  return read(db, ticketById, [id]);
 }
 
 const insert = `
