@@ -1,12 +1,8 @@
 import { withinTenant } from './scope.ts';
-import { statementName } from './statement-name.ts';
+import { prepared, type Statement } from './statement.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 
-/** SQL with `$1`, `$2`, … and their values. */
-export interface Statement {
-  text: string;
-  values: unknown[];
-}
+export type { Statement } from './statement.ts';
 
 /**
  * The rows of one statement, in the transaction that is under way or as one of its own. It goes straight to PostgreSQL,
@@ -19,7 +15,7 @@ export async function selectRows<Row extends object>(db: TenantClient, statement
 
 /** The rows of several statements in one round trip. Each sees what was committed before it began, and those before it. */
 export async function selectTogether(db: TenantClient, statements: Statement[]): Promise<object[][]> {
-  const configs = statements.map(({ text, values }) => ({ name: statementName(text), text, values }));
+  const configs = statements.map(prepared);
   const results = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs));
   return results.map(({ rows }) => rows);
 }
