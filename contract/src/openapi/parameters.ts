@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { Asset } from '../assets.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { Project } from '../projects.ts';
@@ -11,7 +11,7 @@ import type { Parameter, Reference } from './types.ts';
 /** The headers that an endpoint takes; ts-rest describes none that zod 4 does. */
 export function headerParameters({ headers }: Endpoint, schemas: Schemas): Parameter[] {
   return Object.entries((headers ?? {}) as Record<string, z.ZodType>).map(([name, header]) => {
-    const { description = '', ...schema } = toSchema(z.optional(header), 'input', schemas);
+    const { description = '', ...schema } = toSchema(header, 'input', schemas);
     const written = name.split('-').map(capitalised).join('-');
     return { name: written, in: 'header', required: false, description: String(description), schema };
   });

@@ -1,8 +1,18 @@
+import type pg from 'pg';
 import { withinTenant } from './scope.ts';
-import { prepared, type Statement } from './statement.ts';
+import { statementName } from './statement-name.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 
-export type { Statement } from './statement.ts';
+/** SQL with `$1`, `$2`, … and their values. */
+export interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+/** A statement as a connection takes it that keeps it prepared. */
+export function prepared({ text, values }: Statement): pg.QueryConfig {
+  return { name: statementName(text), text, values };
+}
 
 /**
  * The rows of one statement, in the transaction that is under way or as one of its own. It goes straight to PostgreSQL,

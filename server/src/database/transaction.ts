@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { codeOf, DIVISION_BY_ZERO } from '../error-code.ts';
 import { Batch } from './batch.ts';
 import { currentScope, withinScope } from './scope.ts';
-import { prepared, type Statement } from './statement.ts';
+import { prepared, type Statement } from './statements.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 
 /** Statements that take no round trip of their own. */

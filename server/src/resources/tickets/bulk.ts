@@ -9,13 +9,14 @@ import {
 import { type Context, transaction, type UserContext } from '../../context.ts';
 import { notFound } from '../../errors.ts';
 import { Items } from '../bulk.ts';
-import { findKnown, refuseUnknown } from '../references.ts';
+import { findKnown, type Known, refuseUnknown } from '../references.ts';
 import { presentTicket } from './presenter.ts';
 import {
   type Change,
   changeOf,
   lockParents,
   newRow,
+  type Parents,
   refuseCycle,
   referencesOf,
   writeChanges,
@@ -83,7 +84,7 @@ export function updateTickets(
 }
 
 /** Checks what needs the database, and has those behind it see its parent. */
-function takeUp(change: Change, known: Parameters<typeof refuseUnknown>[1], parents: Map<number, number>): void {
+function takeUp(change: Change, known: Known, parents: Parents): void {
   refuseUnknown(change.references, known);
   refuseCycle(change, parents);
   const { id, parentId } = change.after;
