@@ -106,7 +106,8 @@ export class Types {
   }
 
   #field(name: string, schema: z.ZodType, side: Side): string {
-    const { optin, optout } = schema._zod;
+    // What is made of a value before it is looked at doesn't make it optional.
+    const { optin, optout } = (schema instanceof z.ZodPipe ? (schema.out as z.ZodType) : schema)._zod;
     const optional = (side === 'request' ? optin : optout) !== undefined;
     const type = this.print(schema, side);
     return optional ? `${name}?: ${type} | undefined` : `${name}: ${type}`;

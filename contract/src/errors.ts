@@ -53,7 +53,11 @@ export const ErrorEnvelope = z
     error: z.object({
       code: ErrorCode,
       message: z.string().meta({ description: 'What was wrong and what would be right, for people.' }),
-      retryAfterSeconds: z.int().min(1).optional().meta({ description: 'On RATE_LIMIT_EXCEEDED and IDEMPOTENCY_IN_PROGRESS: seconds to wait.' }),
+      retryAfterSeconds: z
+        .int()
+        .min(1)
+        .optional()
+        .meta({ description: 'On RATE_LIMIT_EXCEEDED and IDEMPOTENCY_IN_PROGRESS: seconds to wait.' }),
       details: z.array(ErrorDetail).max(20).optional().meta({ description: 'At most 20, the first ones found.' }),
       requestId: z.string().meta({ description: 'Also in the `x-request-id` header.' }),
     }),

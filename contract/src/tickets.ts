@@ -167,7 +167,12 @@ export const NewTickets = z.strictObject({ tickets: bulk(NewTicket) }).meta({
   description: `1 to ${bulkItems} new tickets; each is made or refused by itself.`,
   example: {
     tickets: [
-      { title: 'VPN drops every ten minutes', description: 'Since this morning.', type: 'INCIDENT', category: 'NETWORK' },
+      {
+        title: 'VPN drops every ten minutes',
+        description: 'Since this morning.',
+        type: 'INCIDENT',
+        category: 'NETWORK',
+      },
       { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' },
     ],
   },
@@ -196,7 +201,9 @@ export type TicketChanges = z.output<typeof TicketChanges>;
 /** What one item of a bulk request is answered with success. */
 function ticketAnswer<Status extends number>(status: Status, id: string, description: string) {
   const { example } = z.globalRegistry.get(Ticket) ?? {};
-  return z.object({ status: z.literal(status), data: Ticket }).meta({ id, description, example: { status, data: example } });
+  return z
+    .object({ status: z.literal(status), data: Ticket })
+    .meta({ id, description, example: { status, data: example } });
 }
 
 const CreatedTicket = ticketAnswer(201, 'CreatedTicket', 'An item whose ticket was made.');

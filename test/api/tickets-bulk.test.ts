@@ -41,11 +41,22 @@ describe('POST /tickets/bulk', () => {
     const own = await createWorkspace(api);
     await own.createTicket();
     const types = ['INCIDENT', 'CHANGE', 'INCIDENT', 'SERVICE_REQUEST', 'PROBLEM', 'CHANGE'];
-    const answers = await bulk('POST', types.map((type, i) => ({ ...ticket, type, title: `No. ${i}` })), own);
+    const answers = await bulk(
+      'POST',
+      types.map((type, i) => ({ ...ticket, type, title: `No. ${i}` })),
+      own,
+    );
     expect(answers.map(({ status }) => status)).toEqual(types.map(() => 201));
     const made = answers.map(({ data }) => data);
     expect(made.map(({ title }) => title)).toEqual(types.map((_, i) => `No. ${i}`));
-    expect(made.map(({ ticketNumber }) => ticketNumber)).toEqual(['INC-2', 'CHG-1', 'INC-3', 'REQ-1', 'PRB-1', 'CHG-2']);
+    expect(made.map(({ ticketNumber }) => ticketNumber)).toEqual([
+      'INC-2',
+      'CHG-1',
+      'INC-3',
+      'REQ-1',
+      'PRB-1',
+      'CHG-2',
+    ]);
     const list = await own.call('GET', '/tickets');
     expect(list.body.data.slice(0, -1)).toEqual(made.toReversed());
     expect(list.body.meta.totalCount).toBe(7);
@@ -102,14 +113,22 @@ describe('POST /tickets/bulk', () => {
     }
   });
 
-  it.each([['null', null], ['a number', 7], ['text', 'x'], ['an array', []]])('refuses %s by itself', async (_, wrong) => {
+  it.each([
+    ['null', null],
+    ['a number', 7],
+    ['text', 'x'],
+    ['an array', []],
+  ])('refuses %s by itself', async (_, wrong) => {
     const [made, refused] = await bulk('POST', [ticket, wrong]);
     expect(made.status).toBe(201);
     expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
   });
 
   it('answers when all are wrong', async () => {
-    const answers = await bulk('POST', Array.from({ length: 100 }, () => ({})));
+    const answers = await bulk(
+      'POST',
+      Array.from({ length: 100 }, () => ({})),
+    );
     expect(answers).toHaveLength(100);
     for (const { status } of answers) expect(status).toBe(400);
   });
@@ -154,7 +173,10 @@ describe('PATCH /tickets/bulk', () => {
     const users = await Promise.all([1, 2, 3].map(async () => (await workspace.createUser()).id));
     const watcherUserIds = users.toSorted((x, y) => x - y);
     const [a, b] = [await workspace.createTicket({ watcherUserIds }), await workspace.createTicket({ watcherUserIds })];
-    await bulk('PATCH', [{ id: a.id, watcherUserIds: watcherUserIds.slice(1) }, { id: b.id, title: 'x' }]);
+    await bulk('PATCH', [
+      { id: a.id, watcherUserIds: watcherUserIds.slice(1) },
+      { id: b.id, title: 'x' },
+    ]);
     const watchers = async (id: number) => (await workspace.call('GET', `/tickets/${id}`)).body.data.watcherUserIds;
     expect([await watchers(a.id), await watchers(b.id)]).toEqual([watcherUserIds.slice(1), watcherUserIds]);
   });
@@ -188,7 +210,11 @@ describe('PATCH /tickets/bulk', () => {
     for (const [id, patch] of faults) {
       const single = asItem(await workspace.call('PATCH', `/tickets/${id}`, patch));
       const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
-      const answers = await bulk('PATCH', [{ id: first.id, title: 'y' }, { id, ...patch }, { id: second.id, title: 'y' }]);
+      const answers = await bulk('PATCH', [
+        { id: first.id, title: 'y' },
+        { id, ...patch },
+        { id: second.id, title: 'y' },
+      ]);
       expect(answers[1], JSON.stringify([id, patch])).toEqual(single);
       expect(answers.map(({ status }) => status)).toEqual([200, single.status, 200]);
       expect(single.status).toBeGreaterThanOrEqual(400);
@@ -239,11 +265,21 @@ describe('PATCH /tickets/bulk', () => {
 
   it('keeps totals exact, and lets no two requests wait for each other', async () => {
     const own = await createWorkspace(api);
-    const made = (await bulk('POST', Array.from({ length: 40 }, () => ticket), own)).map(({ data }) => data.id);
+    const made = (
+      await bulk(
+        'POST',
+        Array.from({ length: 40 }, () => ticket),
+        own,
+      )
+    ).map(({ data }) => data.id);
     const priorities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'];
     const rounds = Array.from({ length: 12 }, (_, round) => {
       const ids = round % 2 === 0 ? made : made.toReversed();
-      return bulk('PATCH', ids.map((id, i) => ({ id, priority: priorities[(i * 7 + round) % 4] })), own);
+      return bulk(
+        'PATCH',
+        ids.map((id, i) => ({ id, priority: priorities[(i * 7 + round) % 4] })),
+        own,
+      );
     });
     const singles = made.map((id, i) => own.call('PATCH', `/tickets/${id}`, { priority: priorities[i % 4] }));
     for (const answers of await Promise.all(rounds)) for (const { status } of answers) expect(status).toBe(200);
@@ -264,7 +300,17 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
     ['an object', { tickets: { 0: ticket } }, 'tickets'],
     ['text', { tickets: 'x' }, 'tickets'],
     ['another field', { tickets: [ticket], atomic: true }, 'atomic'],
-    ['an id twice', { tickets: [{ id: 5, title: 'x' }, { id: 6, title: 'x' }, { id: 5, title: '' }] }, 'tickets.2.id'],
+    [
+      'an id twice',
+      {
+        tickets: [
+          { id: 5, title: 'x' },
+          { id: 6, title: 'x' },
+          { id: 5, title: '' },
+        ],
+      },
+      'tickets.2.id',
+    ],
   ])('refuses %s', async (_, body, path) => {
     const before = await api.prisma.ticket.count();
     const answer = await workspace.call(method, '/tickets/bulk', body);
@@ -294,7 +340,8 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
       { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'x' },
       { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'y' },
     ];
-    const left = async () => Number((await workspace.call('GET', '/tickets?perPage=1')).headers['x-ratelimit-remaining']);
+    const left = async () =>
+      Number((await workspace.call('GET', '/tickets?perPage=1')).headers['x-ratelimit-remaining']);
     const before = await left();
     await workspace.call(method, '/tickets/bulk', { tickets });
     expect(await left()).toBe(before - 2);

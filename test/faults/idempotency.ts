@@ -106,7 +106,9 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
     for (;;) {
       const isCut = Math.random() < 0.5;
       counts.attempts++;
-      const answer = await send(numbers, isCut ? Math.random() * longestBeforeCut : answerPatience).catch(() => undefined);
+      const answer = await send(numbers, isCut ? Math.random() * longestBeforeCut : answerPatience).catch(
+        () => undefined,
+      );
       if (answer === undefined) {
         if (isCut) counts.cut++;
         else await sleep(50);

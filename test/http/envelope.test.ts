@@ -150,7 +150,9 @@ describe('CORS_ORIGINS', () => {
     expect(refused.headers['access-control-allow-origin']).toBeUndefined();
     const { headers } = await open.call({ method: 'GET', path: '/api/public/v1/tickets', headers: { origin } });
     expect(headers['access-control-allow-origin']).toBe(origin);
-    expect(headers['access-control-expose-headers']).toMatch(/x-request-id.*ratelimit.*retry-after.*idempotent-replayed/);
+    expect(headers['access-control-expose-headers']).toMatch(
+      /x-request-id.*ratelimit.*retry-after.*idempotent-replayed/,
+    );
     await open.close();
   });
 

@@ -51,7 +51,10 @@ describe.each(posts)('$title', (endpoint) => {
     const rows = await rowsOf(workspace);
     const again = await send(key);
     expect(again).toMatchObject({ status: endpoint.success, text: first.text });
-    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', 'content-type': first.headers['content-type'] });
+    expect(again.headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      'content-type': first.headers['content-type'],
+    });
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
     expect(await rowsOf(workspace)).toEqual(rows);
   });

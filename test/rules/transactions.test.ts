@@ -98,7 +98,7 @@ describe('its edges', () => {
     values: [db.$tenantId, ticketId, resolution],
   });
 
-  it.each([
+  it.each<[string, () => Promise<unknown>]>([
     ['Prisma', () => byPrisma('Never')],
     ['a statement', () => byStatement('Never')],
     ['nothing', async () => undefined],

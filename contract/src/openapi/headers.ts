@@ -51,7 +51,8 @@ export const headers: Record<string, Header> = {
     example: 17,
   },
   'Idempotent-Replayed': {
-    description: 'Whether this was answered before, to the first request with this `Idempotency-Key`; absent where not.',
+    description:
+      'Whether this was answered before, to the first request with this `Idempotency-Key`; absent where not.',
     required: false,
     schema: { type: 'string', const: 'true' },
     example: 'true',

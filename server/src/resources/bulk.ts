@@ -27,7 +27,9 @@ export class Items<Value> {
 
   /** Takes each a step further, in their order; an ApiError that is thrown refuses the item. */
   next<Next>(step: (value: Value) => Next): Items<Next> {
-    return new Items(this.#steps.map((before) => (before instanceof ApiError ? before : refusable(() => step(before)))));
+    return new Items(
+      this.#steps.map((before) => (before instanceof ApiError ? before : refusable(() => step(before)))),
+    );
   }
 
   /** What each is answered, in their order. */

@@ -49,7 +49,10 @@ export async function emitAll<Type extends EventType>(
   const timestamp = now().toISOString();
   const written = emissions.map(({ payload, changes }) => {
     const id = `evt_${randomBytes(16).toString('hex')}`;
-    return { id, body: JSON.stringify({ id, type, timestamp, [events[type].key]: payload, ...(changes && { changes }) }) };
+    return {
+      id,
+      body: JSON.stringify({ id, type, timestamp, [events[type].key]: payload, ...(changes && { changes }) }),
+    };
   });
 
   const subscriptions = await selectRows<{ id: string }>(db, {

@@ -1,11 +1,4 @@
-import {
-  type Faulty,
-  type NewTicket,
-  type NewTicketAnswer,
-  type Ticket,
-  type TicketChange,
-  type TicketChangeAnswer,
-} from '@itsm-api/contract';
+import type { Faulty, NewTicket, NewTicketAnswer, Ticket, TicketChange, TicketChangeAnswer } from '@itsm-api/contract';
 import { type Context, transaction, type UserContext } from '../../context.ts';
 import { notFound } from '../../errors.ts';
 import { Items } from '../bulk.ts';
@@ -17,8 +10,8 @@ import {
   lockParents,
   newRow,
   type Parents,
-  refuseCycle,
   referencesOf,
+  refuseCycle,
   writeChanges,
   writeNew,
 } from './queries.ts';
