@@ -104,13 +104,11 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
 
   async function make(numbers: number[]): Promise<void> {
     for (;;) {
-      const isCut = Math.random() < 0.5;
       counts.attempts++;
-      const answer = await send(numbers, isCut ? Math.random() * longestBeforeCut : answerPatience).catch(
-        () => undefined,
-      );
-      if (answer === undefined) {
-        if (isCut) counts.cut++;
+      const patience = Math.random() < 0.5 ? Math.ceil(Math.random() * longestBeforeCut) : answerPatience;
+      const answer = await send(numbers, patience).catch((error: Error) => error.name);
+      if (typeof answer === 'string') {
+        if (answer === 'TimeoutError') counts.cut++;
         else await sleep(50);
       } else if (answer.status < 300) {
         if (answer.replayed) counts.replayed++;
