@@ -65,6 +65,7 @@ export class Types {
       case 'nullable':
         return union([print(def.innerType), 'null']);
       case 'optional':
+      case 'catch':
       case 'default':
         return print(def.innerType);
       case 'array':
@@ -86,6 +87,8 @@ export class Types {
 
   /** What the contract's preprocessing of paths and queries takes: text, or the value itself; one filter, or several. */
   #fromText(schema: z.ZodType): string {
+    // The items of a bulk request, each checked by itself.
+    if (schema instanceof z.ZodArray && schema.element instanceof z.ZodCatch) return this.print(schema, 'request');
     if (schema instanceof z.ZodArray) {
       const element = this.print(schema.element as z.ZodType, 'request');
       return union([element, `readonly ${arrayOf(element)}`]);
@@ -103,7 +106,8 @@ export class Types {
   }
 
   #field(name: string, schema: z.ZodType, side: Side): string {
-    const { optin, optout } = schema._zod;
+    // What is made of a value before it is looked at doesn't make it optional.
+    const { optin, optout } = (schema instanceof z.ZodPipe ? (schema.out as z.ZodType) : schema)._zod;
     const optional = (side === 'request' ? optin : optout) !== undefined;
     const type = this.print(schema, side);
     return optional ? `${name}?: ${type} | undefined` : `${name}: ${type}`;

@@ -22,7 +22,10 @@ interface Operation {
   route: Endpoint;
   /** The schema of the resource that is answered. */
   row: z.ZodType;
+  /** Whether pages of it are answered. */
   list: boolean;
+  /** Whether several are answered, one for each item of the request. */
+  several: boolean;
   params: [name: string, schema: z.ZodType][];
   body: z.ZodType | undefined;
 }
@@ -75,7 +78,7 @@ function resourcesSource(resources: Resource[], types: Types): string {
     [
       "import type { ApiPromise } from './api-promise.ts';",
       `import type {\n  ${names},\n} from './generated.ts';`,
-      "import type { RequestOptions } from './http.ts';",
+      "import type { PostOptions, RequestOptions } from './http.ts';",
       "import type { ApiList } from './list.ts';",
     ].join('\n'),
     ...resources.map(({ resource, methods }) => `export interface ${capital(resource)} {\n${methods.join('\n\n')}\n}`),
@@ -105,15 +108,17 @@ export type WebhookEvent = KnownEvent | UnknownEvent;`;
 
 function operationOf(resource: string, name: string, route: Endpoint): Operation {
   const success = Object.entries(route.responses).find(([status]) => Number(status) < 300)?.[1];
-  const { data } = (success as z.ZodObject<{ data: z.ZodType }>).shape;
-  const list = data instanceof z.ZodArray;
+  const { shape } = success as z.ZodObject<{ data: z.ZodType }>;
+  const { data } = shape;
+  const list = 'meta' in shape;
   const params = route.pathParams instanceof z.ZodObject ? Object.entries(route.pathParams.shape) : [];
   return {
     resource,
     name,
     route,
-    row: (list ? data.element : data) as z.ZodType,
+    row: (data instanceof z.ZodArray ? data.element : data) as z.ZodType,
     list,
+    several: data instanceof z.ZodArray && !list,
     params: params.map(([param, schema]) => [argumentName(route.path, param), schema]),
     body: 'body' in route && route.body instanceof z.ZodType ? route.body : undefined,
   };
@@ -126,7 +131,7 @@ function argumentName(path: string, param: string): string {
 }
 
 function methodOf(operation: Operation, types: Types): string {
-  const { name, route, row, list, params, body } = operation;
+  const { name, route, row, list, several, params, body } = operation;
   const rowType = types.print(row, 'answer');
   types.ofMethods.add(rowType);
   const parameters = params.map(([param, schema]) => `${param}: ${types.print(schema, 'request')}`);
@@ -141,7 +146,7 @@ function methodOf(operation: Operation, types: Types): string {
     types.ofMethods.add(bodyType);
     parameters.push(`body: ${bodyType}`);
   }
-  parameters.push('options?: RequestOptions');
+  parameters.push(`options?: ${route.method === 'POST' ? 'PostOptions' : 'RequestOptions'}`);
   const { scope } = route.metadata;
   const lines = [
     `${route.summary}.`,
@@ -151,14 +156,14 @@ function methodOf(operation: Operation, types: Types): string {
     '@example',
     ...exampleOf(operation, rowType).split('\n'),
   ];
-  return `${comment(lines, '  ')}  ${name}(${parameters.join(', ')}): ${list ? 'ApiList' : 'ApiPromise'}<${rowType}>;`;
+  return `${comment(lines, '  ')}  ${name}(${parameters.join(', ')}): ${list ? 'ApiList' : 'ApiPromise'}<${rowType}${several ? '[]' : ''}>;`;
 }
 
 /** A call with the examples of the contract. */
-function exampleOf({ resource, name, route, row, list, params, body }: Operation, rowType: string): string {
+function exampleOf({ resource, name, route, row, list, several, params, body }: Operation, rowType: string): string {
   const rowExample = (row.meta()?.example ?? {}) as Record<string, unknown>;
   const values = params.map(([param]) => String(rowExample[param] ?? rowExample.id));
-  const variable = rowType.toLowerCase();
+  const variable = several ? 'answers' : rowType.toLowerCase();
   if (list) {
     const filter = exampleFilter(route.query);
     if (filter !== undefined) values.push(filter);

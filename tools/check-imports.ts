@@ -39,9 +39,9 @@ const rooms: Record<string, Room> = {
     files: /^server\/src\/resources\/(index|handlers|[\w-]+\/handlers)\.ts$/,
     imports: ['contract', 'basics', 'queries'],
   },
-  // What no request asks for: the rows of tenants themselves, and the nightly check of totals.
+  // What no request asks for: the rows of tenants themselves, and what is done every night.
   'queries over all tenants': {
-    files: /^server\/src\/resources\/(tenants\/queries|tickets\/totals)\.ts$/,
+    files: /^server\/src\/resources\/(tenants\/queries|tickets\/totals|idempotency-retention)\.ts$/,
     imports: ['contract', 'basics', 'database', 'all tenants', 'context', 'queries'],
   },
   queries: {

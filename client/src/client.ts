@@ -1,7 +1,7 @@
 import { ApiPromise } from './api-promise.ts';
 import { routes } from './generated.ts';
 import type * as generated from './generated-resources.ts';
-import { type ClientOptions, createSend, type RequestOptions, type Send } from './http.ts';
+import { type ClientOptions, createSend, type PostOptions, type Send } from './http.ts';
 import { ApiList } from './list.ts';
 
 /** An operation of the route table. */
@@ -52,7 +52,7 @@ function method(send: Send, route: Route) {
   const names = route.path.match(/:\w+/g) ?? [];
   return (...given: unknown[]) => {
     const ids = given.slice(0, names.length);
-    const [input, options] = given.slice(names.length) as [object | undefined, RequestOptions | undefined];
+    const [input, options] = given.slice(names.length) as [object | undefined, PostOptions | undefined];
     const request = { ...route, options: route.takes ? options : input };
 
     if (route.takes === 'query') {

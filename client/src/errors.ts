@@ -135,6 +135,23 @@ export class NotFoundError extends ItsmError {
   }
 }
 
+/** The idempotency key has been used for another request. */
+export class IdempotencyKeyReusedError extends ItsmError {
+  declare readonly code: 'IDEMPOTENCY_KEY_REUSED';
+  static {
+    name(IdempotencyKeyReusedError, 'IdempotencyKeyReusedError');
+  }
+}
+
+/** A request with this idempotency key is still being answered, and repeating did not help. */
+export class IdempotencyInProgressError extends ItsmError {
+  declare readonly code: 'IDEMPOTENCY_IN_PROGRESS';
+  declare readonly retryAfterSeconds: number;
+  static {
+    name(IdempotencyInProgressError, 'IdempotencyInProgressError');
+  }
+}
+
 /** A rate limit is exceeded, and repeating did not help. */
 export class RateLimitError extends ItsmError {
   declare readonly code: 'RATE_LIMIT_EXCEEDED';
@@ -194,6 +211,8 @@ const classes = {
   INVALID_API_KEY: InvalidApiKeyError,
   INSUFFICIENT_SCOPE: InsufficientScopeError,
   NOT_FOUND: NotFoundError,
+  IDEMPOTENCY_KEY_REUSED: IdempotencyKeyReusedError,
+  IDEMPOTENCY_IN_PROGRESS: IdempotencyInProgressError,
   RATE_LIMIT_EXCEEDED: RateLimitError,
   INTERNAL_ERROR: InternalError,
   CONNECTION_FAILED: ConnectionError,

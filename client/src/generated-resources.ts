@@ -7,6 +7,8 @@ import type {
   AssetQuery,
   NewTask,
   NewTicket,
+  NewTicketAnswer,
+  NewTickets,
   NewWebhook,
   Pong,
   Project,
@@ -15,6 +17,8 @@ import type {
   TaskPatch,
   TaskQuery,
   Ticket,
+  TicketChangeAnswer,
+  TicketChanges,
   TicketPatch,
   TicketQuery,
   User,
@@ -22,7 +26,7 @@ import type {
   Webhook,
   WebhookQuery,
 } from './generated.ts';
-import type { RequestOptions } from './http.ts';
+import type { PostOptions, RequestOptions } from './http.ts';
 import type { ApiList } from './list.ts';
 
 export interface Ping {
@@ -79,7 +83,7 @@ export interface Tickets {
    *   customFields: { site: 'Berlin' },
    * });
    */
-  create(body: NewTicket, options?: RequestOptions): ApiPromise<Ticket>;
+  create(body: NewTicket, options?: PostOptions): ApiPromise<Ticket>;
 
   /**
    * Update a ticket.
@@ -92,6 +96,37 @@ export interface Tickets {
    * const ticket = await client.tickets.update(1042, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
    */
   update(id: number | string, body: TicketPatch, options?: RequestOptions): ApiPromise<Ticket>;
+
+  /**
+   * Create many tickets.
+   *
+   * Up to 100 in one request, which counts as one. Each is made or refused by itself; `data` tells for each what the single request would have been answered. Emits `ticket.created` for each that is made.
+   *
+   * Needs the scope `tickets:write`: create and update tickets.
+   *
+   * @example
+   * const answers = await client.tickets.createMany({
+   *   tickets: [{
+   *   title: 'VPN drops every ten minutes',
+   *   description: 'Since this morning.',
+   *   type: 'INCIDENT',
+   *   category: 'NETWORK',
+   * }, { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' }],
+   * });
+   */
+  createMany(body: NewTickets, options?: PostOptions): ApiPromise<NewTicketAnswer[]>;
+
+  /**
+   * Update many tickets.
+   *
+   * Up to 100 in one request, which counts as one. Each is changed or refused by itself; `data` tells for each what the single request would have been answered. Emits `ticket.updated` for each that changes.
+   *
+   * Needs the scope `tickets:write`: create and update tickets.
+   *
+   * @example
+   * const answers = await client.tickets.updateMany({ tickets: [{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }] });
+   */
+  updateMany(body: TicketChanges, options?: RequestOptions): ApiPromise<TicketChangeAnswer[]>;
 }
 
 export interface Assets {
@@ -163,7 +198,7 @@ export interface Tasks {
    * @example
    * const task = await client.tasks.create(12, { title: 'Order patch cables', assigneeId: 7, dueDate: '2026-11-27' });
    */
-  create(projectId: number | string, body: NewTask, options?: RequestOptions): ApiPromise<Task>;
+  create(projectId: number | string, body: NewTask, options?: PostOptions): ApiPromise<Task>;
 
   /**
    * Update a task.
@@ -219,7 +254,7 @@ export interface Webhooks {
    *   events: ['ticket.created', 'ticket.updated'],
    * });
    */
-  create(body: NewWebhook, options?: RequestOptions): ApiPromise<Webhook>;
+  create(body: NewWebhook, options?: PostOptions): ApiPromise<Webhook>;
 
   /**
    * Deactivate a webhook subscription.

@@ -112,6 +112,85 @@ export interface TicketPatch {
   resolution?: string | null | undefined;
 }
 
+/** An item whose ticket was made. */
+export interface CreatedTicket {
+  status: 201;
+  data: Ticket;
+}
+
+/** What went wrong, for programs. */
+export type ErrorCode =
+  | 'VALIDATION_ERROR'
+  | 'INVALID_JSON'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'INVALID_TRANSITION'
+  | 'INVALID_REFERENCE'
+  | 'INVALID_API_KEY'
+  | 'INSUFFICIENT_SCOPE'
+  | 'NOT_FOUND'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  | 'RATE_LIMIT_EXCEEDED'
+  | 'INTERNAL_ERROR';
+
+export interface ErrorDetail {
+  /** The field, query parameter or path parameter, with dots into its parts. */
+  path: string;
+  message: string;
+}
+
+/** An item that was refused; nothing of it was done. */
+export interface BulkRefusal {
+  /** The status that the single request would have. */
+  status: 400 | 404;
+  /** What the single request would have been answered. */
+  error: { code: Open<ErrorCode>; message: string; details?: ErrorDetail[] | undefined };
+}
+
+/** What became of one item; `status` tells which. */
+export type NewTicketAnswer = CreatedTicket | BulkRefusal;
+
+/** 1 to 100 new tickets; each is made or refused by itself. */
+export interface NewTickets {
+  tickets: NewTicket[];
+}
+
+/** An item whose ticket is as the item asked. */
+export interface UpdatedTicket {
+  status: 200;
+  data: Ticket;
+}
+
+/** What became of one item; `status` tells which. */
+export type TicketChangeAnswer = UpdatedTicket | BulkRefusal;
+
+/** The id of a ticket and what changes in it: absent fields stay as they are; null clears. */
+export interface TicketChange {
+  /** A positive integer. */
+  id: number;
+  title?: string | undefined;
+  description?: string | undefined;
+  status?: TicketStatus | undefined;
+  priority?: Priority | undefined;
+  category?: TicketCategory | null | undefined;
+  /** An opaque identifier, stored as given. */
+  categoryConfigId?: string | null | undefined;
+  /** A positive integer. */
+  assigneeId?: number | null | undefined;
+  /** Users who follow the ticket, at most 100, in ascending order. */
+  watcherUserIds?: number[] | undefined;
+  /** A positive integer. */
+  parentId?: number | null | undefined;
+  customFields?: CustomFieldsPatch | undefined;
+  resolution?: string | null | undefined;
+}
+
+/** 1 to 100 changes, each of another ticket; each is made or refused by itself. */
+export interface TicketChanges {
+  tickets: TicketChange[];
+}
+
 export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
 
 /** DISPOSED is final; every other move is free. */
@@ -369,26 +448,6 @@ export interface PageMeta {
   totalCount: number;
 }
 
-export interface ErrorDetail {
-  /** The field, query parameter or path parameter, with dots into its parts. */
-  path: string;
-  message: string;
-}
-
-/** What went wrong, for programs. */
-export type ErrorCode =
-  | 'VALIDATION_ERROR'
-  | 'INVALID_JSON'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'INVALID_TRANSITION'
-  | 'INVALID_REFERENCE'
-  | 'INVALID_API_KEY'
-  | 'INSUFFICIENT_SCOPE'
-  | 'NOT_FOUND'
-  | 'RATE_LIMIT_EXCEEDED'
-  | 'INTERNAL_ERROR';
-
 /** What a key may be allowed to do. */
 export type Scope =
   | 'tickets:read'
@@ -433,6 +492,8 @@ export const routes = {
     get: { method: 'GET', path: '/tickets/:id', scope: 'tickets:read' },
     create: { method: 'POST', path: '/tickets', scope: 'tickets:write', takes: 'body' },
     update: { method: 'PATCH', path: '/tickets/:id', scope: 'tickets:write', takes: 'body' },
+    createMany: { method: 'POST', path: '/tickets/bulk', scope: 'tickets:write', takes: 'body' },
+    updateMany: { method: 'PATCH', path: '/tickets/bulk', scope: 'tickets:write', takes: 'body' },
   },
   assets: {
     list: { method: 'GET', path: '/assets', scope: 'assets:read', takes: 'query' },

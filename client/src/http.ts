@@ -35,13 +35,22 @@ export interface RequestOptions {
   headers?: Record<string, string> | undefined;
 }
 
+/** What may be said of a call that makes something. */
+export interface PostOptions extends RequestOptions {
+  /**
+   * Names the request, so that it is done once however often it is sent: any text of your own that you use for nothing
+   * else, such as a UUID. With it the call is repeated as reading is, where nobody knows whether it arrived.
+   */
+  idempotencyKey?: string | undefined;
+}
+
 interface Request {
   method: string;
   path: string;
   scope?: string | undefined;
   query?: object | undefined;
   body?: unknown;
-  options?: RequestOptions | undefined;
+  options?: PostOptions | undefined;
   /** A 429 that says how long to wait is waited for as often as it comes, and is none of the retries. */
   patient?: boolean | undefined;
 }
@@ -69,6 +78,7 @@ export function createSend(client: ClientOptions): Send {
     const { signal, timeoutMs = client.timeoutMs ?? 30_000 } = options;
     const headers = new Headers(ownHeaders);
     if (body !== undefined) headers.set('content-type', 'application/json');
+    if (options.idempotencyKey !== undefined) headers.set('idempotency-key', options.idempotencyKey);
     for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
     const payload = body === undefined ? {} : { body: JSON.stringify(body) };
     const url = baseUrl + pathPrefix + path;
@@ -141,7 +151,7 @@ export function createSend(client: ClientOptions): Send {
 
       const free = patient && maxRetries > 0 && outcome.status === 429 && outcome.retryAfterSeconds !== undefined;
       const seconds = Math.max(outcome.retryAfterSeconds ?? 0, backOff(retries));
-      if (!isRepeatable(method, outcome) || seconds > longestWaitSeconds) throw outcome;
+      if (!isRepeatable(request, outcome) || seconds > longestWaitSeconds) throw outcome;
       if (!free && retries >= maxRetries) throw outcome;
       if (!free) retries += 1;
       client.logger?.warn(`${what}; again in ${seconds.toFixed(1)} s`);
@@ -156,10 +166,11 @@ function expected(error: unknown): ItsmError {
   throw error;
 }
 
-/** A write is repeated only where it is certain that it was not done. */
-function isRepeatable(method: string, { code, status = 0 }: ItsmError): boolean {
-  if (status === 429) return true;
-  return method === 'GET' && (status === 408 || status >= 500 || code === 'CONNECTION_FAILED' || code === 'TIMEOUT');
+/** A write is repeated only where it is certain that it was not done, or is not done again. */
+function isRepeatable({ method, options }: Request, { code, status = 0 }: ItsmError): boolean {
+  if (status === 429 || code === 'IDEMPOTENCY_IN_PROGRESS') return true;
+  const harmless = method === 'GET' || (method === 'POST' && options?.idempotencyKey !== undefined);
+  return harmless && (status === 408 || status >= 500 || code === 'CONNECTION_FAILED' || code === 'TIMEOUT');
 }
 
 /** Seconds: about 0.5, 1, 2, 4, 8, and never more; up to half less, so that clients don't come back together. */

@@ -4,6 +4,8 @@ export {
   AbortError,
   ConnectionError,
   type ErrorClasses,
+  IdempotencyInProgressError,
+  IdempotencyKeyReusedError,
   InsufficientScopeError,
   InternalError,
   InvalidApiKeyError,
@@ -22,6 +24,6 @@ export {
 } from './errors.ts';
 export type * from './generated.ts';
 export type * from './generated-resources.ts';
-export type { ClientOptions, Logger, RequestOptions } from './http.ts';
+export type { ClientOptions, Logger, PostOptions, RequestOptions } from './http.ts';
 export { ApiList, type Page } from './list.ts';
 export type { RateLimit } from './rate-limits.ts';

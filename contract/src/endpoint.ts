@@ -1,6 +1,7 @@
 import type { AppRoute } from '@ts-rest/core';
 import * as z from 'zod';
 import { Id, integerFromText } from './fields.ts';
+import { idempotencyHeaders } from './idempotency.ts';
 import type { Group } from './limits.ts';
 import type { Scope } from './scopes.ts';
 
@@ -14,9 +15,16 @@ export function meta(metadata: EndpointMeta): EndpointMeta {
   return metadata;
 }
 
-/** Declares the endpoints of one resource; the names become the client's methods and the operation ids. */
+/**
+ * Declares the endpoints of one resource; the names become the client's methods and the operation ids. Every POST takes
+ * an `Idempotency-Key` (docs/decisions/idempotency.md).
+ */
 export function endpoints<const T extends Record<string, Endpoint>>(routes: T): T {
-  return routes;
+  const withHeaders = ([name, route]: [string, Endpoint]) => [
+    name,
+    route.method === 'POST' ? { ...route, headers: idempotencyHeaders } : route,
+  ];
+  return Object.fromEntries(Object.entries(routes).map(withHeaders)) as T;
 }
 
 /** The query of an endpoint that takes none: any parameter is an error that names it. */

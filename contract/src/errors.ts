@@ -17,12 +17,20 @@ export const errors = {
   INVALID_API_KEY: { status: 401, when: 'The API key is missing, malformed, unknown, expired or revoked.' },
   INSUFFICIENT_SCOPE: { status: 403, when: 'The API key lacks the scope; the message names it.' },
   NOT_FOUND: { status: 404, when: 'There is no such route, method or row.' },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 400,
+    when: 'The `Idempotency-Key` has been used for another request: another path, or another body.',
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    when: 'A request with this `Idempotency-Key` is still being answered; `retryAfterSeconds` tells when to ask again.',
+  },
   RATE_LIMIT_EXCEEDED: { status: 429, when: 'A rate limit is exceeded; `retryAfterSeconds` tells how long to wait.' },
   INTERNAL_ERROR: {
     status: 500,
     when: 'Something failed on our side; `requestId` helps us to find out what. `Retry-After`, where it stands, tells when to try again.',
   },
-} as const satisfies Record<string, { status: 400 | 401 | 403 | 404 | 429 | 500; when: string }>;
+} as const satisfies Record<string, { status: 400 | 401 | 403 | 404 | 409 | 429 | 500; when: string }>;
 
 export type ErrorCode = keyof typeof errors;
 
@@ -45,7 +53,11 @@ export const ErrorEnvelope = z
     error: z.object({
       code: ErrorCode,
       message: z.string().meta({ description: 'What was wrong and what would be right, for people.' }),
-      retryAfterSeconds: z.int().min(1).optional().meta({ description: 'On RATE_LIMIT_EXCEEDED: seconds to wait.' }),
+      retryAfterSeconds: z
+        .int()
+        .min(1)
+        .optional()
+        .meta({ description: 'On RATE_LIMIT_EXCEEDED and IDEMPOTENCY_IN_PROGRESS: seconds to wait.' }),
       details: z.array(ErrorDetail).max(20).optional().meta({ description: 'At most 20, the first ones found.' }),
       requestId: z.string().meta({ description: 'Also in the `x-request-id` header.' }),
     }),

@@ -34,11 +34,13 @@ export const contract = initContract().router(
 export type Contract = typeof contract;
 
 export * from './assets.ts';
+export * from './bulk.ts';
 export * from './delivery-schedule.ts';
 export * from './endpoint.ts';
 export * from './errors.ts';
 export * from './events.ts';
 export * from './fields.ts';
+export * from './idempotency.ts';
 export * from './limits.ts';
 export * from './ping.ts';
 export * from './projects.ts';

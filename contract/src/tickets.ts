@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { BulkRefusal, bulk, bulkAnswers, bulkItems } from './bulk.ts';
 import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
 import {
   answered,
@@ -139,7 +140,7 @@ export const NewTicket = z
   });
 export type NewTicket = z.output<typeof NewTicket>;
 
-export const TicketPatch = patch({
+const patchFields = {
   title: Title.optional(),
   description: Description.optional(),
   status: TicketStatus.optional(),
@@ -151,12 +152,76 @@ export const TicketPatch = patch({
   parentId: Id.nullable().optional(),
   customFields: CustomFieldsPatch.optional(),
   resolution: Resolution.nullable().optional(),
-}).meta({
+};
+
+export const TicketPatch = patch(patchFields).meta({
   id: 'TicketPatch',
   description: 'Absent fields stay as they are; null clears. `type` cannot change.',
   example: { status: 'IN_PROGRESS', priority: 'CRITICAL' },
 });
 export type TicketPatch = z.output<typeof TicketPatch>;
+
+/** Many new tickets. */
+export const NewTickets = z.strictObject({ tickets: bulk(NewTicket) }).meta({
+  id: 'NewTickets',
+  description: `1 to ${bulkItems} new tickets; each is made or refused by itself.`,
+  example: {
+    tickets: [
+      {
+        title: 'VPN drops every ten minutes',
+        description: 'Since this morning.',
+        type: 'INCIDENT',
+        category: 'NETWORK',
+      },
+      { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' },
+    ],
+  },
+});
+export type NewTickets = z.output<typeof NewTickets>;
+
+export const TicketChange = z
+  .strictObject({ id: Id, ...patchFields })
+  .refine((change) => Object.keys(change).length > 1, 'must name at least one field to change')
+  .meta({
+    id: 'TicketChange',
+    description: 'The id of a ticket and what changes in it: absent fields stay as they are; null clears.',
+    minProperties: 2,
+    example: { id: 1042, status: 'IN_PROGRESS' },
+  });
+export type TicketChange = z.output<typeof TicketChange>;
+
+/** Changes of many tickets. */
+export const TicketChanges = z.strictObject({ tickets: bulk(TicketChange) }).meta({
+  id: 'TicketChanges',
+  description: `1 to ${bulkItems} changes, each of another ticket; each is made or refused by itself.`,
+  example: { tickets: [{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }] },
+});
+export type TicketChanges = z.output<typeof TicketChanges>;
+
+/** What one item of a bulk request is answered with success. */
+function ticketAnswer<Status extends number>(status: Status, id: string, description: string) {
+  const { example } = z.globalRegistry.get(Ticket) ?? {};
+  return z
+    .object({ status: z.literal(status), data: Ticket })
+    .meta({ id, description, example: { status, data: example } });
+}
+
+const CreatedTicket = ticketAnswer(201, 'CreatedTicket', 'An item whose ticket was made.');
+const UpdatedTicket = ticketAnswer(200, 'UpdatedTicket', 'An item whose ticket is as the item asked.');
+
+export const NewTicketAnswer = z.union([CreatedTicket, BulkRefusal]).meta({
+  id: 'NewTicketAnswer',
+  description: 'What became of one item; `status` tells which.',
+  example: z.globalRegistry.get(CreatedTicket)?.example,
+});
+export type NewTicketAnswer = z.output<typeof NewTicketAnswer>;
+
+export const TicketChangeAnswer = z.union([UpdatedTicket, BulkRefusal]).meta({
+  id: 'TicketChangeAnswer',
+  description: 'What became of one item; `status` tells which.',
+  example: z.globalRegistry.get(UpdatedTicket)?.example,
+});
+export type TicketChangeAnswer = z.output<typeof TicketChangeAnswer>;
 
 const TicketFilters = {
   status: filter(TicketStatus),
@@ -208,5 +273,29 @@ export const tickets = endpoints({
     query: NoQuery,
     body: TicketPatch,
     responses: { 200: item(Ticket) },
+  },
+  createMany: {
+    method: 'POST',
+    path: '/tickets/bulk',
+    summary: 'Create many tickets',
+    description:
+      `Up to ${bulkItems} in one request, which counts as one. Each is made or refused by itself; \`data\` tells for each ` +
+      'what the single request would have been answered. Emits `ticket.created` for each that is made.',
+    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    query: NoQuery,
+    body: NewTickets,
+    responses: { 200: bulkAnswers(NewTicketAnswer) },
+  },
+  updateMany: {
+    method: 'PATCH',
+    path: '/tickets/bulk',
+    summary: 'Update many tickets',
+    description:
+      `Up to ${bulkItems} in one request, which counts as one. Each is changed or refused by itself; \`data\` tells for each ` +
+      'what the single request would have been answered. Emits `ticket.updated` for each that changes.',
+    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    query: NoQuery,
+    body: TicketChanges,
+    responses: { 200: bulkAnswers(TicketChangeAnswer) },
   },
 });

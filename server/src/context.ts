@@ -1,5 +1,5 @@
 import type { TenantClient } from './database/tenant-client.ts';
-import { inTransaction } from './database/transaction.ts';
+import { type Edges, inTransaction } from './database/transaction.ts';
 import type { DispatchJobs } from './webhooks/dispatch-jobs.ts';
 import type { SecretCipher } from './webhooks/secret-cipher.ts';
 import type { TargetPolicy } from './webhooks/target.ts';
@@ -36,14 +36,25 @@ export interface Transaction {
   afterCommit(action: () => void): void;
 }
 
-/** Runs `work` in one transaction: what it writes is committed whole or not at all. */
+/** Whether the context is that of a transaction which is under way. */
+export function isWithin<Given extends Context>(context: Given): context is Given & Transaction {
+  return 'afterCommit' in context;
+}
+
+/**
+ * Runs `work` in one transaction: what it writes is committed whole or not at all. Within one that is under way it is a
+ * part of that, which has it rolled back with all the rest when it throws.
+ * @throws OpeningRefused where the opening statements of `edges` say no
+ */
 export async function transaction<Given extends Context, Result>(
   context: Given,
   work: (context: Given & Transaction) => Promise<Result>,
+  edges?: Edges<Result>,
 ): Promise<Result> {
+  if (isWithin(context)) return work(context);
   const actions: (() => void)[] = [];
   const afterCommit = (action: () => void) => actions.push(action);
-  const result = await inTransaction(context.db, () => work({ ...context, afterCommit }));
+  const result = await inTransaction(context.db, () => work({ ...context, afterCommit }), edges);
   for (const action of actions) action();
   return result;
 }

@@ -6,6 +6,7 @@ import { applyMigrations, type Progress } from './database/migrate.ts';
 import { MigrationError, readMigrations } from './database/migrations.ts';
 import { ensureRoles, missingRoles, systemRole } from './database/roles.ts';
 import { codeOf } from './error-code.ts';
+import { idempotencyRetentionQueue } from './resources/idempotency-retention.ts';
 import { totalsQueue } from './resources/tickets/totals.ts';
 import { dispatchQueue } from './webhooks/dispatch-jobs.ts';
 import { retentionQueue } from './webhooks/retention.ts';
@@ -15,7 +16,7 @@ import { retentionQueue } from './webhooks/retention.ts';
  * (docs/decisions/migrations.md). The server and `itsm migrate` see to it; everybody else only looks.
  */
 
-const queues = [dispatchQueue, retentionQueue, totalsQueue];
+const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, totalsQueue];
 
 /** Held while migrating. */
 const MIGRATING = '1769239405, 3';

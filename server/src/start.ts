@@ -18,6 +18,7 @@ import { measureDeliveries } from './operations/delivery-metrics.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metrics.ts';
 import { openOperationsServer } from './operations/server.ts';
 import { openTraces, type Traces } from './operations/traces.ts';
+import { scheduleIdempotencyRetention } from './resources/idempotency-retention.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
@@ -147,6 +148,7 @@ async function startWorker(
   stops.push(await startWebhooks({ ...runtime, logger, checks, observer, tracer: traces?.attempts }));
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
   await scheduleTotalsCheck(runtime.boss, { ...runtime, onWrong });
+  await scheduleIdempotencyRetention(runtime.boss, runtime.prisma);
 }
 
 /** Has the API answer at the door. */

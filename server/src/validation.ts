@@ -9,6 +9,9 @@ export interface Issue {
   readonly keys?: readonly string[];
 }
 
+/** What is said of a field that a body may not have. */
+export const unknownField = 'is not a field of this request';
+
 /** A VALIDATION_ERROR that names each fault; its message tells the first (spec §7). */
 export function validationError(details: ErrorDetail[]): ApiError {
   const [first] = details;

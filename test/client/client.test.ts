@@ -29,7 +29,7 @@ beforeEach(async () => {
   client = new ItsmClient({ baseUrl, apiKey: workspace.key });
 });
 
-describe('the sixteen operations', () => {
+describe('the operations', () => {
   it('pings without a key', async () => {
     expect(await new ItsmClient({ baseUrl: `${baseUrl}/` }).ping.get()).toEqual({ status: 'ok', version: 'v1' });
   });
@@ -43,6 +43,28 @@ describe('the sixteen operations', () => {
     const page = await client.tickets.list({ status: ['OPEN', 'IN_PROGRESS'], assigneeId: undefined, perPage: 5 });
     expect(page).toMatchObject({ data: [{ id: created.id }], meta: { page: 1, perPage: 5, totalCount: 1 } });
     expect(await client.tickets.list({ status: 'CLOSED' })).toMatchObject({ data: [], hasNext: false });
+  });
+
+  it('create and update many tickets, each answered by itself', async () => {
+    const made = await client.tickets.createMany({ tickets: [ticket, { ...ticket, title: '' }] });
+    expect(made.map((answer) => ('data' in answer ? answer.data.title : answer.error.code))).toEqual([
+      ticket.title,
+      'VALIDATION_ERROR',
+    ]);
+    const [first] = made;
+    const id = first?.status === 201 ? first.data.id : 0;
+    expect(await client.tickets.updateMany({ tickets: [{ id, title: 'Changed' }] })).toMatchObject([
+      { status: 200, data: { id, title: 'Changed' } },
+    ]);
+  });
+
+  it('make once what is sent again under its idempotency key', async () => {
+    const first = await client.tickets.create(ticket, { idempotencyKey: 'once' });
+    const { data, headers } = await client.tickets.create(ticket, { idempotencyKey: 'once' }).withResponse();
+    expect(data).toEqual(first);
+    expect(headers.get('idempotent-replayed')).toBe('true');
+    const other = client.tickets.create({ ...ticket, title: 'Another' }, { idempotencyKey: 'once' });
+    await expect(other).rejects.toMatchObject({ name: 'IdempotencyKeyReusedError', status: 400 });
   });
 
   it('lists and updates assets', async () => {

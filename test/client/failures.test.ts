@@ -129,6 +129,15 @@ describe('repeating', () => {
     },
   );
 
+  it.each([...notRepeated, ['a broken connection', hangUp] as [string, Answer]])(
+    'writes again after %s under the same idempotency key',
+    async (_, answer) => {
+      answers = [answer, failure(409, 'IDEMPOTENCY_IN_PROGRESS', { 'retry-after': '0' }), ok];
+      expect(await client.tickets.create(ticket, { idempotencyKey: 'order-4711' })).toEqual({ id: 1 });
+      expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(3).fill('order-4711'));
+    },
+  );
+
   it('is for the client and for the call to say', async () => {
     answers = [failure(500, 'INTERNAL_ERROR')];
     const never = new ItsmClient({ baseUrl, apiKey, maxRetries: 0 });

@@ -76,6 +76,10 @@ holds<{
   newTicket: Equal<client.NewTicket, Body<Api['tickets']['create']>>;
   ticketUpdate: Equal<Arguments<Tickets['update']>, [Path<Api['tickets']['update']>['id'], client.TicketPatch]>;
   ticketPatch: Equal<client.TicketPatch, Body<Api['tickets']['update']>>;
+  ticketCreateMany: Equal<Arguments<Tickets['createMany']>, [client.NewTickets]>;
+  newTickets: Equal<client.NewTickets, Body<Api['tickets']['createMany']>>;
+  ticketUpdateMany: Equal<Arguments<Tickets['updateMany']>, [client.TicketChanges]>;
+  ticketChanges: Equal<client.TicketChanges, Body<Api['tickets']['updateMany']>>;
   assetQuery: Equal<client.AssetQuery, Query<Api['assets']['list']>>;
   assetList: Equal<Arguments<Assets['list']>, [query?: client.AssetQuery]>;
   assetUpdate: Equal<Arguments<Assets['update']>, [Path<Api['assets']['update']>['id'], client.AssetPatch]>;
@@ -105,6 +109,8 @@ holds<{
   ticketGet: Equal<Item<Tickets['get']>, ItemOf<Api['tickets']['get']>>;
   ticketCreate: Equal<Item<Tickets['create']>, ItemOf<Api['tickets']['create']>>;
   ticketUpdate: Equal<Item<Tickets['update']>, ItemOf<Api['tickets']['update']>>;
+  ticketCreateMany: Equal<Item<Tickets['createMany']>, ItemOf<Api['tickets']['createMany']>>;
+  ticketUpdateMany: Equal<Item<Tickets['updateMany']>, ItemOf<Api['tickets']['updateMany']>>;
   assetList: Equal<Row<Assets['list']>, RowOf<Api['assets']['list']>>;
   assetUpdate: Equal<Item<Assets['update']>, ItemOf<Api['assets']['update']>>;
   projectList: Equal<Row<Projects['list']>, RowOf<Api['projects']['list']>>;

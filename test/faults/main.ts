@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
+import { formatIdempotency, isMadeOnce, runIdempotency } from './idempotency.ts';
 import { formatRolling, isUnnoticed, runRolling } from './rolling.ts';
 import { formatSilence, isSilenceSurvived, runSilence } from './silence.ts';
 
@@ -13,13 +14,19 @@ const usage = `Makes things fail that fail in production, and counts what become
       Has all connections to PostgreSQL fall silent under so many requests per second; --timeout is
       STATEMENT_TIMEOUT_MS.
 
+  pnpm faults idempotency [--creates 10000] [--kills 40] [--bulk 1] [--json]
+      Has tickets made under an Idempotency-Key, --bulk a request, each request sent until it is answered, while answers
+      are cut off and API and PostgreSQL are killed.
+
   pnpm faults rolling [--requests 10000] [--rate 100] [--drain 5] [--json]
       Restarts two API processes under so many requests per second, half of them through deploy/haproxy.cfg, half through
       a balancer that sends each request once; --drain is DRAIN_SECONDS.
 `;
 
 const options = {
-  kills: { type: 'string', default: '200' },
+  kills: { type: 'string' },
+  creates: { type: 'string', default: '10000' },
+  bulk: { type: 'string', default: '1' },
   events: { type: 'string', default: '10000' },
   silences: { type: 'string', default: '3' },
   rate: { type: 'string' },
@@ -45,11 +52,12 @@ const faults: Record<string, () => Promise<Outcome>> = {
   kills: killAll,
   silence: fallSilent,
   rolling: restartInTurn,
+  idempotency: makeOnce,
 };
 
 async function killAll(): Promise<Outcome> {
   const report = await runFaults({
-    kills: Number(values.kills),
+    kills: Number(values.kills ?? 200),
     events: Number(values.events),
     betweenKills: 3000,
     ...(process.stderr.isTTY && { onProgress: show }),
@@ -75,6 +83,16 @@ async function fallSilent(): Promise<Outcome> {
     onProgress: (text) => process.stderr.write(`${text}\n`),
   });
   return { table: formatSilence(report), report, good: isSilenceSurvived(report) };
+}
+
+async function makeOnce(): Promise<Outcome> {
+  const report = await runIdempotency({
+    creates: Number(values.creates),
+    kills: Number(values.kills ?? 40),
+    perRequest: Number(values.bulk),
+    onProgress: (text) => process.stderr.write(`${text}\n`),
+  });
+  return { table: formatIdempotency(report), report, good: isMadeOnce(report) };
 }
 
 async function restartInTurn(): Promise<Outcome> {

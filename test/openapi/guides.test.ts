@@ -124,10 +124,12 @@ async function freePort(): Promise<number> {
 it('all are run here', async () => {
   const names = (await readdir(guides)).filter((name) => name !== 'client.md');
   expect(names.sort()).toEqual([
+    'bulk.md',
     'errors-and-retries.md',
     'first-request.md',
     'pagination.md',
     'rate-limits.md',
+    'retrying-writes.md',
     'verifying-webhooks.md',
   ]);
 });
@@ -173,6 +175,29 @@ it('rate limits', async () => {
   const guide = await readGuide('rate-limits');
   expect(await run('sh', guide.take('sh'))).toMatch(/"tickets";q=30;w=1/);
   expect(await run('ts', guide.take('ts'))).toBe('[ 200 ]\n');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('retrying writes', async () => {
+  const guide = await readGuide('retrying-writes');
+  const answers = await run('sh', guide.take('sh'));
+  expect(answers.match(/^HTTP\/1\.1 201/gm)).toHaveLength(2);
+  expect(answers.match(/^idempotent-replayed: true/gm)).toHaveLength(1);
+  expect(new Set(answers.match(/"ticketNumber":"REQ-\d+"/g)).size).toBe(1);
+  expect(await run('ts', guide.take('ts'))).toBe('made once\n');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('many tickets at once', async () => {
+  const guide = await readGuide('bulk');
+  const { data } = JSON.parse(await run('sh', guide.take('sh')));
+  expect(data).toMatchObject([
+    { status: 201, data: { title: 'VPN drops' } },
+    { status: 400, error: { code: 'VALIDATION_ERROR', details: [{ path: 'description' }] } },
+  ]);
+  const imported = await run('ts', guide.take('ts'));
+  expect(imported).toMatch(/^0 INC-\d+\n1 VALIDATION_ERROR title must have at least 1 character\n2 INC-\d+\n$/);
+  expect(await run('ts', guide.take('ts'))).toBe('1 resolved\n');
   expect(guide.blocks).toEqual([]);
 });
 

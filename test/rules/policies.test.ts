@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /*
  * The third wall between tenants, asked in SQL: what each role of a connection sees, writes and may do, on every table
@@ -42,6 +42,7 @@ async function fill(workspace: Workspace): Promise<void> {
   await workspace.createTicket({ assigneeId: workspace.userId, watcherUserIds: [workspace.userId] });
   await workspace.createAsset();
   await workspace.createTask();
+  await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
   await client.query(
     `INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms)
      SELECT tenant_id, id, 1, now(), 1 FROM deliveries WHERE tenant_id = $1`,
@@ -151,6 +152,7 @@ describe('the roles', () => {
       'public.assets': 'SELECT, UPDATE',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
       'public.events': 'INSERT, SELECT',
+      'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
       'public.projects': 'SELECT',
       'public.tasks': 'INSERT, SELECT, UPDATE',
       'public.ticket_counts': 'INSERT, SELECT, UPDATE',

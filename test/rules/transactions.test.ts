@@ -1,7 +1,8 @@
+import { transaction } from '@itsm-api/server/context.ts';
 import { selectRows } from '@itsm-api/server/database/statements.ts';
 import { type TenantClient, tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { inTransaction } from '@itsm-api/server/database/transaction.ts';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inTransaction, OpeningRefused } from '@itsm-api/server/database/transaction.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -68,6 +69,63 @@ it('does not pretend to have committed when a failure in it was not passed on', 
   });
   await expect(careless).rejects.toThrow('A statement of the transaction failed');
   expect((await state()).title).toBe('After');
+});
+
+it('is a part of one that is under way, and does afterwards what is to be done when all is committed', async () => {
+  const context = { ...workspace.context, db };
+  const done: string[] = [];
+  const nested = (fails: boolean) =>
+    transaction(context, async (outer) => {
+      outer.afterCommit(() => done.push('outer'));
+      await transaction(outer, async (inner) => {
+        inner.afterCommit(() => done.push('inner'));
+        await byPrisma('Nested');
+      });
+      expect(done).toEqual([]);
+      if (fails) throw new Error('Enough.');
+    });
+  await expect(nested(true)).rejects.toThrow('Enough.');
+  expect([(await state()).title, done]).toEqual(['After', []]);
+  await nested(false);
+  expect([(await state()).title, done]).toEqual(['Nested', ['outer', 'inner']]);
+  await byPrisma('After');
+});
+
+describe('its edges', () => {
+  const divide = (by: number) => ({ text: 'SELECT 1 / $1::int', values: [by] });
+  const note = (resolution: string) => ({
+    text: 'UPDATE tickets SET resolution = $3 WHERE tenant_id = $1 AND id = $2',
+    values: [db.$tenantId, ticketId, resolution],
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['Prisma', () => byPrisma('Never')],
+    ['a statement', () => byStatement('Never')],
+    ['nothing', async () => undefined],
+  ])('keep the work of %s from being done when the opening says no', async (_, work) => {
+    const before = await state();
+    const edges = { opening: [divide(1), divide(0)], closing: () => [note('Never')] };
+    await expect(inTransaction(db, work, edges)).rejects.toBeInstanceOf(OpeningRefused);
+    expect(await state()).toEqual(before);
+  });
+
+  it('tell no other failure for a refusal', async () => {
+    const failing = inTransaction(db, () => selectRows(db, divide(0)), { opening: [divide(1)] });
+    await expect(failing).rejects.toMatchObject({ code: '22012' });
+    const wrong = { opening: [{ text: 'SELECT nonsense', values: [] }] };
+    await expect(inTransaction(db, () => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(OpeningRefused);
+  });
+
+  it('are committed with the work, or rolled back with it', async () => {
+    const before = await state();
+    const closing = (result: unknown) => [note(`Closed with ${result}`), divide(result === 'all' ? 1 : 0)];
+    await expect(inTransaction(db, () => byPrisma('x').then(() => 'none'), { closing })).rejects.toThrow('division');
+    expect(await state()).toEqual(before);
+    await inTransaction(db, async () => 'all', { closing });
+    expect((await state()).resolution).toBe('Closed with all');
+    const careless = inTransaction(db, () => selectRows(db, divide(0)).catch(() => 'all'), { closing });
+    await expect(careless).rejects.toThrow('current transaction is aborted');
+  });
 });
 
 it('gives its connection back, whatever happened', async () => {

@@ -22,6 +22,10 @@ const samples: Samples = {
     get: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
     create: async () => ({ body: ticket }),
     update: async (workspace) => ({ params: { id: (await workspace.createTicket()).id }, body: { title: 'Changed' } }),
+    createMany: async () => ({ body: { tickets: [ticket, ticket] } }),
+    updateMany: async (workspace) => ({
+      body: { tickets: [{ id: (await workspace.createTicket()).id, title: 'Changed' }] },
+    }),
   },
   assets: {
     list: async () => ({}),

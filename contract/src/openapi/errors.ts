@@ -23,6 +23,17 @@ const said: Record<ErrorCode, Said> = {
   INVALID_API_KEY: { message: 'The API key is not valid.' },
   INSUFFICIENT_SCOPE: { message: 'This key lacks the scope tickets:write.' },
   NOT_FOUND: { message: 'There is no such ticket in this workspace.' },
+  IDEMPOTENCY_KEY_REUSED: {
+    message:
+      'This Idempotency-Key has been used for another request. ' +
+      'Repeat a request with the same path and body, and send a new one with a new key.',
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    message:
+      'Another request with this Idempotency-Key is still being answered. ' +
+      'Send this one again in 1 second, with the same key.',
+    retryAfterSeconds: 1,
+  },
   RATE_LIMIT_EXCEEDED: {
     message:
       `This key has used its ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds on tickets ` +

@@ -50,6 +50,13 @@ export const headers: Record<string, Header> = {
     schema: { type: 'integer', minimum: 1 },
     example: 17,
   },
+  'Idempotent-Replayed': {
+    description:
+      'Whether this was answered before, to the first request with this `Idempotency-Key`; absent where not.',
+    required: false,
+    schema: { type: 'string', const: 'true' },
+    example: 'true',
+  },
   'WWW-Authenticate': {
     description: 'The scheme that would be right.',
     required: true,
@@ -58,12 +65,20 @@ export const headers: Record<string, Header> = {
   },
 };
 
-/** The headers of an answer with this status. Limits are told wherever the key was valid. */
-export function headersOf(status: number, keyed: boolean): Record<string, Reference> {
+interface Kind {
+  /** Whether the endpoint needs a key: limits are told wherever it was valid. */
+  keyed: boolean;
+  /** Whether it may be an answer that was given before. */
+  replayable?: boolean;
+}
+
+/** The headers of an answer with this status. */
+export function headersOf(status: number, { keyed, replayable = false }: Kind): Record<string, Reference> {
   const names = [
     'x-request-id',
     ...(keyed && status !== 401 ? Object.keys(rateLimitHeaders) : []),
-    ...(status === 429 ? ['Retry-After'] : []),
+    ...(replayable ? ['Idempotent-Replayed'] : []),
+    ...(status === 409 || status === 429 ? ['Retry-After'] : []),
     ...(status === 401 ? ['WWW-Authenticate'] : []),
   ];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

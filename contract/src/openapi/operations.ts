@@ -3,7 +3,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { type ErrorCode, errors } from '../errors.ts';
 import { describeErrors, errorCodes, errorContent } from './errors.ts';
 import { headersOf } from './headers.ts';
-import { toComponent } from './parameters.ts';
+import { headerParameters, toComponent } from './parameters.ts';
 import { describeOperation, hasForbiddenMoves } from './prose.ts';
 import type { Components, Content, Operation, Parameter, Reference, Response } from './types.ts';
 
@@ -12,6 +12,7 @@ const sharedStatuses: Record<number, string> = {
   401: 'InvalidApiKey',
   403: 'InsufficientScope',
   404: 'NotFound',
+  409: 'IdempotencyInProgress',
   429: 'RateLimitExceeded',
   500: 'InternalError',
 };
@@ -34,13 +35,14 @@ export type DraftedOperation = Pick<Operation, 'operationId' | 'summary' | 'tags
 export function completed(
   drafted: DraftedOperation,
   route: Endpoint,
-  { parameters }: Pick<Components, 'parameters'>,
+  { parameters, schemas }: Pick<Components, 'parameters' | 'schemas'>,
 ): Operation {
   const { scope } = route.metadata;
   const [resource = ''] = drafted.tags;
   const body = 'body' in route && route.body instanceof z.ZodObject ? route.body : undefined;
   const fields = Object.keys(body?.shape ?? {});
-  const references = drafted.parameters.map((parameter) => toComponent(parameter, route.path, resource, parameters));
+  const drafts = [...drafted.parameters, ...headerParameters(route, schemas)];
+  const references = drafts.map((parameter) => toComponent(parameter, route.path, resource, parameters));
   return {
     operationId: drafted.operationId.replace('.', '_'),
     summary: route.summary,
@@ -50,18 +52,19 @@ export function completed(
     ...(references.length > 0 && { parameters: references }),
     ...(drafted.requestBody && { requestBody: { required: true, content: drafted.requestBody.content } }),
     responses: {
-      ...successes(drafted, scope !== null),
+      ...successes(drafted, route),
       ...failures(route, codesOf(resource, route, fields)),
     },
   };
 }
 
-function successes({ responses }: DraftedOperation, keyed: boolean): Record<string, Response> {
+function successes({ responses }: DraftedOperation, { method, metadata }: Endpoint): Record<string, Response> {
+  const kind = { keyed: metadata.scope !== null, replayable: method === 'POST' };
   const found = Object.entries(responses).filter(([status]) => Number(status) < 300);
   return Object.fromEntries(
     found.map(([status, { content }]) => {
       const description = status === '201' ? 'Created.' : 'Success.';
-      return [status, { description, headers: headersOf(Number(status), keyed), content }];
+      return [status, { description, headers: headersOf(Number(status), kind), content }];
     }),
   );
 }
@@ -79,7 +82,7 @@ function failures(route: Endpoint, codes: ErrorCode[]): Record<string, Response 
 }
 
 function errorResponse(status: number, codes: ErrorCode[], keyed: boolean): Response {
-  return { description: describeErrors(codes), headers: headersOf(status, keyed), content: errorContent(codes) };
+  return { description: describeErrors(codes), headers: headersOf(status, { keyed }), content: errorContent(codes) };
 }
 
 /** The errors that an endpoint can answer with. */
@@ -95,6 +98,8 @@ function codesOf(resource: string, route: Endpoint, fields: readonly string[]): 
     INVALID_API_KEY: keyed,
     INSUFFICIENT_SCOPE: keyed,
     NOT_FOUND: route.pathParams !== undefined,
+    IDEMPOTENCY_KEY_REUSED: route.method === 'POST',
+    IDEMPOTENCY_IN_PROGRESS: route.method === 'POST',
     RATE_LIMIT_EXCEEDED: keyed,
     INTERNAL_ERROR: true,
   };

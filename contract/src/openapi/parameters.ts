@@ -1,11 +1,21 @@
 import type * as z from 'zod';
 import { Asset } from '../assets.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { Project } from '../projects.ts';
 import { Task } from '../tasks.ts';
 import { Ticket } from '../tickets.ts';
 import { Webhook } from '../webhooks.ts';
-import { metaOf } from './schemas.ts';
+import { metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Parameter, Reference } from './types.ts';
+
+/** The headers that an endpoint takes; ts-rest describes none that zod 4 does. */
+export function headerParameters({ headers }: Endpoint, schemas: Schemas): Parameter[] {
+  return Object.entries((headers ?? {}) as Record<string, z.ZodType>).map(([name, header]) => {
+    const { description = '', ...schema } = toSchema(header, 'input', schemas);
+    const written = name.split('-').map(capitalised).join('-');
+    return { name: written, in: 'header', required: false, description: String(description), schema };
+  });
+}
 
 /** Puts a parameter as ts-rest describes it among the components, named and in words, and refers to it. */
 export function toComponent(
@@ -34,6 +44,7 @@ function named(
     const described = { ...type, description, examples: [exampleIdOf(owner)] };
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
   }
+  if (where === 'header') return [name.replaceAll('-', ''), { name, in: where, required: false, description, schema }];
   if (name === 'page' || name === 'perPage') {
     return [capitalised(name), { name, in: where, required: false, description, schema }];
   }

@@ -25,13 +25,14 @@ export function describeSchema({ schema, type, appRoute }: Place, schemas: Schem
 /** The answer of a success: the resource as the request would leave it, in its envelope. */
 function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas): Described {
   const data = schema.shape.data as z.ZodType;
-  const isList = data instanceof z.ZodArray;
-  const resource = isList ? (data.element as z.ZodType) : data;
-  const { id, example } = metaOf(resource);
-  const value = isList
-    ? { success: true, data: [example], meta: { page: 1, perPage: 20, totalCount: 1 } }
+  const several = data instanceof z.ZodArray;
+  const isList = 'meta' in schema.shape;
+  const { id, example } = metaOf(several ? (data.element as z.ZodType) : data);
+  const value = several
+    ? { success: true, data: [example], ...(isList && { meta: { page: 1, perPage: 20, totalCount: 1 } }) }
     : { success: true, data: { ...(example as object), ...visible(changeOf(route), example as object) } };
-  const reference = addSchema(schemas, `${id}${isList ? 'List' : ''}Envelope`, toSchema(schema, 'output', schemas));
+  const name = `${id}${isList ? 'List' : several ? 's' : ''}Envelope`;
+  const reference = addSchema(schemas, name, toSchema(schema, 'output', schemas));
   return { ...reference, mediaExamples: { success: { value } } };
 }
 

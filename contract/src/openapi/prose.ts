@@ -1,6 +1,8 @@
 import { AssetStatus, assetTransitions } from '../assets.ts';
+import { bulkItems } from '../bulk.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { errors } from '../errors.ts';
+import { idempotencyHours } from '../idempotency.ts';
 import { pathPrefix } from '../index.ts';
 import { groups, rateLimits, requestLimits } from '../limits.ts';
 import { type Scope, scopes } from '../scopes.ts';
@@ -37,6 +39,17 @@ values separated by commas (\`status=OPEN,PENDING\`), at most 100; several value
 # Updates
 
 \`PATCH\` changes the fields it names, at least one. An absent field stays as it is, \`null\` clears it where it may be null.
+
+# Sending a request again
+
+A \`POST\` with an \`Idempotency-Key\` is done once, however often it is sent: one that succeeded is answered again as it
+was, with \`Idempotent-Replayed: true\`, for ${idempotencyHours} hours. The same key with another path or body is an error.
+A request that was refused may be mended and sent with the same key.
+
+# Many at once
+
+\`/tickets/bulk\` takes up to ${bulkItems} tickets in one request. \`data\` tells of each, in their order, what the single request
+would have been answered: \`status\`, and \`data\` or \`error\`.
 
 # What is refused
 

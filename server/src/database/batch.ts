@@ -39,13 +39,15 @@ interface Member {
 interface BatchOptions {
   /** Absent where a transaction that is under way has it already, or the first statement sets it. */
   tenantId?: bigint | undefined;
-  /** Whether it begins a transaction that goes on after it. */
+  /** Whether it begins a transaction. */
   begins?: boolean;
+  /** Whether it commits the transaction when all has gone well. */
+  commits?: boolean;
 }
 
 /**
  * Statements in one round trip. They are sent at once and ended by one Sync, behind the tenant, which row-level security
- * asks for, and perhaps `BEGIN`. Where one fails, those behind it are not run. Outside of a transaction all are one, with
+ * asks for, and perhaps between `BEGIN` and `COMMIT`. Where one fails, those behind it are not run. Outside of a transaction all are one, with
  * which the tenant is gone (PostgreSQL, "Extended Query Protocol", on pipelining).
  */
 export class Batch implements pg.Submittable {
@@ -73,23 +75,25 @@ export class Batch implements pg.Submittable {
   /** The SQL of its statements. */
   get texts(): string[] {
     const texts = this.#members.map(({ text }) => text);
-    return this.#options.begins ? ['BEGIN', ...texts] : texts;
+    return [...(this.#options.begins ? ['BEGIN'] : []), ...texts, ...(this.#options.commits ? ['COMMIT'] : [])];
+  }
+
+  /** How many of its statements were run. */
+  get completed(): number {
+    return Math.min(Math.max(this.#completed - this.#before, 0), this.#members.length);
   }
 
   submit(connection: pg.Connection): void {
     const wire = connection as unknown as Wire;
-    const { begins, tenantId } = this.#options;
+    const { begins, commits, tenantId } = this.#options;
     wire.stream.cork();
-    if (begins) {
-      wire.parse({ text: 'BEGIN' });
-      wire.bind({});
-      wire.execute({});
-    }
+    if (begins) sendBare('BEGIN', wire);
     if (tenantId !== undefined) {
       wire.bind({ statement: setTenant, values: [String(tenantId)] });
       wire.execute({});
     }
     for (const member of this.#members) send(member, wire, columnsOn.get(connection));
+    if (commits) sendBare('COMMIT', wire);
     wire.sync();
     wire.stream.uncork();
   }
@@ -130,10 +134,16 @@ export class Batch implements pg.Submittable {
     this.handleReadyForQuery(connection);
   }
 
-  /** The statement whose answer comes next; none while it is that of what goes before them. */
+  /** The statement whose answer comes next; none while it is that of what goes before or after them. */
   get #current(): Member | undefined {
     return this.#members[this.#completed - this.#before];
   }
+}
+
+function sendBare(text: string, wire: Wire): void {
+  wire.parse({ text });
+  wire.bind({});
+  wire.execute({});
 }
 
 function send({ name, text, values, result }: Member, wire: Wire, columns?: Map<string, pg.FieldDef[]>): void {

@@ -9,13 +9,22 @@ type Lockable = 'tickets' | 'assets' | 'tasks';
  * changed. Rows that refer to it may still be written meanwhile. Resolves to whether the tenant has such a row.
  */
 export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
-  return (await selectRows(db, lockOf(db, table, id))).length > 0;
+  return (await selectRows(db, lockOf(db, table, [id]))).length > 0;
 }
 
-/** The statement of `lockRow`, for where others are sent with it. */
-export function lockOf(db: TenantClient, table: Lockable, id: number): Statement {
-  const text = `SELECT 1 AS locked FROM ${table} WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`;
-  return { text, values: [db.$tenantId, id] };
+/**
+ * The statement that locks several rows, for where others are sent with it. It takes them in the order of their ids, so that
+ * two who want the same don't wait for each other.
+ */
+export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]): Statement {
+  const [id] = ids;
+  if (ids.length === 1) {
+    const text = `SELECT 1 AS locked FROM ${table} WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`;
+    return { text, values: [db.$tenantId, id] };
+  }
+  const text = `SELECT 1 AS locked FROM ${table} WHERE tenant_id = $1 AND id = ANY ($2::bigint[])
+    ORDER BY id FOR NO KEY UPDATE`;
+  return { text, values: [db.$tenantId, ids] };
 }
 
 /** Locks named by what they guard; each is taken per tenant, for the length of the transaction. */

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { withinTenant } from './scope.ts';
 import { statementName } from './statement-name.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
@@ -6,6 +7,11 @@ import { connectionsOf, type TenantClient } from './tenant-client.ts';
 export interface Statement {
   text: string;
   values: unknown[];
+}
+
+/** A statement as a connection takes it that keeps it prepared. */
+export function prepared({ text, values }: Statement): pg.QueryConfig {
+  return { name: statementName(text), text, values };
 }
 
 /**
@@ -47,7 +53,7 @@ export async function read<Row extends object>(
 
 /** The rows of several statements in one round trip. Each sees what was committed before it began, and those before it. */
 export async function selectTogether(db: TenantClient, statements: Statement[]): Promise<object[][]> {
-  const configs = statements.map(({ text, values }) => ({ name: statementName(text), text, values }));
+  const configs = statements.map(prepared);
   const results = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs));
   return results.map(({ rows }) => rows);
 }

@@ -1,4 +1,5 @@
 import cors from '@fastify/cors';
+import { idempotencyKeyHeader, replayedHeader } from '@itsm-api/contract';
 import type { FastifyInstance } from 'fastify';
 import { requestIdHeader } from './request-id.ts';
 
@@ -10,6 +11,7 @@ const exposedHeaders = [
   'ratelimit',
   'ratelimit-policy',
   'retry-after',
+  replayedHeader,
 ];
 
 /** Lets pages of the given origins call the API (docs/decisions/browsers.md); no origin, no CORS. */
@@ -18,7 +20,7 @@ export async function addCors(app: FastifyInstance, origins: string[]): Promise<
   await app.register(cors, {
     origin: origins,
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: ['authorization', 'content-type', 'x-api-key', requestIdHeader],
+    allowedHeaders: ['authorization', 'content-type', 'x-api-key', requestIdHeader, idempotencyKeyHeader],
     exposedHeaders,
     maxAge: 3600,
     optionsSuccessStatus: 200,

@@ -113,8 +113,8 @@ function envelope({ code, message, retryAfterSeconds, details }: ApiError, reque
     error: {
       code,
       message,
-      // On errors of limits alone (spec §7); on an outage the header says it.
-      ...(retryAfterSeconds !== undefined && code === 'RATE_LIMIT_EXCEEDED' && { retryAfterSeconds }),
+      // Not on an outage, where the header alone says it (spec §7).
+      ...(retryAfterSeconds !== undefined && code !== 'INTERNAL_ERROR' && { retryAfterSeconds }),
       ...(details !== undefined && { details: [...details] }),
       requestId,
     },

@@ -1,54 +1,85 @@
 import { contract } from '@itsm-api/contract';
+import { type AppRoute, validateResponse } from '@ts-rest/core';
 import { initServer, type RequestValidationError } from '@ts-rest/fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors.ts';
 import type { FairUse } from '../fair-use.ts';
-import { detailsOf, validationError } from '../validation.ts';
+import { detailsOf, unknownField, validationError } from '../validation.ts';
 import { assets } from './assets/handlers.ts';
+import { type Answer, answerOnce, type Kept } from './idempotency.ts';
 import { ping } from './ping/handlers.ts';
 import { projects } from './projects/handlers.ts';
 import { tasks } from './tasks/handlers.ts';
+import { keptNewTickets } from './tickets/bulk.ts';
 import { tickets } from './tickets/handlers.ts';
 import { users } from './users/handlers.ts';
 import { webhooks } from './webhooks/handlers.ts';
+
+/** What is kept under an `Idempotency-Key` of answers that are too large to be kept whole. */
+const kept = new Map<AppRoute, Kept>([[contract.tickets.createMany, keptNewTickets]]);
 
 /** Registers every endpoint of the contract with its handler; what the contract finds wrong is thrown as ApiError. */
 export async function addResources(app: FastifyInstance, fairUse: FairUse): Promise<void> {
   const server = initServer();
   const resources = { ping, tickets, assets, projects, tasks, users, webhooks };
-  const router = server.router(contract, eachInItsTurn(resources, fairUse));
+  const router = server.router(contract, wrapped(resources, fairUse));
   await app.register(server.plugin(router), {
     logInitialization: false,
     jsonQuery: false,
-    responseValidation: true,
     requestValidationErrorHandler: (error) => {
       throw requestError(error);
     },
   });
 }
 
-type Handler = (input: { request: FastifyRequest }) => Promise<unknown>;
+interface Input {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  appRoute: AppRoute;
+}
 
-/** Has every handler that asks for a tenant's data run in a place of that tenant's, until it has its answer. */
-function eachInItsTurn<Resources extends object>(resources: Resources, fairUse: FairUse): Resources {
-  const inTurn = (handler: Handler): Handler => {
-    return (input) => {
-      const { identity } = input.request;
-      return identity === undefined ? handler(input) : fairUse.run(identity.tenantId, () => handler(input));
-    };
-  };
-  const ofResource = (handlers: object) => mapValues(handlers, (handler) => inTurn(handler as Handler));
+type Handler = (input: Input) => Promise<Answer>;
+
+/** Every handler with what holds for all of them, from the inside out. */
+function wrapped<Resources extends object>(resources: Resources, fairUse: FairUse): Resources {
+  const wrap = (handler: Handler) => inItsTurn(once(asPromised(handler)), fairUse);
+  const ofResource = (handlers: object) => mapValues(handlers, (handler) => wrap(handler as Handler));
   return mapValues(resources, (handlers) => ofResource(handlers as object)) as Resources;
+}
+
+/** Has a handler's answer hold what the contract says and no more; one that doesn't fit fails before it is committed. */
+function asPromised(handler: Handler): Handler {
+  return async (input) => {
+    const response = await handler(input);
+    return validateResponse({ appRoute: input.appRoute, response }) as Answer;
+  };
+}
+
+/** Has a POST that carries an `Idempotency-Key` answered once. */
+function once(handler: Handler): Handler {
+  return (input) => {
+    const { appRoute } = input;
+    return appRoute.method === 'POST' ? answerOnce(input, handler, kept.get(appRoute)) : handler(input);
+  };
+}
+
+/** Has a handler that asks for a tenant's data run in a place of that tenant's, until it has its answer. */
+function inItsTurn(handler: Handler, fairUse: FairUse): Handler {
+  return (input) => {
+    const { identity } = input.request;
+    return identity === undefined ? handler(input) : fairUse.run(identity.tenantId, () => handler(input));
+  };
 }
 
 function mapValues(object: object, change: (value: unknown) => unknown): object {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 }
 
-function requestError({ pathParams, query, body }: RequestValidationError): ApiError {
+function requestError({ pathParams, headers, query, body }: RequestValidationError): ApiError {
   return validationError([
     ...detailsOf(pathParams?.issues ?? [], 'is not a part of this path'),
+    ...detailsOf(headers?.issues ?? [], 'is not a header of this request'),
     ...detailsOf(query?.issues ?? [], 'is not a parameter of this endpoint'),
-    ...detailsOf(body?.issues ?? [], 'is not a field of this request'),
+    ...detailsOf(body?.issues ?? [], unknownField),
   ]);
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { type Statement, selectTogether } from '../database/statements.ts';
 import { ApiError } from '../errors.ts';
 
 /** An id in a body, and the field that gives it. */
@@ -6,6 +7,15 @@ interface Reference {
   path: string;
   id: number;
 }
+
+/** The ids in a body, by what they must name: active users, and tickets. */
+export interface References {
+  users: readonly Reference[];
+  tickets: readonly Reference[];
+}
+
+/** The ids that name something in the tenant. */
+export type Known = Readonly<Record<keyof References, ReadonlySet<number>>>;
 
 /** The reference that a nullable field makes, unless it is cleared, absent or what it was before. */
 export function reference(path: string, id: number | null | undefined, before?: number | null): Reference[] {
@@ -16,36 +26,47 @@ export function reference(path: string, id: number | null | undefined, before?: 
  * Checks that each id names an active user of the tenant.
  * @throws ApiError INVALID_REFERENCE naming each field that doesn't
  */
-export async function checkUsers({ db }: Context, references: Reference[]): Promise<void> {
-  if (references.length === 0) return;
-  const ids = [...new Set(references.map(({ id }) => id))];
-  const users = await db.user.findMany({ where: { id: { in: ids }, active: true }, select: { id: true } });
-  refuseUnless(
-    users.map((user) => Number(user.id)),
-    references,
-    'names no active user of this workspace',
-  );
+export async function checkUsers(context: Context, users: readonly Reference[]): Promise<void> {
+  await checkReferences(context, { users, tickets: [] });
 }
 
 /**
- * Checks that each id names a ticket of the tenant.
+ * Checks that all ids of a body name what they must.
  * @throws ApiError INVALID_REFERENCE naming each field that doesn't
  */
-export async function checkTickets({ db }: Context, references: Reference[]): Promise<void> {
-  if (references.length === 0) return;
-  const tickets = await db.ticket.findMany({
-    where: { id: { in: references.map(({ id }) => id) } },
-    select: { id: true },
-  });
-  refuseUnless(
-    tickets.map((ticket) => Number(ticket.id)),
-    references,
-    'names no ticket of this workspace',
-  );
+export async function checkReferences(context: Context, references: References): Promise<void> {
+  refuseUnknown(references, await findKnown(context, [references]));
 }
 
-function refuseUnless(existing: number[], references: Reference[], message: string): void {
-  const known = new Set(existing);
+/** Looks up the ids of any number of bodies, in one round trip; in none where there are no ids. */
+export async function findKnown({ db }: Context, all: readonly References[]): Promise<Known> {
+  const named = { users: idsOf(all, 'users'), tickets: idsOf(all, 'tickets') };
+  const kinds = (['users', 'tickets'] as const).filter((kind) => named[kind].length > 0);
+  const statements = kinds.map((kind): Statement => ({ text: lookUp[kind], values: [db.$tenantId, named[kind]] }));
+  const found = statements.length === 0 ? [] : await selectTogether(db, statements);
+  const known = { users: new Set<number>(), tickets: new Set<number>() };
+  for (const [index, kind] of kinds.entries()) {
+    for (const { id } of (found[index] ?? []) as { id: string }[]) known[kind].add(Number(id));
+  }
+  return known;
+}
+
+const lookUp: Record<keyof References, string> = {
+  users: 'SELECT id FROM users WHERE tenant_id = $1 AND id = ANY ($2::bigint[]) AND active',
+  tickets: 'SELECT id FROM tickets WHERE tenant_id = $1 AND id = ANY ($2::bigint[])',
+};
+
+function idsOf(all: readonly References[], kind: keyof References): number[] {
+  return [...new Set(all.flatMap((references) => references[kind].map(({ id }) => id)))];
+}
+
+/** @throws ApiError INVALID_REFERENCE naming each field whose id is not known */
+export function refuseUnknown({ users, tickets }: References, known: Known): void {
+  refuseUnless(known.users, users, 'names no active user of this workspace');
+  refuseUnless(known.tickets, tickets, 'names no ticket of this workspace');
+}
+
+function refuseUnless(known: ReadonlySet<number>, references: readonly Reference[], message: string): void {
   const details = references.filter(({ id }) => !known.has(id)).map(({ path }) => ({ path, message }));
   const [first] = details;
   if (first === undefined) return;

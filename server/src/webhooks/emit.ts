@@ -21,34 +21,50 @@ export interface Emitter {
 export interface Emission<Type extends EventType> {
   payload: EventPayload<Type>;
   changes?: Changes;
-  /** The one subscription that it is for, where it isn't for all that want it. */
-  onlyTo?: bigint;
+}
+
+/** Writes one public event: see `emitAll`. */
+export function emit<Type extends EventType>(
+  emitter: Emitter,
+  type: Type,
+  { onlyTo, ...emission }: Emission<Type> & { onlyTo?: bigint },
+): Promise<void> {
+  return emitAll(emitter, type, [emission], onlyTo);
 }
 
 /**
- * Writes a public event to the outbox (spec §6): the event, its body serialised once, a delivery for each active
- * subscription that wants it, and the job that tells a worker. All in the transaction of the change, so that both are
- * committed or neither is. Who wants it is read in a statement after that of the change, so that a subscription which
- * was committed while the change waited for a lock is told. One statement when nobody subscribes.
+ * Writes public events to the outbox (spec §6), in their order: each event, its body serialised once, a delivery for each
+ * active subscription that wants it, and the jobs that tell a worker. All in the transaction of the changes, so that all
+ * are committed or none is. Who wants them is read in a statement after that of the changes, so that a subscription which
+ * was committed while they waited for a lock is told. One statement when nobody subscribes.
+ * @param onlyTo the one subscription that they are for, where they aren't for all that want them
  */
-export async function emit<Type extends EventType>(
+export async function emitAll<Type extends EventType>(
   { db, dispatchJobs, now, afterCommit, wakeWorkers, traceParent }: Emitter,
   type: Type,
-  { payload, changes, onlyTo }: Emission<Type>,
+  emissions: readonly Emission<Type>[],
+  onlyTo?: bigint,
 ): Promise<void> {
   const tenantId = db.$tenantId;
-  const publicId = `evt_${randomBytes(16).toString('hex')}`;
-  const body = JSON.stringify({
-    id: publicId,
-    type,
-    timestamp: now().toISOString(),
-    [events[type].key]: payload,
-    ...(changes && { changes }),
+  const timestamp = now().toISOString();
+  const written = emissions.map(({ payload, changes }) => {
+    const id = `evt_${randomBytes(16).toString('hex')}`;
+    return {
+      id,
+      body: JSON.stringify({ id, type, timestamp, [events[type].key]: payload, ...(changes && { changes }) }),
+    };
   });
 
   const subscriptions = await selectRows<{ id: string }>(db, {
-    text: insertEvent,
-    values: [tenantId, type, onlyTo ?? null, publicId, body, traceParent?.() ?? null],
+    text: insertEvents,
+    values: [
+      tenantId,
+      type,
+      onlyTo ?? null,
+      written.map(({ id }) => id),
+      written.map(({ body }) => body),
+      traceParent?.() ?? null,
+    ],
   });
   if (subscriptions.length === 0) return;
 
@@ -75,28 +91,27 @@ export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
   return { text: `SELECT ${isWanted('$1', '$2')} AS "isWanted"`, values: [db.$tenantId, type] };
 }
 
-/** What `failIfWanted` fails with. */
-export const DIVISION_BY_ZERO = '22012';
-
 /**
- * The same for a change that is committed with it: fails where something was written of which somebody wants to be told,
- * so that nothing was.
+ * The same for a change that is committed with it: fails, with a division by zero, where something was written of which
+ * somebody wants to be told, so that nothing was.
  */
 export function failIfWanted(db: TenantClient, type: EventType): Statement {
   const text = `SELECT 1 / (NOT ${isWanted('$1', '$2')})::int WHERE pg_current_xact_id_if_assigned() IS NOT NULL`;
   return { text, values: [db.$tenantId, type] };
 }
 
-const insertEvent = `
+const insertEvents = `
   WITH matching AS (
     SELECT id FROM webhook_subscriptions
     WHERE ${wanting('$1', '$2')} AND ($3::bigint IS NULL OR id = $3)
   ), event AS (
     INSERT INTO events (tenant_id, public_id, type, body, trace_parent)
-    SELECT $1, $4, $2, $5, $6 WHERE EXISTS (SELECT FROM matching)
+    SELECT $1, given.public_id, $2, given.body, $6
+    FROM unnest($4::text[], $5::text[]) WITH ORDINALITY AS given (public_id, body, place)
+    WHERE EXISTS (SELECT FROM matching) ORDER BY given.place
     RETURNING id
   ), delivery AS (
     INSERT INTO deliveries (tenant_id, subscription_id, event_id)
-    SELECT $1, matching.id, event.id FROM matching, event
+    SELECT $1, matching.id, event.id FROM matching, event ORDER BY event.id, matching.id
   )
   SELECT id FROM matching ORDER BY id`;

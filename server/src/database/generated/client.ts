@@ -99,6 +99,12 @@ export type Task = Prisma.TaskModel
  */
 export type WebhookSubscription = Prisma.WebhookSubscriptionModel
 /**
+ * Model IdempotencyKey
+ * What a POST with an `Idempotency-Key` was answered, for as long as it is answered so again
+ * (docs/decisions/idempotency.md). It has no foreign key: each row would lock that of its API key.
+ */
+export type IdempotencyKey = Prisma.IdempotencyKeyModel
+/**
  * Model Event
  * The outbox: a row per public event, written in the transaction of the change that it tells of.
  */

@@ -1,5 +1,6 @@
 import { created, ok, page } from '../../reply.ts';
 import type { Handlers } from '../handlers.ts';
+import { createTickets, updateTickets } from './bulk.ts';
 import { createTicket, getTicket, listTickets, updateTicket } from './queries.ts';
 
 export const tickets: Handlers<'tickets'> = {
@@ -7,4 +8,6 @@ export const tickets: Handlers<'tickets'> = {
   get: async ({ request, params }) => ok(await getTicket(request.ctx, params.id)),
   create: async ({ request, body }) => created(await createTicket(request.ctx, body)),
   update: async ({ request, params, body }) => ok(await updateTicket(request.ctx, params.id, body)),
+  createMany: async ({ request, body }) => ok(await createTickets(request.ctx, body.tickets)),
+  updateMany: async ({ request, body }) => ok(await updateTickets(request.ctx, body.tickets)),
 };

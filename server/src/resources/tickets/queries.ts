@@ -1,4 +1,5 @@
 import {
+  type Changes,
   type NewTicket,
   type Ticket,
   type TicketPatch,
@@ -6,22 +7,22 @@ import {
   type TicketStatus,
   ticketTransitions,
 } from '@itsm-api/contract';
-import { type Context, transaction, type UserContext } from '../../context.ts';
+import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../../context.ts';
 import { lockTenant } from '../../database/lock.ts';
 import { invalidField, notFound } from '../../errors.ts';
-import { emit } from '../../webhooks/emit.ts';
+import { emitAll } from '../../webhooks/emit.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import type { Page } from '../lists.ts';
-import { checkTickets, checkUsers, reference } from '../references.ts';
+import { checkReferences, type References, reference } from '../references.ts';
 import { selectTickets } from './pages.ts';
 import { presentTicket } from './presenter.ts';
 import {
-  changeTicket,
-  insertTicket,
+  changeTickets,
+  insertTickets,
   insertUntoldTicket,
-  isSelfOrAncestor,
-  lockTicket,
+  lockTickets,
   type NewTicketRow,
+  selectParents,
   selectTicket,
 } from './sql.ts';
 
@@ -44,21 +45,27 @@ export async function getTicket({ db }: Context, id: number): Promise<Ticket> {
  * @throws ApiError INVALID_REFERENCE
  */
 export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
-  await checkUsers(context, [
-    ...reference('assigneeId', input.assigneeId),
-    ...(input.watcherUserIds ?? []).map((id, index) => ({ path: `watcherUserIds.${index}`, id })),
-  ]);
-  await checkTickets(context, reference('parentId', input.parentId));
+  await checkReferences(context, referencesOf(input));
   const given = newRow(context, input);
   // Mostly nobody wants to be told, and there is nothing to do between the statement and its commit.
-  const untold = await insertUntoldTicket(context.db, given);
+  const untold = isWithin(context) ? undefined : await insertUntoldTicket(context.db, given);
   if (untold !== undefined) return presentTicket(untold);
 
   return transaction(context, async (context) => {
-    const ticket = presentTicket(await insertTicket(context.db, given));
-    await emit(context, 'ticket.created', { payload: ticket });
-    return ticket;
+    const [ticket] = await writeNew(context, [given]);
+    return ticket as Ticket;
   });
+}
+
+/** Makes tickets and tells of them; answers them in their order. */
+export async function writeNew(context: Context & Transaction, rows: readonly NewTicketRow[]): Promise<Ticket[]> {
+  const { tickets, isWanted } = await insertTickets(context.db, rows);
+  const made = tickets.map(presentTicket);
+  if (isWanted) {
+    const emissions = made.map((payload) => ({ payload }));
+    await emitAll(context, 'ticket.created', emissions);
+  }
+  return made;
 }
 
 /**
@@ -67,20 +74,83 @@ export async function createTicket(context: UserContext, input: NewTicket): Prom
  */
 export function updateTicket(context: Context, id: number, patch: TicketPatch): Promise<Ticket> {
   return transaction(context, async (context) => {
-    const { db } = context;
-    const locked = await lockTicket(db, id);
+    const [locked] = await lockTickets(context.db, [id]);
     if (locked === undefined) throw notFound('ticket');
-    const before = presentTicket(locked);
-    const after = merge(before, patch, context.now());
-    const changes = changesBetween(before, after);
-    if (Object.keys(changes).length === 0) return before;
+    const change = changeOf(presentTicket(locked), patch, context.now());
+    if (change === undefined) return presentTicket(locked);
 
-    await checkReferences(context, before, patch);
-    const written = await changeTicket(db, after);
-    const ticket = presentTicket(written.ticket);
-    if (written.isWanted) await emit(context, 'ticket.updated', { payload: ticket, changes });
-    return ticket;
+    await checkReferences(context, change.references);
+    refuseCycle(change, await lockParents(context, [change]));
+    const [ticket] = await writeChanges(context, [change]);
+    return ticket as Ticket;
   });
+}
+
+/** What a patch does to a ticket. */
+export interface Change {
+  before: Ticket;
+  after: Ticket;
+  changes: Changes;
+  /** The ids that are newly named. */
+  references: References;
+}
+
+/**
+ * What the patch changes; undefined when that is nothing. What the patch alone can break is checked here.
+ * @throws ApiError INVALID_TRANSITION, VALIDATION_ERROR
+ */
+export function changeOf(before: Ticket, patch: TicketPatch, now: Date): Change | undefined {
+  const after = merge(before, patch, now);
+  const changes = changesBetween(before, after);
+  if (Object.keys(changes).length === 0) return undefined;
+  return { before, after, changes, references: referencesOf(patch, before) };
+}
+
+/** Writes changes of locked tickets and tells of them; answers the tickets in the order of the changes. */
+export async function writeChanges(context: Context & Transaction, changes: readonly Change[]): Promise<Ticket[]> {
+  const afters = changes.map(({ after }) => after);
+  const { tickets, isWanted } = await changeTickets(context.db, afters);
+  const byId = new Map(tickets.map((row) => [row.id, presentTicket(row)]));
+  const changed = afters.map(({ id }) => byId.get(id) as Ticket);
+  if (isWanted) {
+    const emissions = changed.map((payload, index) => ({ payload, changes: changes[index]?.changes ?? {} }));
+    await emitAll(context, 'ticket.updated', emissions);
+  }
+  return changed;
+}
+
+/** The ids that a body newly names. */
+export function referencesOf(input: NewTicket | TicketPatch, before?: Ticket): References {
+  return {
+    users: [
+      ...reference('assigneeId', input.assigneeId, before?.assigneeId),
+      ...(input.watcherUserIds ?? [])
+        .map((id, index) => ({ path: `watcherUserIds.${index}`, id }))
+        .filter(({ id }) => !before?.watcherUserIds.includes(id)),
+    ],
+    tickets: reference('parentId', input.parentId, before?.parentId),
+  };
+}
+
+/** The parent of each ticket that has one, as far up as the new parents of these changes lead. */
+export type Parents = Map<number, number>;
+
+/** Reads the parents above new parents. Two moves at once could close a cycle that neither sees: one at a time does it. */
+export async function lockParents({ db }: Context, changes: readonly Change[]): Promise<Parents> {
+  const ids = changes.flatMap(({ references }) => references.tickets.map(({ id }) => id));
+  if (ids.length === 0) return new Map();
+  await lockTenant(db, 'ticketParents');
+  return selectParents(db, ids);
+}
+
+/** @throws ApiError VALIDATION_ERROR where the ticket would stand above itself */
+export function refuseCycle({ before, references }: Change, parents: Parents): void {
+  const [parent] = references.tickets;
+  const seen = new Set<number>();
+  for (let id = parent?.id; id !== undefined && !seen.has(id); id = parents.get(id)) {
+    if (id === before.id) throw invalidField('VALIDATION_ERROR', 'parentId', 'would make the ticket its own ancestor');
+    seen.add(id);
+  }
 }
 
 /** The ticket as the patch would leave it; what the patch alone can break is checked here. */
@@ -110,25 +180,8 @@ function move(from: Ticket, to: TicketStatus, now: Date): Pick<Ticket, 'resolved
   return { resolvedAt: null, closedAt: null };
 }
 
-async function checkReferences(context: Context, before: Ticket, patch: TicketPatch): Promise<void> {
-  await checkUsers(context, [
-    ...reference('assigneeId', patch.assigneeId, before.assigneeId),
-    ...(patch.watcherUserIds ?? [])
-      .map((id, index) => ({ path: `watcherUserIds.${index}`, id }))
-      .filter(({ id }) => !before.watcherUserIds.includes(id)),
-  ]);
-  const newParent = reference('parentId', patch.parentId, before.parentId);
-  await checkTickets(context, newParent);
-  for (const { id } of newParent) {
-    // Two moves at once could close a cycle that neither sees.
-    await lockTenant(context.db, 'ticketParents');
-    if (await isSelfOrAncestor(context.db, before.id, id)) {
-      throw invalidField('VALIDATION_ERROR', 'parentId', 'would make the ticket its own ancestor');
-    }
-  }
-}
-
-function newRow({ userId, now }: UserContext, input: NewTicket): NewTicketRow {
+/** The row that a new ticket is made from. */
+export function newRow({ userId, now }: UserContext, input: NewTicket): NewTicketRow {
   return {
     title: input.title,
     description: input.description,

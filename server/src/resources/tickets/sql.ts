@@ -3,8 +3,8 @@ import type { Ticket as Columns } from '../../database/generated/client.ts';
 import { guardOf, lockOf } from '../../database/lock.ts';
 import { read, reading, type Statement, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
-import { codeOf } from '../../error-code.ts';
-import { askWhetherWanted, DIVISION_BY_ZERO, failIfWanted, isWanted } from '../../webhooks/emit.ts';
+import { codeOf, DIVISION_BY_ZERO } from '../../error-code.ts';
+import { askWhetherWanted, failIfWanted, isWanted } from '../../webhooks/emit.ts';
 
 /*
  * Tickets in SQL. Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
@@ -51,17 +51,25 @@ export const columns = `${ownColumns},
 
 const ticketById = reading(`SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`);
 
+const selectByIds = `SELECT to_json(ticket) AS ticket FROM (
+  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
+
 /**
- * Locks a ticket until the end of the transaction and reads it: what is read in a statement of its own, after the lock,
- * is what will be changed. Resolves to undefined when the tenant has no such ticket.
+ * Locks tickets until the end of the transaction, in the order of their ids, and reads them: what is read in a statement of
+ * its own, after the lock, is what will be changed. Resolves to those that the tenant has, in no order.
  */
-export async function lockTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
+export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
   const [, rows = []] = await selectTogether(db, [
-    lockOf(db, 'tickets', id),
-    { text: ticketById.text, values: [db.$tenantId, id] },
+    lockOf(db, 'tickets', ids),
+    { text: selectByIds, values: [db.$tenantId, ids] },
   ]);
-  const [row] = rows as { one: TicketRow | null }[];
-  return row?.one ?? undefined;
+  return (rows as { ticket: TicketRow }[]).map(({ ticket }) => ticket);
+}
+
+/** Those of the tickets that the tenant has, in no order. */
+export async function selectTicketsByIds(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
+  const rows = await selectRows<{ ticket: TicketRow }>(db, { text: selectByIds, values: [db.$tenantId, ids] });
+  return rows.map(({ ticket }) => ticket);
 }
 
 /** One ticket of the tenant. */
@@ -69,66 +77,86 @@ export function selectTicket(db: TenantClient, id: number): Promise<TicketRow | 
   return read(db, ticketById, [id]);
 }
 
+/**
+ * Makes tickets, whose places are their order: $2 has them as JSON. Their ordinals and numbers follow those given out so far,
+ * which the tenant's sequence tells when it has been moved on by all of them at once.
+ */
 const insert = `
-  WITH given AS (
-    SELECT * FROM json_to_record($2::json) AS given (title text, description text, type text, priority text, category text,
-      "categoryConfigId" text, "requesterId" bigint, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb,
-      "createdAt" timestamptz)
-    WHERE $4::text IS NULL OR NOT ${isWanted('$1', '$4')}
+  WITH given AS MATERIALIZED (
+    SELECT given.*, row_number() OVER (PARTITION BY type ORDER BY place)::int AS "placeOfType"
+    FROM ROWS FROM (json_to_recordset($2::json) AS (title text, description text, type text, priority text,
+      category text, "categoryConfigId" text, "requesterId" bigint, "assigneeId" bigint, "parentId" bigint,
+      "customFields" jsonb, "createdAt" timestamptz, "watcherUserIds" bigint[])) WITH ORDINALITY
+      AS given (title, description, type, priority, category, "categoryConfigId", "requesterId", "assigneeId", "parentId",
+        "customFields", "createdAt", "watcherUserIds", place)
+    WHERE $3::text IS NULL OR NOT ${isWanted('$1', '$3')}
+  ), added AS MATERIALIZED (
+    SELECT count(*)::int AS total, (count(*) FILTER (WHERE type = 'INCIDENT'))::int AS incident,
+      (count(*) FILTER (WHERE type = 'PROBLEM'))::int AS problem,
+      (count(*) FILTER (WHERE type = 'CHANGE'))::int AS change,
+      (count(*) FILTER (WHERE type = 'SERVICE_REQUEST'))::int AS service_request FROM given
   ), sequence AS (
     INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
-    SELECT $1::bigint, 1, (type = 'INCIDENT')::int, (type = 'PROBLEM')::int, (type = 'CHANGE')::int,
-      (type = 'SERVICE_REQUEST')::int FROM given
-    ON CONFLICT (tenant_id) DO UPDATE SET total = s.total + 1, incident = s.incident + EXCLUDED.incident,
+    SELECT $1::bigint, total, incident, problem, change, service_request FROM added WHERE total > 0
+    ON CONFLICT (tenant_id) DO UPDATE SET total = s.total + EXCLUDED.total, incident = s.incident + EXCLUDED.incident,
       problem = s.problem + EXCLUDED.problem, change = s.change + EXCLUDED.change,
       service_request = s.service_request + EXCLUDED.service_request
     RETURNING *
+  ), before AS MATERIALIZED (
+    SELECT s.total - a.total AS total, s.incident - a.incident AS incident, s.problem - a.problem AS problem,
+      s.change - a.change AS change, s.service_request - a.service_request AS service_request FROM sequence s, added a
   ), t AS (
     INSERT INTO tickets (id, tenant_id, ordinal, type, number, title, description, priority, category,
       category_config_id, requester_id, assignee_id, parent_id, custom_fields, created_at, updated_at)
-    SELECT nextval('tickets_id_seq'), $1, sequence.total, type,
+    SELECT nextval('tickets_id_seq'), $1, before.total + place, type,
       CASE type WHEN 'INCIDENT' THEN incident WHEN 'PROBLEM' THEN problem WHEN 'CHANGE' THEN change
-        ELSE service_request END,
+        ELSE service_request END + "placeOfType",
       title, description, priority, category, "categoryConfigId", "requesterId", "assigneeId", "parentId",
       "customFields", "createdAt", "createdAt"
-    FROM sequence, given
+    FROM before, given ORDER BY place
     RETURNING *
+  ), made AS (
+    SELECT t.*, given."watcherUserIds" FROM t, before, given WHERE given.place = t.ordinal - before.total
   ), watcher AS (
-    INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT t.tenant_id, t.id, unnest($3::bigint[]) FROM t
+    INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
+    SELECT tenant_id, id, unnest("watcherUserIds") FROM made
   )
-  SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $3::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
+  SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, t."watcherUserIds" FROM made t ORDER BY ordinal) AS ticket`;
 
-/** The statements that make a ticket, behind those who make one of the same tenant. */
-function insertion(
-  db: TenantClient,
-  { watcherUserIds, ...ticket }: NewTicketRow,
-  unlessWanted?: EventType,
-): Statement[] {
+/** The statements that make tickets, behind those who make one of the same tenant. */
+function insertion(db: TenantClient, tickets: readonly NewTicketRow[], unlessWanted?: EventType): Statement[] {
   return [
     guardOf(db, 'ticketSequence'),
-    { text: insert, values: [db.$tenantId, JSON.stringify(ticket), watcherUserIds, unlessWanted ?? null] },
+    { text: insert, values: [db.$tenantId, JSON.stringify(tickets), unlessWanted ?? null] },
   ];
 }
 
-/**
- * Makes a ticket with its watchers, the next ordinal and the next number of its type. The tenant's sequence stays locked
- * until the transaction is committed, which keeps ordinals and ids in one order.
- */
-export async function insertTicket(db: TenantClient, ticket: NewTicketRow): Promise<TicketRow> {
-  const [, rows = []] = await selectTogether(db, insertion(db, ticket));
-  const [row] = rows as { ticket: TicketRow }[];
-  if (row === undefined) throw new Error('The ticket was not written.');
-  return row.ticket;
+/** Tickets as they were written, and whether somebody wants to be told. */
+interface Written {
+  tickets: TicketRow[];
+  isWanted: boolean;
 }
 
 /**
- * The same, committed in one round trip. Where somebody wants to be told of it, it makes none and resolves to undefined:
+ * Makes tickets with their watchers, the next ordinals and the next numbers of their types, and answers them in their
+ * order. The tenant's sequence stays locked until the transaction is committed, which keeps ordinals and ids in one order.
+ */
+export async function insertTickets(db: TenantClient, tickets: readonly NewTicketRow[]): Promise<Written> {
+  const [, rows = [], asked = []] = await selectTogether(db, [
+    ...insertion(db, tickets),
+    askWhetherWanted(db, 'ticket.created'),
+  ]);
+  return written(rows, asked, tickets.length);
+}
+
+/**
+ * Makes one, committed in one round trip. Where somebody wants to be told of it, it makes none and resolves to undefined:
  * who subscribed before is seen before anything is written, and who did while it waited for a lock, after.
  */
 export async function insertUntoldTicket(db: TenantClient, ticket: NewTicketRow): Promise<TicketRow | undefined> {
   const event = 'ticket.created';
   try {
-    const [, rows = []] = await selectTogether(db, [...insertion(db, ticket, event), failIfWanted(db, event)]);
+    const [, rows = []] = await selectTogether(db, [...insertion(db, [ticket], event), failIfWanted(db, event)]);
     const [row] = rows as { ticket: TicketRow }[];
     return row?.ticket;
   } catch (error) {
@@ -137,54 +165,62 @@ export async function insertUntoldTicket(db: TenantClient, ticket: NewTicketRow)
   }
 }
 
+/** Changes tickets: $3 has them as JSON, and $2 their ids, which have the index asked whatever the planner expects. */
 const update = `
-  WITH given AS (
-    SELECT * FROM json_to_record($3::json) AS given (title text, description text, status text, priority text,
-      category text, "categoryConfigId" text, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb,
-      resolution text, "resolvedAt" timestamptz, "closedAt" timestamptz, "updatedAt" timestamptz)
+  WITH given AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($3::json) AS given (id bigint, title text, description text, status text,
+      priority text, category text, "categoryConfigId" text, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb,
+      resolution text, "resolvedAt" timestamptz, "closedAt" timestamptz, "updatedAt" timestamptz,
+      "watcherUserIds" bigint[])
   ), t AS (
     UPDATE tickets SET title = given.title, description = given.description, status = given.status,
       priority = given.priority, category = given.category, category_config_id = given."categoryConfigId",
       assignee_id = given."assigneeId", parent_id = given."parentId", custom_fields = given."customFields",
       resolution = given.resolution, resolved_at = given."resolvedAt", closed_at = given."closedAt",
       updated_at = given."updatedAt"
-    FROM given WHERE tenant_id = $1 AND id = $2
-    RETURNING tickets.*
+    FROM given WHERE tenant_id = $1 AND tickets.id = ANY ($2::bigint[]) AND tickets.id = given.id
+    RETURNING tickets.*, given."watcherUserIds"
   ), removed AS (
-    DELETE FROM ticket_watchers WHERE tenant_id = $1 AND ticket_id = $2 AND user_id <> ALL ($4::bigint[])
+    DELETE FROM ticket_watchers w USING given WHERE w.tenant_id = $1 AND w.ticket_id = ANY ($2::bigint[])
+      AND w.ticket_id = given.id AND w.user_id <> ALL (given."watcherUserIds")
   ), added AS (
-    INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT $1, $2, unnest($4::bigint[]) ON CONFLICT DO NOTHING
+    INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
+    SELECT $1, id, unnest("watcherUserIds") FROM given ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING
   )
-  SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $4::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
+  SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, t."watcherUserIds" FROM t) AS ticket`;
 
 /**
- * Changes a ticket that the transaction has locked, and its watchers. `updatedAt` is set as Prisma does elsewhere.
- * Resolves to the ticket as it was written, and whether somebody wants to be told.
+ * Changes tickets that the transaction has locked, and their watchers. `updatedAt` is set as Prisma does elsewhere.
+ * Resolves to the tickets as they were written, in no order.
  */
-export async function changeTicket(
-  db: TenantClient,
-  ticket: Ticket,
-): Promise<{ ticket: TicketRow; isWanted: boolean }> {
-  const values = [db.$tenantId, ticket.id, JSON.stringify({ ...ticket, updatedAt: new Date() }), ticket.watcherUserIds];
+export async function changeTickets(db: TenantClient, tickets: readonly Ticket[]): Promise<Written> {
+  const updatedAt = new Date();
+  const given = tickets.map((ticket) => ({ ...ticket, updatedAt }));
+  const values = [db.$tenantId, tickets.map(({ id }) => id), JSON.stringify(given)];
   const asking = askWhetherWanted(db, 'ticket.updated');
-  const [[written], [answer]] = (await selectTogether(db, [{ text: update, values }, asking])) as [
-    { ticket: TicketRow }[],
-    { isWanted: boolean }[],
-  ];
-  if (written === undefined || answer === undefined) throw new Error('The ticket was not written.');
-  return { ...written, ...answer };
+  const [rows = [], asked = []] = await selectTogether(db, [{ text: update, values }, asking]);
+  return written(rows, asked, tickets.length);
 }
 
-const ancestors = `
-  WITH RECURSIVE chain (id, parent_id) AS (
-    SELECT id, parent_id FROM tickets WHERE tenant_id = $1 AND id = $2
-    UNION
-    SELECT t.id, t.parent_id FROM tickets t JOIN chain c ON t.tenant_id = $1 AND t.id = c.parent_id
-  )
-  SELECT 1 AS found FROM chain WHERE id = $3`;
+function written(rows: object[], [asked]: object[], count: number): Written {
+  const tickets = (rows as { ticket: TicketRow }[]).map(({ ticket }) => ticket);
+  if (tickets.length !== count || asked === undefined) throw new Error('Not all tickets were written.');
+  return { tickets, ...(asked as { isWanted: boolean }) };
+}
 
-/** Whether `ancestorId` is the ticket itself or stands above `ticketId` in the tree of parents. */
-export async function isSelfOrAncestor(db: TenantClient, ancestorId: number, ticketId: number): Promise<boolean> {
-  const rows = await selectRows(db, { text: ancestors, values: [db.$tenantId, ticketId, ancestorId] });
-  return rows.length > 0;
+const lines = `
+  WITH RECURSIVE line (id, parent_id) AS (
+    SELECT id, parent_id FROM tickets WHERE tenant_id = $1 AND id = ANY ($2::bigint[])
+    UNION
+    SELECT t.id, t.parent_id FROM tickets t JOIN line l ON t.tenant_id = $1 AND t.id = l.parent_id
+  )
+  SELECT id, parent_id AS "parentId" FROM line`;
+
+/** The parents of tickets, of their parents, and so on: of each ticket that has one, its parent. */
+export async function selectParents(db: TenantClient, ids: readonly number[]): Promise<Map<number, number>> {
+  const rows = await selectRows<{ id: string; parentId: string | null }>(db, {
+    text: lines,
+    values: [db.$tenantId, ids],
+  });
+  return new Map(rows.flatMap(({ id, parentId }) => (parentId === null ? [] : [[Number(id), Number(parentId)]])));
 }

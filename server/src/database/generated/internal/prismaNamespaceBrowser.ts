@@ -62,6 +62,7 @@ export const ModelName = {
   Project: 'Project',
   Task: 'Task',
   WebhookSubscription: 'WebhookSubscription',
+  IdempotencyKey: 'IdempotencyKey',
   Event: 'Event',
   Delivery: 'Delivery',
   DeliveryAttempt: 'DeliveryAttempt'
@@ -272,6 +273,19 @@ export const WebhookSubscriptionScalarFieldEnum = {
 } as const
 
 export type WebhookSubscriptionScalarFieldEnum = (typeof WebhookSubscriptionScalarFieldEnum)[keyof typeof WebhookSubscriptionScalarFieldEnum]
+
+
+export const IdempotencyKeyScalarFieldEnum = {
+  tenantId: 'tenantId',
+  keyId: 'keyId',
+  key: 'key',
+  fingerprint: 'fingerprint',
+  status: 'status',
+  answer: 'answer',
+  createdAt: 'createdAt'
+} as const
+
+export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
 
 
 export const EventScalarFieldEnum = {

@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { ErrorCode, ErrorDetail } from './errors.ts';
+
+/** How many items a bulk request may hold. */
+export const bulkItems = 100;
+
+/** An item of a bulk request that is wrong: its fault and not the request's, so it stands where the item would. */
+export class Faulty {
+  readonly input: unknown;
+  readonly issues: readonly z.core.$ZodIssue[];
+
+  constructor(input: unknown, issues: readonly z.core.$ZodIssue[]) {
+    this.input = input;
+    this.issues = issues;
+  }
+}
+
+/**
+ * The items of a bulk request: 1 to 100, each checked by its own schema and answered by itself
+ * (docs/decisions/bulk.md). An id that two of them name is the request's fault.
+ */
+export function bulk<Item extends z.ZodType>(item: Item) {
+  type Items = z.ZodType<(z.output<Item> | Faulty)[], z.input<Item>[]>;
+  const each = item.catch(({ value, error }) => new Faulty(value, error.issues) as never);
+  const items = z.array(each).min(1).max(bulkItems).superRefine(refuseRepeatedIds);
+  // One too many says it as well as twenty thousand, which would all be looked at.
+  const firstOnes = (given: unknown) => (Array.isArray(given) ? given.slice(0, bulkItems + 1) : given);
+  return z.preprocess(firstOnes, items) as unknown as Items;
+}
+
+function refuseRepeatedIds(items: readonly unknown[], context: z.core.$RefinementCtx): void {
+  const seen = new Set<unknown>();
+  for (const [index, item] of items.entries()) {
+    const { id } = ((item instanceof Faulty ? item.input : item) ?? {}) as { id?: unknown };
+    if (id !== undefined && seen.has(id)) {
+      context.addIssue({ code: 'custom', path: [index, 'id'], message: 'is that of another item: name each id once' });
+    }
+    seen.add(id);
+  }
+}
+
+/** What an item of a bulk request is answered that is refused. */
+export const BulkRefusal = z
+  .object({
+    status: z.literal([400, 404]).meta({ description: 'The status that the single request would have.' }),
+    error: z
+      .object({
+        code: ErrorCode,
+        message: z.string().meta({ description: 'What was wrong and what would be right, for people.' }),
+        details: z.array(ErrorDetail).max(20).optional().meta({ description: 'Paths are those within the item.' }),
+      })
+      .meta({ description: 'What the single request would have been answered.' }),
+  })
+  .meta({
+    id: 'BulkRefusal',
+    description: 'An item that was refused; nothing of it was done.',
+    example: {
+      status: 400,
+      error: {
+        code: 'VALIDATION_ERROR',
+        message: 'title is required',
+        details: [{ path: 'title', message: 'is required' }],
+      },
+    },
+  });
+export type BulkRefusal = z.output<typeof BulkRefusal>;
+
+/** The envelope of a bulk request: an answer for each item, in their order. */
+export function bulkAnswers<Answer extends z.ZodType>(answer: Answer) {
+  return z.object({
+    success: z.literal(true),
+    data: z.array(answer).meta({ description: 'An answer for each item, in their order.' }),
+  });
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { idempotencyHours, idempotencyKeyHeader, replayedHeader } from '@itsm-api/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Context, transaction, type UserContext } from '../context.ts';
+import { type Statement, selectRows } from '../database/statements.ts';
+import { OpeningRefused } from '../database/transaction.ts';
+import { ApiError } from '../errors.ts';
+
+/** What a handler answers. */
+export interface Answer {
+  status: number;
+  body: { data: unknown };
+}
+
+/** What is kept of an answer's data where that is not all of it. */
+export interface Kept {
+  keep(data: never): unknown;
+  /** The data again. */
+  restore(context: Context, kept: never): Promise<unknown>;
+}
+
+type Input = { request: FastifyRequest; reply: FastifyReply };
+
+/** When to ask again for an answer that is being made. */
+const retryAfterSeconds = 1;
+
+/**
+ * Has a POST done once for each `Idempotency-Key` (docs/decisions/idempotency.md). Its answer is stored in the transaction of
+ * what it writes, so that it is there exactly when that is, and answers the same request from then on. What is refused is
+ * rolled back and not stored. Without the header the handler runs as it is.
+ * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
+ */
+export async function answerOnce<Given extends Input>(
+  input: Given,
+  handler: (input: Given) => Promise<Answer>,
+  kept: Kept | undefined,
+): Promise<Answer> {
+  const { request, reply } = input;
+  const context = request.ctx;
+  const key = request.headers[idempotencyKeyHeader];
+  if (typeof key !== 'string') return handler(input);
+
+  const named = { context, key, fingerprint: fingerprintOf(request) };
+  try {
+    const work = (within: UserContext) => {
+      request.ctx = within;
+      return handler(input);
+    };
+    return await transaction(context, work, {
+      opening: claim(named),
+      closing: (answer) => [store(named, kept === undefined ? answer : shortened(answer, kept))],
+    });
+  } catch (error) {
+    if (!(error instanceof OpeningRefused)) throw error;
+    const answer = await find(named);
+    reply.header(replayedHeader, 'true');
+    return kept === undefined ? answer : await restored(context, answer, kept);
+  }
+}
+
+/** A request under its key. */
+interface Named {
+  context: UserContext;
+  key: string;
+  fingerprint: Buffer;
+}
+
+/** In SQL: the key's row, unless it is too old to count. */
+const current = `tenant_id = $1 AND key_id = $2 AND key = $3
+  AND created_at > now() - interval '${idempotencyHours} hours'`;
+
+/**
+ * The statements that fail unless this request is the one to be answered: nobody else has the key in hand, which is a lock
+ * until the end of the transaction, and nobody had before. That is looked at when the lock is taken.
+ */
+function claim({ context: { db, keyId }, key }: Named): Statement[] {
+  const values = [db.$tenantId, keyId, key];
+  return [
+    { text: 'SELECT 1 / pg_try_advisory_xact_lock($1)::int', values: [lockOf(values)] },
+    { text: `SELECT 1 / (NOT EXISTS (SELECT FROM idempotency_keys WHERE ${current}))::int`, values },
+  ];
+}
+
+/** The name of the lock: 64 bits, in which two keys don't meet. */
+function lockOf(values: readonly unknown[]): bigint {
+  return digest(['idempotency key', ...values].join('\n')).readBigInt64BE();
+}
+
+function store({ context: { db, keyId }, key, fingerprint }: Named, { status, body }: Answer): Statement {
+  return {
+    text: `INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status,
+        answer = EXCLUDED.answer, created_at = EXCLUDED.created_at`,
+    values: [db.$tenantId, keyId, key, fingerprint, status, JSON.stringify(body)],
+  };
+}
+
+/** The answer that is stored. @throws ApiError when there is none yet, or it is that of another request */
+async function find({ context: { db, keyId }, key, fingerprint }: Named): Promise<Answer> {
+  const [row] = await selectRows<{ fingerprint: Buffer; status: number; answer: string }>(db, {
+    text: `SELECT fingerprint, status, answer FROM idempotency_keys WHERE ${current}`,
+    values: [db.$tenantId, keyId, key],
+  });
+  if (row === undefined) {
+    const message =
+      'Another request with this Idempotency-Key is still being answered. ' +
+      `Send this one again in ${retryAfterSeconds} second, with the same key.`;
+    throw new ApiError('IDEMPOTENCY_IN_PROGRESS', message, { retryAfterSeconds });
+  }
+  if (!row.fingerprint.equals(fingerprint)) {
+    const message =
+      'This Idempotency-Key has been used for another request. ' +
+      'Repeat a request with the same path and body, and send a new one with a new key.';
+    throw new ApiError('IDEMPOTENCY_KEY_REUSED', message);
+  }
+  return { status: row.status, body: JSON.parse(row.answer) };
+}
+
+function shortened({ status, body }: Answer, { keep }: Kept): Answer {
+  return { status, body: { ...body, data: keep(body.data as never) } };
+}
+
+async function restored(context: Context, { status, body }: Answer, { restore }: Kept): Promise<Answer> {
+  return { status, body: { ...body, data: await restore(context, body.data as never) } };
+}
+
+/** What makes a request the same: its method, its path, and what its body says, in whatever order its fields are. */
+function fingerprintOf({ method, url, body }: FastifyRequest): Buffer {
+  return digest(`${method} ${url}\n${JSON.stringify(body, inOrder)}`);
+}
+
+function inOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,364 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
+
+/*
+ * Many tickets in one request: each is answered what the single request would have been (docs/decisions/bulk.md).
+ */
+let api: Api;
+let workspace: Workspace;
+let other: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  other = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+/** An item's answer; a test reads what it expects of it. */
+// biome-ignore lint/suspicious/noExplicitAny: a test fails when what it reads isn't there
+type ItemAnswer = any;
+
+const nothing = 9007199254740991;
+
+async function bulk(method: 'POST' | 'PATCH', tickets: unknown, of = workspace): Promise<ItemAnswer[]> {
+  const answer = await of.call(method, '/tickets/bulk', { tickets });
+  expect(answer.status, answer.text).toBe(200);
+  expect(Object.keys(answer.body)).toEqual(['success', 'data']);
+  return answer.body.data;
+}
+
+/** What the answer to a single request is as that of an item. */
+function asItem({ status, body }: Answer): ItemAnswer {
+  if (body.success) return { status, data: body.data };
+  const { requestId: _, ...error } = body.error;
+  return { status, error };
+}
+
+describe('POST /tickets/bulk', () => {
+  it('makes tickets in their order, numbered on without a gap', async () => {
+    const own = await createWorkspace(api);
+    await own.createTicket();
+    const types = ['INCIDENT', 'CHANGE', 'INCIDENT', 'SERVICE_REQUEST', 'PROBLEM', 'CHANGE'];
+    const answers = await bulk(
+      'POST',
+      types.map((type, i) => ({ ...ticket, type, title: `No. ${i}` })),
+      own,
+    );
+    expect(answers.map(({ status }) => status)).toEqual(types.map(() => 201));
+    const made = answers.map(({ data }) => data);
+    expect(made.map(({ title }) => title)).toEqual(types.map((_, i) => `No. ${i}`));
+    expect(made.map(({ ticketNumber }) => ticketNumber)).toEqual([
+      'INC-2',
+      'CHG-1',
+      'INC-3',
+      'REQ-1',
+      'PRB-1',
+      'CHG-2',
+    ]);
+    const list = await own.call('GET', '/tickets');
+    expect(list.body.data.slice(0, -1)).toEqual(made.toReversed());
+    expect(list.body.meta.totalCount).toBe(7);
+    expect((await own.createTicket()).ticketNumber).toBe('INC-4');
+  });
+
+  it('takes all fields of each', async () => {
+    const [user, parent] = [await workspace.createUser(), await workspace.createTicket()];
+    const full = {
+      ...ticket,
+      priority: 'HIGH',
+      categoryConfigId: 'x',
+      assigneeId: user.id,
+      watcherUserIds: [user.id, workspace.userId, user.id],
+      parentId: parent.id,
+      customFields: { site: 'Berlin', floors: [1, 2] },
+    };
+    const [first, second] = await bulk('POST', [full, ticket]);
+    const single = await workspace.createTicket(full as never);
+    const { id, ticketNumber, createdAt, updatedAt, ...rest } = single;
+    expect(first.data).toMatchObject(rest);
+    expect(second.data).toMatchObject({ watcherUserIds: [], assigneeId: null, customFields: {}, status: 'OPEN' });
+    expect((await workspace.call('GET', `/tickets/${first.data.id}`)).body.data).toEqual(first.data);
+  });
+
+  const faults: [string, () => Promise<unknown>][] = [
+    ['no title', async () => ({ ...ticket, title: undefined })],
+    ['an unknown field', async () => ({ ...ticket, surprise: 1 })],
+    ['several faults', async () => ({ title: '', type: 'NONSENSE', customFields: { x: {} } })],
+    ['no category', async () => ({ ...ticket, category: null })],
+    ['a title of control characters', async () => ({ ...ticket, title: 'a\u0000b' })],
+    ['an id of nothing', async () => ({ ...ticket, id: 1 })],
+    ['an assignee who is nobody', async () => ({ ...ticket, assigneeId: nothing })],
+    ["another workspace's user", async () => ({ ...ticket, assigneeId: other.userId })],
+    [
+      'watchers of whom some are nobody',
+      async () => ({ ...ticket, watcherUserIds: [workspace.userId, nothing, other.userId] }),
+    ],
+    ['a parent that is nothing', async () => ({ ...ticket, parentId: nothing })],
+    ["another workspace's parent", async () => ({ ...ticket, parentId: (await other.createTicket()).id })],
+    ['an inactive assignee', async () => ({ ...ticket, assigneeId: await inactiveUser() })],
+    ['nothing', async () => ({})],
+  ];
+
+  it('refuses an item as the single request is refused, and makes the others', async () => {
+    for (const [name, fault] of faults) {
+      const wrong = await fault();
+      const single = asItem(await workspace.call('POST', '/tickets', wrong));
+      const [before, refused, after] = await bulk('POST', [ticket, wrong, ticket]);
+      expect(refused, name).toEqual(single);
+      expect(refused.status, name).toBe(400);
+      expect([before.status, after.status]).toEqual([201, 201]);
+      expect(after.data.id).toBeGreaterThan(before.data.id);
+    }
+  });
+
+  it.each([
+    ['null', null],
+    ['a number', 7],
+    ['text', 'x'],
+    ['an array', []],
+  ])('refuses %s by itself', async (_, wrong) => {
+    const [made, refused] = await bulk('POST', [ticket, wrong]);
+    expect(made.status).toBe(201);
+    expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
+  });
+
+  it('answers when all are wrong', async () => {
+    const answers = await bulk(
+      'POST',
+      Array.from({ length: 100 }, () => ({})),
+    );
+    expect(answers).toHaveLength(100);
+    for (const { status } of answers) expect(status).toBe(400);
+  });
+
+  it('tells of each that was made, in their order, once for each who wants to know', async () => {
+    const own = await createWorkspace(api);
+    const hooks = [await own.createWebhook(), await own.createWebhook({ events: ['ticket.updated'] })];
+    const answers = await bulk('POST', [ticket, {}, { ...ticket, title: 'Second' }], own);
+    const made = answers.flatMap(({ data }) => data ?? []);
+    expect(await told(own)).toEqual(made.map((data) => ({ type: 'ticket.created', ticket: data })));
+    const deliveries = await api.prisma.delivery.findMany({ where: { tenantId: own.tenantId } });
+    expect(deliveries.map(({ subscriptionId }) => Number(subscriptionId))).toEqual([hooks[0]?.id, hooks[0]?.id]);
+  });
+});
+
+describe('PATCH /tickets/bulk', () => {
+  it('changes each, and answers as they are', async () => {
+    const [user, parent] = [await workspace.createUser(), await workspace.createTicket()];
+    const [a, b, c] = [await workspace.createTicket(), await workspace.createTicket(), await workspace.createTicket()];
+    const answers = await bulk('PATCH', [
+      { id: c.id, status: 'RESOLVED', resolution: 'Done', watcherUserIds: [user.id] },
+      { id: a.id, title: 'Changed', customFields: { site: 'Bonn' }, assigneeId: user.id },
+      { id: b.id, priority: b.priority },
+      { id: parent.id, description: 'Above' },
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(answers[0].data).toMatchObject({
+      id: c.id,
+      status: 'RESOLVED',
+      resolvedAt: expect.any(String),
+      watcherUserIds: [user.id],
+    });
+    expect(answers[1].data).toMatchObject({ id: a.id, title: 'Changed', customFields: { site: 'Bonn' } });
+    // What changes nothing leaves `updatedAt`.
+    expect(answers[2].data).toEqual(b);
+    for (const { data } of answers) {
+      expect((await workspace.call('GET', `/tickets/${data.id}`)).body.data).toEqual(data);
+    }
+  });
+
+  it('takes watchers away and leaves those of others alone', async () => {
+    const users = await Promise.all([1, 2, 3].map(async () => (await workspace.createUser()).id));
+    const watcherUserIds = users.toSorted((x, y) => x - y);
+    const [a, b] = [await workspace.createTicket({ watcherUserIds }), await workspace.createTicket({ watcherUserIds })];
+    await bulk('PATCH', [
+      { id: a.id, watcherUserIds: watcherUserIds.slice(1) },
+      { id: b.id, title: 'x' },
+    ]);
+    const watchers = async (id: number) => (await workspace.call('GET', `/tickets/${id}`)).body.data.watcherUserIds;
+    expect([await watchers(a.id), await watchers(b.id)]).toEqual([watcherUserIds.slice(1), watcherUserIds]);
+  });
+
+  it('refuses an item as the single request is refused, and changes the others', async () => {
+    const closed = await workspace.createTicket();
+    await workspace.call('PATCH', `/tickets/${closed.id}`, { status: 'CANCELLED' });
+    const full = await workspace.createTicket({
+      customFields: Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`field${i}`, i])),
+    });
+    const theirs = await other.createTicket();
+    const mine = await workspace.createTicket();
+    const faults: [number, Record<string, unknown>][] = [
+      [closed.id, { status: 'OPEN' }],
+      [closed.id, { title: 'x', status: 'IN_PROGRESS' }],
+      [full.id, { customFields: { more: 1 } }],
+      [mine.id, { category: null }],
+      [mine.id, { title: '' }],
+      [mine.id, { type: 'CHANGE' }],
+      [mine.id, {}],
+      [mine.id, { assigneeId: nothing }],
+      [mine.id, { watcherUserIds: [other.userId] }],
+      [mine.id, { parentId: nothing }],
+      [mine.id, { parentId: theirs.id }],
+      [mine.id, { parentId: mine.id }],
+      [theirs.id, { title: 'x' }],
+      [nothing, { title: 'x' }],
+      [nothing, { title: '' }],
+      [0, { title: 'x' }],
+    ];
+    for (const [id, patch] of faults) {
+      const single = asItem(await workspace.call('PATCH', `/tickets/${id}`, patch));
+      const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
+      const answers = await bulk('PATCH', [
+        { id: first.id, title: 'y' },
+        { id, ...patch },
+        { id: second.id, title: 'y' },
+      ]);
+      expect(answers[1], JSON.stringify([id, patch])).toEqual(single);
+      expect(answers.map(({ status }) => status)).toEqual([200, single.status, 200]);
+      expect(single.status).toBeGreaterThanOrEqual(400);
+    }
+    expect((await other.call('GET', `/tickets/${theirs.id}`)).body.data).toEqual(theirs);
+  });
+
+  it.each([[{}], [null], [{ title: 'x' }], [{ id: '1', title: 'x' }], [{ id: 1.5, title: 'x' }]])(
+    'refuses %j by itself',
+    async (wrong) => {
+      const made = await workspace.createTicket();
+      const [changed, refused] = await bulk('PATCH', [{ id: made.id, title: 'y' }, wrong]);
+      expect(changed.status).toBe(200);
+      expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
+    },
+  );
+
+  it('sees the parents that items before it have given', async () => {
+    const make = async (parentId?: number) => (await workspace.createTicket({ parentId })).id;
+    const [a, b, c] = [await make(), await make(), await make()];
+    const circle = [
+      { id: a, parentId: b },
+      { id: b, parentId: c },
+      { id: c, parentId: a },
+    ];
+    const answers = await bulk('PATCH', circle);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
+    expect(answers[2].error.message).toBe('parentId would make the ticket its own ancestor');
+    // One that is freed may stand below.
+    const [top, below] = [await make(), await make()];
+    await workspace.call('PATCH', `/tickets/${below}`, { parentId: top });
+    const turned = await bulk('PATCH', [
+      { id: below, parentId: null },
+      { id: top, parentId: below },
+    ]);
+    expect(turned.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it('tells of each that changed, with what changed', async () => {
+    const own = await createWorkspace(api);
+    const [a, b] = [await own.createTicket(), await own.createTicket()];
+    await own.createWebhook();
+    const answers = await bulk('PATCH', [{ id: b.id, title: 'B' }, { id: a.id, title: a.title }, { id: 7 }], own);
+    expect(await told(own)).toEqual([
+      { type: 'ticket.updated', ticket: answers[0].data, changes: { title: { from: b.title, to: 'B' } } },
+    ]);
+  });
+
+  it('keeps totals exact, and lets no two requests wait for each other', async () => {
+    const own = await createWorkspace(api);
+    const made = (
+      await bulk(
+        'POST',
+        Array.from({ length: 40 }, () => ticket),
+        own,
+      )
+    ).map(({ data }) => data.id);
+    const priorities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'];
+    const rounds = Array.from({ length: 12 }, (_, round) => {
+      const ids = round % 2 === 0 ? made : made.toReversed();
+      return bulk(
+        'PATCH',
+        ids.map((id, i) => ({ id, priority: priorities[(i * 7 + round) % 4] })),
+        own,
+      );
+    });
+    const singles = made.map((id, i) => own.call('PATCH', `/tickets/${id}`, { priority: priorities[i % 4] }));
+    for (const answers of await Promise.all(rounds)) for (const { status } of answers) expect(status).toBe(200);
+    for (const { status } of await Promise.all(singles)) expect(status).toBe(200);
+    for (const priority of priorities) {
+      const { body } = await own.call('GET', `/tickets?priority=${priority}&perPage=100`);
+      expect(body.meta.totalCount).toBe(body.data.length);
+    }
+  });
+});
+
+describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method) => {
+  it.each([
+    ['no tickets', {}, 'tickets'],
+    ['none', { tickets: [] }, 'tickets'],
+    ['101', { tickets: Array.from({ length: 101 }, () => ticket) }, 'tickets'],
+    ['a great many', { tickets: Array.from({ length: 19_000 }, () => 0) }, 'tickets'],
+    ['an object', { tickets: { 0: ticket } }, 'tickets'],
+    ['text', { tickets: 'x' }, 'tickets'],
+    ['another field', { tickets: [ticket], atomic: true }, 'atomic'],
+    [
+      'an id twice',
+      {
+        tickets: [
+          { id: 5, title: 'x' },
+          { id: 6, title: 'x' },
+          { id: 5, title: '' },
+        ],
+      },
+      'tickets.2.id',
+    ],
+  ])('refuses %s', async (_, body, path) => {
+    const before = await api.prisma.ticket.count();
+    const answer = await workspace.call(method, '/tickets/bulk', body);
+    expect(answer.status, answer.text).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
+    expect(await api.prisma.ticket.count()).toBe(before);
+  });
+
+  it('writes nothing when the database fails', async () => {
+    const title = `Fails ${unique()}`;
+    const { id } = await workspace.createTicket();
+    await api.owner.pool.query(`ALTER TABLE tickets ADD CONSTRAINT none CHECK (title <> '${title}') NOT VALID`);
+    const before = await api.prisma.ticket.count();
+    const tickets = [
+      { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'Good' },
+      { ...(method === 'POST' ? ticket : { id }), title },
+    ];
+    const answer = await workspace.call(method, '/tickets/bulk', { tickets });
+    await api.owner.pool.query('ALTER TABLE tickets DROP CONSTRAINT none');
+    expect(answer.status).toBe(500);
+    expect(await api.prisma.ticket.count()).toBe(before + (method === 'POST' ? 0 : 1));
+    expect(await api.prisma.ticket.count({ where: { tenantId: workspace.tenantId, title: 'Good' } })).toBe(0);
+  });
+
+  it('is one request of the limits', async () => {
+    const tickets = [
+      { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'x' },
+      { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'y' },
+    ];
+    const left = async () =>
+      Number((await workspace.call('GET', '/tickets?perPage=1')).headers['x-ratelimit-remaining']);
+    const before = await left();
+    await workspace.call(method, '/tickets/bulk', { tickets });
+    expect(await left()).toBe(before - 2);
+  });
+});
+
+async function inactiveUser(): Promise<number> {
+  const { id } = await workspace.createUser();
+  await api.prisma.user.updateMany({ where: { id }, data: { active: false } });
+  return id;
+}
+
+/** What the events of a workspace say, in the order of their ids. */
+async function told({ tenantId }: Workspace): Promise<unknown[]> {
+  const events = await api.prisma.event.findMany({ where: { tenantId }, orderBy: { id: 'asc' } });
+  return events.map(({ body }) => {
+    const { id: _, timestamp, ...rest } = JSON.parse(body);
+    return rest;
+  });
+}

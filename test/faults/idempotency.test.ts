@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { formatIdempotency, runIdempotency } from './idempotency.ts';
+
+/*
+ * The short form of `pnpm faults idempotency`.
+ */
+it.each([
+  { creates: 400, kills: 4, perRequest: 1 },
+  { creates: 1000, kills: 2, perRequest: 20 },
+])(
+  'makes $creates tickets once, $perRequest a request, whatever is cut off and killed',
+  { timeout: 300_000 },
+  async (options) => {
+    const report = await runIdempotency(options);
+    console.log(formatIdempotency(report));
+    expect(report).toMatchObject({ missing: [], repeated: [], unexpected: [], crashes: [] });
+    expect(report.cut).toBeGreaterThan(0);
+    expect(report.replayed).toBeGreaterThan(0);
+  },
+);

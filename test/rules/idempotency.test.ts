@@ -1,0 +1,253 @@
+import { pruneIdempotencyKeys } from '@itsm-api/server/resources/idempotency-retention.ts';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { callOf, keyedEndpoints, type Sample } from '../support/samples.ts';
+import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
+
+/*
+ * A POST with an Idempotency-Key is done once, however often it is sent (docs/decisions/idempotency.md).
+ */
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+const posts = keyedEndpoints.filter(({ route }) => route.method === 'POST');
+
+it('holds for the endpoints that make something', () => {
+  expect(posts.map(({ title }) => title)).toEqual([
+    'POST /tickets',
+    'POST /tickets/bulk',
+    'POST /projects/:id/tasks',
+    'POST /webhooks',
+  ]);
+});
+
+/** How many rows there are of whatever a POST makes. */
+async function rowsOf({ tenantId }: Workspace): Promise<number[]> {
+  const where = { tenantId };
+  const { ticket, task, webhookSubscription } = api.prisma;
+  return Promise.all([ticket.count({ where }), task.count({ where }), webhookSubscription.count({ where })]);
+}
+
+describe.each(posts)('$title', (endpoint) => {
+  const sender = (sample: Sample) => {
+    const call = callOf(endpoint, sample);
+    return (idempotencyKey: string, changed: Partial<typeof call> = {}) =>
+      api.call({ ...call, key: workspace.key, ...changed, headers: { 'idempotency-key': idempotencyKey } });
+  };
+
+  it('is answered again as it was, and not done again', async () => {
+    const send = sender(await endpoint.sample(workspace));
+    const key = unique();
+    const first = await send(key);
+    expect(first.status, first.text).toBe(endpoint.success);
+    expect(first.headers).not.toHaveProperty('idempotent-replayed');
+    const rows = await rowsOf(workspace);
+    const again = await send(key);
+    expect(again).toMatchObject({ status: endpoint.success, text: first.text });
+    expect(again.headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      'content-type': first.headers['content-type'],
+    });
+    expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+    expect(await rowsOf(workspace)).toEqual(rows);
+  });
+
+  it('is another request with another key, and without one', async () => {
+    const sample = await endpoint.sample(workspace);
+    const send = sender(sample);
+    const first = await send(unique());
+    const second = await send(unique());
+    const third = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
+    expect(new Set([first.text, second.text, third.text]).size).toBe(3);
+  });
+
+  it('is the same in another order of its fields, and not with another body', async () => {
+    const sample = await endpoint.sample(workspace);
+    const send = sender(sample);
+    const key = unique();
+    const { text } = await send(key);
+    const turned = Object.fromEntries(Object.entries(sample.body ?? {}).reverse());
+    expect((await send(key, { body: turned })).text).toBe(text);
+    const [name = '', value] = Object.entries(sample.body ?? {})[0] ?? [];
+    const other = { ...sample.body, [name]: Array.isArray(value) ? value.slice(1).concat(value) : `${value}/x` };
+    const refused = await send(key, { body: other });
+    expect(refused.status, refused.text).toBe(400);
+    expect(errorOf(refused).code).toBe('IDEMPOTENCY_KEY_REUSED');
+    expect(refused.headers).not.toHaveProperty('idempotent-replayed');
+  });
+
+  it.each(['', 'x'.repeat(256), 'a\tb', 'ä', 'a\u007f'])('refuses the key "%s" and names the header', async (key) => {
+    const refused = await sender(await endpoint.sample(workspace))(key);
+    expect(refused.status, refused.text).toBe(400);
+    expect(errorOf(refused)).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: 'idempotency-key must be 1 to 255 printable ASCII characters',
+      details: [{ path: 'idempotency-key' }],
+    });
+  });
+
+  it('asks to come back while the first is still being answered', async () => {
+    const send = sender(await endpoint.sample(workspace));
+    const key = unique();
+    const stored = await holdAnswers();
+    const first = send(key);
+    try {
+      await stored.awaited();
+      const second = await send(key);
+      expect(second.status, second.text).toBe(409);
+      expect(errorOf(second)).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 1 });
+      expect(second.headers['retry-after']).toBe('1');
+    } finally {
+      await stored.release();
+    }
+    expect((await first).status).toBe(endpoint.success);
+    expect((await send(key)).text).toBe((await first).text);
+  });
+});
+
+/** Keeps every answer from being stored, which is the last thing that a request does. */
+async function holdAnswers() {
+  const client = new pg.Client({ connectionString: api.databaseUrl });
+  await client.connect();
+  await client.query('BEGIN; LOCK TABLE idempotency_keys IN SHARE ROW EXCLUSIVE MODE');
+  const waiting = `SELECT count(*)::int AS count FROM pg_locks
+    WHERE relation = 'idempotency_keys'::regclass AND NOT granted`;
+  return {
+    awaited: () => expect.poll(async () => (await client.query(waiting)).rows[0].count, { timeout: 20_000 }).toBe(1),
+    release: () => client.end(),
+  };
+}
+
+const post = (body: object, key: string, of: Workspace = workspace): Promise<Answer> =>
+  of.call('POST', '/tickets', body, { 'idempotency-key': key });
+
+it('takes every printable character in a key', async () => {
+  const printable = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join('');
+  for (const key of [printable.trim(), 'x', 'x'.repeat(255)]) {
+    const { text } = await post(ticket, key);
+    expect((await post(ticket, key)).text).toBe(text);
+  }
+});
+
+it('does once what is sent many times at once', async () => {
+  const key = unique();
+  const title = `Once ${key}`;
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post({ ...ticket, title }, key)));
+  const done = answers.filter(({ status }) => status === 201);
+  expect(done.length).toBeGreaterThan(0);
+  expect(new Set(done.map(({ text }) => text)).size).toBe(1);
+  for (const { status } of answers) expect([201, 409]).toContain(status);
+  expect(await api.prisma.ticket.count({ where: { title } })).toBe(1);
+});
+
+it('stores no refusal: the request is mended and sent with the same key', async () => {
+  const key = unique();
+  expect((await post({ ...ticket, title: '' }, key)).status).toBe(400);
+  expect((await post({ ...ticket, assigneeId: 2 ** 40 }, key)).status).toBe(400);
+  expect((await post({ ...ticket, parentId: 2 ** 40 }, key)).status).toBe(400);
+  const made = await post(ticket, key);
+  expect(made.status).toBe(201);
+  expect((await post(ticket, key)).text).toBe(made.text);
+});
+
+it('keeps nothing of a request that failed after it had written', async () => {
+  const key = unique();
+  const title = `Fails ${key}`;
+  await api.owner.pool.query(`ALTER TABLE idempotency_keys ADD CONSTRAINT none CHECK (key <> '${key}') NOT VALID`);
+  expect((await post({ ...ticket, title }, key)).status).toBe(500);
+  expect(await api.prisma.ticket.count({ where: { title } })).toBe(0);
+  await api.owner.pool.query('ALTER TABLE idempotency_keys DROP CONSTRAINT none');
+  expect((await post({ ...ticket, title }, key)).status).toBe(201);
+});
+
+it('tells of what is done once, once', async () => {
+  const own = await createWorkspace(api);
+  await own.createWebhook({ events: ['ticket.created'] });
+  const key = unique();
+  const { body } = await post(ticket, key, own);
+  await post(ticket, key, own);
+  const events = await api.prisma.event.findMany({ where: { tenantId: own.tenantId } });
+  expect(events.map((event) => JSON.parse(event.body).ticket)).toEqual([body.data]);
+});
+
+it("is a key's own: neither another key's of the workspace nor another workspace's", async () => {
+  const key = unique();
+  const other = await createWorkspace(api);
+  const otherKey = await workspace.createKey();
+  const first = await post(ticket, key);
+  const second = await workspace.call('POST', '/tickets', ticket, {
+    'idempotency-key': key,
+    authorization: `Bearer ${otherKey}`,
+  });
+  const third = await post(ticket, key, other);
+  expect([first.status, second.status, third.status]).toEqual([201, 201, 201]);
+  expect(new Set([first.body.data.id, second.body.data.id, third.body.data.id]).size).toBe(3);
+});
+
+it('is refused to a key that is revoked or lacks the scope, and counts as any request', async () => {
+  const limited = await startApi({ env: { RATE_LIMIT_GROUP: '2' }, databaseUrl: api.databaseUrl });
+  const idempotencyKey = { 'idempotency-key': unique() };
+  const call = (key: string) =>
+    limited.call({ method: 'POST', path: '/api/public/v1/tickets', body: ticket, key, headers: idempotencyKey });
+  const [revoked, reader] = [
+    await workspace.createKey({ revokedAt: new Date(0) }),
+    await workspace.createKey({ scopes: ['tickets:read'] }),
+  ];
+  expect([(await call(revoked)).status, (await call(reader)).status]).toEqual([401, 403]);
+  const answers = [await call(workspace.key), await call(workspace.key), await call(workspace.key)];
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 429]);
+  await limited.close();
+});
+
+it('answers tickets made at once as they are now', async () => {
+  const headers = { 'idempotency-key': unique() };
+  const body = { tickets: [ticket, { ...ticket, title: '' }, { ...ticket, title: 'Second' }] };
+  const first = await workspace.call('POST', '/tickets/bulk', body, headers);
+  const [{ id }] = first.body.data.map(({ data }: { data: unknown }) => data);
+  const changed = await workspace.call('PATCH', `/tickets/${id}`, { status: 'IN_PROGRESS' });
+  const again = await workspace.call('POST', '/tickets/bulk', body, headers);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  expect(again.body.data).toEqual([{ status: 201, data: changed.body.data }, ...first.body.data.slice(1)]);
+  const kept = await api.prisma.idempotencyKey.findFirstOrThrow({ where: { key: headers['idempotency-key'] } });
+  expect(kept.answer).not.toContain(ticket.description);
+});
+
+describe('after 24 hours', () => {
+  const age = (key: string, hours: number) =>
+    api.owner.pool.query(
+      "UPDATE idempotency_keys SET created_at = now() - $2::int * interval '1 hour' - interval '1 second' WHERE key = $1",
+      [key, hours],
+    );
+
+  it('a key may be used anew', async () => {
+    const key = unique();
+    const first = await post(ticket, key);
+    await age(key, 23);
+    expect((await post(ticket, key)).text).toBe(first.text);
+    await age(key, 24);
+    const other = { ...ticket, title: 'Another' };
+    const second = await post(other, key);
+    expect(second).toMatchObject({ status: 201, body: { data: { title: 'Another' } } });
+    expect((await post(other, key)).text).toBe(second.text);
+  });
+
+  it('answers are deleted, in batches, and no younger ones', async () => {
+    await pruneIdempotencyKeys(api.prisma);
+    const prefix = unique();
+    const own = await createWorkspace(api);
+    for (let i = 0; i < 12; i++) {
+      await post(ticket, `${prefix}-${i}`, i % 2 === 0 ? workspace : own);
+      if (i < 9) await age(`${prefix}-${i}`, 24);
+    }
+    expect(await pruneIdempotencyKeys(api.prisma, 2)).toBe(9);
+    const left = await api.prisma.idempotencyKey.findMany({ where: { key: { startsWith: prefix } } });
+    expect(left.map(({ key }) => key).sort()).toEqual([`${prefix}-10`, `${prefix}-11`, `${prefix}-9`]);
+  });
+});
