@@ -146,7 +146,7 @@ function methodOf(operation: Operation, types: Types): string {
   const lines = [
     `${route.summary}.`,
     ...(route.description === undefined ? [] : ['', route.description]),
-    ...(scope === null ? [] : ['', `Needs the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.`]),
+    ...(scope === null || scope === 'any' ? [] : ['', `Needs the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.`]),
     '',
     '@example',
     ...exampleOf(operation, rowType).split('\n'),
@@ -188,7 +188,7 @@ function routeTable(resources: Resource[]): string {
       const entry = {
         method: route.method,
         path: route.path.slice(pathPrefix.length),
-        ...(scope !== null && { scope }),
+        ...(scope !== null && scope !== 'any' && { scope }),
         ...(list && { takes: 'query' }),
         ...(body !== undefined && { takes: 'body' }),
       };

@@ -3,9 +3,10 @@ import { Asset } from '../assets.ts';
 import { Project } from '../projects.ts';
 import { Task } from '../tasks.ts';
 import { Ticket } from '../tickets.ts';
+import { User } from '../users.ts';
 import { Webhook } from '../webhooks.ts';
 import { metaOf } from './schemas.ts';
-import type { Parameter, Reference } from './types.ts';
+import type { Parameter, Reference, Schema } from './types.ts';
 
 /** Puts a parameter as ts-rest describes it among the components, named and in words, and refers to it. */
 export function toComponent(
@@ -29,13 +30,14 @@ function named(
 ): [string, Parameter] {
   if (where === 'path') {
     const owner = ownerOf(path, name);
-    const words = `The \`id\` of the ${owner.toLowerCase()}.`;
-    const { examples: _, ...type } = schema;
+    const words = `The \`id\` of the ${owner.toLowerCase()}${isInteger(schema) ? '' : ', or its number such as `INC-17`'}.`;
+    const { examples: _, ...type } = integerOf(schema);
     const described = { ...type, description, examples: [exampleIdOf(owner)] };
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
   }
-  if (name === 'page' || name === 'perPage') {
-    return [capitalised(name), { name, in: where, required: false, description, schema }];
+  if (schema.type !== 'array') {
+    const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
+    return [key + capitalised(name), { name, in: where, required: false, description, schema }];
   }
   const words = `Only those with one of these values of \`${name}\`. Repeat it, or separate the values by commas.`;
   const filter = { name, in: where, required: false, description: words, style: 'form', explode: true, schema };
@@ -43,7 +45,16 @@ function named(
 }
 
 /** The resources that a path may name. */
-const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, Webhook };
+const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, User, Webhook };
+
+/** An id stays an integer for those whose client is made from the document; what else may stand there is said in words. */
+function integerOf(schema: Schema): Schema {
+  return (schema.anyOf as Schema[] | undefined)?.find(isInteger) ?? schema;
+}
+
+function isInteger({ type }: Schema): boolean {
+  return type === 'integer';
+}
 
 function exampleIdOf(owner: string): number {
   const resource = owners[owner];

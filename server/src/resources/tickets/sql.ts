@@ -1,9 +1,10 @@
-import type { EventType, Ticket } from '@itsm-api/contract';
+import type { EventType, Ticket, TicketReference } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../database/generated/client.ts';
 import { guardOf, lockOf } from '../../database/lock.ts';
 import { type Statement, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { codeOf } from '../../error-code.ts';
+import { conditionOf } from './reference.ts';
 import { askWhetherWanted, DIVISION_BY_ZERO, failIfWanted, isWanted } from '../../webhooks/emit.ts';
 
 /*
@@ -49,25 +50,27 @@ export const columns = `${ownColumns},
   ARRAY(SELECT w.user_id FROM ticket_watchers w WHERE w.tenant_id = t.tenant_id AND w.ticket_id = t.id
     ORDER BY w.user_id) AS "watcherUserIds"`;
 
-const selectOne = `SELECT (SELECT to_json(ticket) FROM (
-  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2) AS ticket) AS ticket`;
+function selectOne(db: TenantClient, reference: TicketReference): Statement {
+  const { text, values } = conditionOf(db, reference);
+  return {
+    text: `SELECT (SELECT to_json(ticket) FROM (SELECT ${columns} FROM tickets t WHERE ${text}) AS ticket) AS ticket`,
+    values,
+  };
+}
 
 /**
  * Locks a ticket until the end of the transaction and reads it: what is read in a statement of its own, after the lock,
  * is what will be changed. Resolves to undefined when the tenant has no such ticket.
  */
 export async function lockTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
-  const [, rows = []] = await selectTogether(db, [
-    lockOf(db, 'tickets', id),
-    { text: selectOne, values: [db.$tenantId, id] },
-  ]);
+  const [, rows = []] = await selectTogether(db, [lockOf(db, 'tickets', id), selectOne(db, id)]);
   const [row] = rows as { ticket: TicketRow | null }[];
   return row?.ticket ?? undefined;
 }
 
-/** One ticket of the tenant. */
-export async function selectTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
-  const [row] = await selectRows<{ ticket: TicketRow | null }>(db, { text: selectOne, values: [db.$tenantId, id] });
+/** One ticket of the tenant, by its id or its number. */
+export async function selectTicket(db: TenantClient, reference: TicketReference): Promise<TicketRow | undefined> {
+  const [row] = await selectRows<{ ticket: TicketRow | null }>(db, selectOne(db, reference));
   return row?.ticket ?? undefined;
 }
 
