@@ -8,6 +8,7 @@ import {
   NotFoundError,
   RateLimitError,
   type Ticket,
+  type TicketQuery,
   ValidationError,
 } from '@itsm-api/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -29,7 +30,7 @@ beforeEach(async () => {
   client = new ItsmClient({ baseUrl, apiKey: workspace.key });
 });
 
-describe('the sixteen operations', () => {
+describe('the operations', () => {
   it('pings without a key', async () => {
     expect(await new ItsmClient({ baseUrl: `${baseUrl}/` }).ping.get()).toEqual({ status: 'ok', version: 'v1' });
   });
@@ -43,6 +44,32 @@ describe('the sixteen operations', () => {
     const page = await client.tickets.list({ status: ['OPEN', 'IN_PROGRESS'], assigneeId: undefined, perPage: 5 });
     expect(page).toMatchObject({ data: [{ id: created.id }], meta: { page: 1, perPage: 5, totalCount: 1 } });
     expect(await client.tickets.list({ status: 'CLOSED' })).toMatchObject({ data: [], hasNext: false });
+  });
+
+  it('finds tickets by their number, and by what is not asked for often', async () => {
+    const [first, second] = [await client.tickets.create(ticket), await client.tickets.create(ticket)];
+    expect(await client.tickets.get('INC-1')).toEqual(first);
+    expect(await client.tickets.update('INC-2', { assigneeId: second.requesterId })).toMatchObject({ id: second.id });
+    const idsOf = async (query: TicketQuery) => (await client.tickets.list(query)).data.map(({ id }) => id);
+    expect(await idsOf({ assigneeId: 'me' })).toEqual([second.id]);
+    expect(await idsOf({ assigneeId: ['none', second.requesterId], sort: 'id' })).toEqual([first.id, second.id]);
+    expect(await idsOf({ q: 'INC-1' })).toEqual([first.id]);
+    await expect((async () => client.tickets.get('../users' as never))()).rejects.toThrow(TypeError);
+  });
+
+  it('tells whose key it is', async () => {
+    expect(await client.me.get()).toMatchObject({ key: { name: 'test' }, user: { role: 'ADMIN' } });
+  });
+
+  it('reads one row of each kind', async () => {
+    const made = await client.assets.create({ name: 'Laptop', assetTag: 'LT-1', type: 'LAPTOP' });
+    expect(await client.assets.get(made.id)).toEqual(made);
+    const task = await workspace.createTask();
+    expect(await client.tasks.get(task.id)).toEqual(task);
+    const user = await workspace.createUser();
+    expect(await client.users.get(user.id)).toEqual(user);
+    const subscription = await workspace.createWebhook();
+    expect(await client.webhooks.get(subscription.id)).toEqual(subscription);
   });
 
   it('lists and updates assets', async () => {

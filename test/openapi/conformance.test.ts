@@ -169,6 +169,7 @@ describe('requests made from the document', () => {
       tickets: async () => tickets,
       assets: () => idsOf(() => workspace.createAsset()),
       projects: async () => [project.id],
+      users: async () => users,
       tasks: () => idsOf(() => workspace.createTask({}, project)),
       webhooks: () => idsOf(() => workspace.createWebhook()),
     };
@@ -176,8 +177,10 @@ describe('requests made from the document', () => {
     return {
       id: named,
       taskId: named,
+      requesterId: users,
       assigneeId: users,
       assignedToId: users,
+      watcherUserId: users,
       watcherUserIds: users,
       parentId: tickets,
     };
