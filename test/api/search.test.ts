@@ -65,7 +65,7 @@ describe('q on tickets', () => {
     ['vpn | toner', ''],
     ["'vpn':*", 'Printer | VPN drops'],
     ['vpn <-> drops', 'VPN drops'],
-    ['vpn:A', ''],
+    ['vpn:A', 'VPN drops'],
     ['%vpn_', 'Printer | VPN drops'],
     ['\\vpn\\', 'Printer | VPN drops'],
     ["'; DROP TABLE texts; --", ''],
@@ -112,8 +112,9 @@ describe('q on tickets', () => {
     const long = `zzz${'y'.repeat(60_000)}`;
     await workspace.createTicket({ title: 'Many words', description: words });
     await workspace.createTicket({ title: 'A long word', description: long });
-    expect(await titles('w7ps')).toBe('Many words');
-    expect(await titles('w0 w7ps')).toBe('Many words');
+    const last = `w${(9999).toString(36)}`;
+    expect(await titles(last)).toBe('Many words');
+    expect(await titles(`w0 ${last}`)).toBe('Many words');
     expect(await titles(long.slice(0, 200))).toBe('');
     await workspace.createTicket({ title: 'A longer word', description: `qqq${'y'.repeat(300)}` });
     expect(await titles(`qqq${'y'.repeat(150)}`)).toBe('A longer word');

@@ -29,7 +29,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON "texts" TO "itsm_system";
 -- Words are runs of letters and digits. PostgreSQL's parser would make one word of an address of e-mail, a host, a path
 -- or a version, and several of what a hyphen joins: it is not shown what makes it do so.
 CREATE FUNCTION "text_words"("given" text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE
-  RETURN to_tsvector('pg_catalog.simple', translate("given", '-./@<&+', '       '));
+  RETURN to_tsvector('pg_catalog.simple', translate("given", '-./@<&+_', '        '));
 
 -- What stands before each word: whose it is, and where. A word is looked for in one place at a time, so that what others
 -- have costs nothing, and what is common is found where it is newest. Places of tickets are 32,768 of a tenant's each.
