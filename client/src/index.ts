@@ -14,6 +14,7 @@ export {
   isItsmError,
   NotFoundError,
   PayloadTooLargeError,
+  QueryTooBroadError,
   RateLimitError,
   TimeoutError,
   UnexpectedAnswerError,
