@@ -129,7 +129,11 @@ function methodOf(operation: Operation, types: Types): string {
   const { name, route, row, list, params, body } = operation;
   const rowType = types.print(row, 'answer');
   types.ofMethods.add(rowType);
-  const parameters = params.map(([param, schema]) => `${param}: ${types.print(schema, 'request')}`);
+  const parameters = params.map(([param, schema]) => {
+    const type = types.print(schema, 'request');
+    for (const name of type.split(' | ')) if (types.declarations.has(name)) types.ofMethods.add(name);
+    return `${param}: ${type}`;
+  });
   if (list) {
     const description = `The page and the filters of \`${operation.resource}.list\`.`;
     types.declare(`${rowType}Query`, route.query, { side: 'request', description });

@@ -1,5 +1,17 @@
 import * as z from 'zod';
-import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch, search } from './endpoint.ts';
+import {
+  endpoints,
+  filter,
+  IdParam,
+  idFilter,
+  item,
+  list,
+  listQuery,
+  meta,
+  NoQuery,
+  patch,
+  search,
+} from './endpoint.ts';
 import {
   answered,
   CalendarDate,

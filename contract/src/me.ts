@@ -4,15 +4,17 @@ import { Id, Timestamp } from './fields.ts';
 import { Scope } from './scopes.ts';
 import { User } from './users.ts';
 
-const CurrentKey = z.object({
-  id: Id,
-  name: z.string(),
-  lastFour: z.string().meta({ description: 'The last four characters of the key; the rest is not kept.' }),
-  scopes: z.array(Scope).meta({ description: 'What the key may do.' }),
-  createdAt: Timestamp,
-  expiresAt: Timestamp.nullable().meta({ description: 'Null where it does not expire.' }),
-  lastUsedAt: Timestamp.nullable().meta({ description: 'To the minute; null where it was not used before.' }),
-});
+const Key = z
+  .object({
+    id: Id,
+    name: z.string(),
+    lastFour: z.string().meta({ description: 'The last four characters of the key; the rest is not kept.' }),
+    scopes: z.array(Scope).meta({ description: 'What the key may do.' }),
+    createdAt: Timestamp,
+    expiresAt: Timestamp.nullable().meta({ description: 'Null where it does not expire.' }),
+    lastUsedAt: Timestamp.nullable().meta({ description: 'To the minute; null where it was not used before.' }),
+  })
+  .meta({ id: 'Key', description: 'A key without its secret.' });
 
 const Limit = z
   .object({
@@ -27,14 +29,15 @@ export type Limit = z.output<typeof Limit>;
 
 export const Identity = z
   .object({
-    key: CurrentKey,
+    key: Key,
     user: User,
-    workspace: z.object({ name: z.string() }),
+    workspace: z.object({ name: z.string() }).meta({ id: 'Workspace', description: 'Whose rows the key sees.' }),
     limits: z.array(Limit),
   })
   .meta({
     id: 'Identity',
-    description: 'The key of the request, without its secret: whose it is, what it may do, and what is left of its limits.',
+    description:
+      'The key of the request, without its secret: whose it is, what it may do, and what is left of its limits.',
     example: {
       key: {
         id: 17,

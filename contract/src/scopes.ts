@@ -15,4 +15,6 @@ export const scopes = {
 
 export type Scope = keyof typeof scopes;
 
-export const Scope = z.enum(Object.keys(scopes) as [Scope, ...Scope[]]);
+export const Scope = z
+  .enum(Object.keys(scopes) as [Scope, ...Scope[]])
+  .meta({ id: 'Scope', description: 'What a key may be allowed to do.' });

@@ -49,7 +49,7 @@ export const ticketNumberPrefixes = {
 
 const TicketNumber = z
   .templateLiteral([z.enum(ticketNumberPrefixes), '-', z.int()])
-  .refine((number) => /-[1-9]\d{0,14}$/.test(number))
+  .refine((number) => /^[A-Z]{3}-[1-9]\d{0,14}$/.test(number), { abort: true })
   .meta({ id: 'TicketNumber', description: 'A ticket number as it is given out.', example: 'INC-17' });
 export type TicketNumber = z.output<typeof TicketNumber>;
 
@@ -67,7 +67,6 @@ export type TicketReference = z.output<typeof TicketReference>;
 
 /** `:id` of a path below `/tickets`. */
 export const TicketIdParam = z.object({ id: TicketReference });
-
 
 const ticketNumberDescription = Object.values(ticketNumberPrefixes)
   .map((prefix) => `${prefix}-`)
@@ -92,7 +91,9 @@ export const Ticket = z
     priority: Priority,
     category: TicketCategory.nullable(),
     categoryConfigId: answered(CategoryConfigId).nullable(),
-    requesterId: Id.meta({ description: 'Whose ticket it is: the user who created the key, unless another was named.' }),
+    requesterId: Id.meta({
+      description: 'Whose ticket it is: the user who created the key, unless another was named.',
+    }),
     assigneeId: Id.nullable(),
     watcherUserIds: WatcherUserIds,
     parentId: Id.nullable(),
@@ -182,12 +183,10 @@ export const TicketPatch = patch({
 });
 export type TicketPatch = z.output<typeof TicketPatch>;
 
-const TicketAssignee = z
-  .union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, me or none' })
-  .meta({
-    id: 'TicketAssignee',
-    description: 'A user by id; `me` is the user who created the key, and `none` stands for nobody.',
-  });
+const TicketAssignee = z.union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, me or none' }).meta({
+  id: 'TicketAssignee',
+  description: 'A user by id; `me` is the user who created the key, and `none` stands for nobody.',
+});
 
 export const TicketQuery = listQuery({
   status: filter(TicketStatus),
@@ -213,7 +212,8 @@ export const tickets = endpoints({
     method: 'GET',
     path: '/tickets',
     summary: 'List tickets',
-    description: 'Newest first, unless `sort` says otherwise. Filters combine with AND; the values of one filter with OR.',
+    description:
+      'Newest first, unless `sort` says otherwise. Filters combine with AND; the values of one filter with OR.',
     metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
     query: TicketQuery,
     responses: { 200: list(Ticket) },

@@ -348,7 +348,12 @@ describe('POST /assets and GET /assets/:id', () => {
   const post = (fields: object) => workspace.call('POST', '/assets', { name: 'Server', type: 'SERVER', ...fields });
 
   it('makes an asset and answers it', async () => {
-    const fields = { assetTag: 'SV-POST', purchaseCost: '7.5', customFields: { rack: 4 }, assignedToId: workspace.userId };
+    const fields = {
+      assetTag: 'SV-POST',
+      purchaseCost: '7.5',
+      customFields: { rack: 4 },
+      assignedToId: workspace.userId,
+    };
     const answer = await post(fields);
     expect(answer.status, answer.text).toBe(201);
     expect(answer.body.data).toMatchObject({ ...fields, purchaseCost: '7.50', status: 'IN_USE', notes: null });

@@ -29,7 +29,10 @@ describe('q on tickets', () => {
   beforeAll(async () => {
     first = await workspace.createTicket({ title: 'VPN drops', description: 'At the office in Köln, at 10.1.2.3' });
     await workspace.createTicket({ title: 'Printer', description: "It doesn't print; vpn is fine", priority: 'HIGH' });
-    await workspace.createTicket({ title: 'E-mail', description: 'ada.okafor@example.com gets <b>nothing</b> since v2.7' });
+    await workspace.createTicket({
+      title: 'E-mail',
+      description: 'ada.okafor@example.com gets <b>nothing</b> since v2.7',
+    });
     await workspace.createTicket({ title: 'Follow-up', description: `See ${first.ticketNumber}, please` });
     await stranger.createTicket({ title: 'VPN of strangers', description: 'printer' });
   });

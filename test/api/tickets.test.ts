@@ -439,7 +439,10 @@ describe('GET /tickets by what the totals do not tell', () => {
     expect(all.meta).toEqual({ page: 1, perPage: 100, totalCount: all.data.length });
     expect((await list('sort=id')).data).toEqual(all.data.toReversed());
     for (const [i, ticket] of all.data.entries()) {
-      expect(await list(`perPage=1&page=${i + 1}`)).toMatchObject({ data: [ticket], meta: { totalCount: all.data.length } });
+      expect(await list(`perPage=1&page=${i + 1}`)).toMatchObject({
+        data: [ticket],
+        meta: { totalCount: all.data.length },
+      });
     }
     expect((await list(`page=2`)).data).toEqual([]);
   });
@@ -466,13 +469,15 @@ describe('GET /tickets by what the totals do not tell', () => {
       api.owner.pool.query(`INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, category,
           requester_id, updated_at) SELECT ${tenantId}, i, i, 'CHANGE', 'x', 'x', 'EMAIL', ${userId}, now()
         FROM generate_series(${from}, ${to}) AS i ORDER BY i`);
-    await api.owner.pool.query(`INSERT INTO ticket_sequences (tenant_id, total, change) VALUES (${tenantId}, 100001, 100001)`);
-    for (let from = 1; from < 100_000; from += 25_000) await load(from, from + 24_999);
+    await api.owner.pool.query(
+      `INSERT INTO ticket_sequences (tenant_id, total, change) VALUES (${tenantId}, 100001, 100001)`,
+    );
+    for (let from = 1; from < 100_000; from += 5000) await load(from, from + 4999);
     const meta = async (query: string) => (await many.call('GET', `/tickets?${query}`)).body.meta;
     expect(await meta('assigneeId=none')).toEqual({ page: 1, perPage: 20, totalCount: 100_000 });
     await load(100_001, 100_001);
     expect(await meta('assigneeId=none')).toMatchObject({ totalCount: 100_000, totalCountCapped: true });
-    expect(await meta('requesterId=' + userId)).toMatchObject({ totalCount: 100_000, totalCountCapped: true });
+    expect(await meta(`requesterId=${userId}`)).toMatchObject({ totalCount: 100_000, totalCountCapped: true });
     expect(await meta('')).toEqual({ page: 1, perPage: 20, totalCount: 100_001 });
     const page = async (query: string) => {
       const { data } = (await many.call('GET', `/tickets?assigneeId=none&perPage=100&${query}`)).body;
@@ -481,7 +486,7 @@ describe('GET /tickets by what the totals do not tell', () => {
     expect(await page('page=1000')).toEqual([100, 'CHG-101']);
     expect(await page('page=1000&sort=id')).toEqual([100, 'CHG-99901']);
     expect(await page('page=1001')).toEqual([0, undefined]);
-  }, 120_000);
+  }, 300_000);
 });
 
 describe('GET /tickets, oldest first', () => {
@@ -501,7 +506,9 @@ describe('GET /tickets, oldest first', () => {
     expect((await list('')).data.map(({ title }: Ticket) => title).join(' ')).toBe(titles);
     const pages = await Promise.all([1, 2, 3, 4].map((page) => list(`perPage=2&page=${page}`)));
     expect(pages.flatMap(({ data }) => data.map(({ title }: Ticket) => title)).join(' ')).toBe(titles);
-    expect(new Set(pages.map(({ meta }) => meta.totalCount))).toEqual(new Set([titles.length === 0 ? 0 : titles.split(' ').length]));
+    expect(new Set(pages.map(({ meta }) => meta.totalCount))).toEqual(
+      new Set([titles.length === 0 ? 0 : titles.split(' ').length]),
+    );
   });
 });
 
@@ -517,17 +524,20 @@ describe('a ticket named by its number', () => {
     expect((await owner.call('GET', `/tickets/${made.id}`)).body.data.title).toBe('Changed');
   });
 
-  it.each(['INC-999', 'PRB-1', 'INC-2147483648', 'INC-999999999999999'])('is 404 where there is no %s', async (number) => {
-    const owner = await createWorkspace(api);
-    await owner.createTicket();
-    for (const answer of [
-      await owner.call('GET', `/tickets/${number}`),
-      await owner.call('PATCH', `/tickets/${number}`, { title: 'x' }),
-    ]) {
-      expect(answer.status, answer.text).toBe(404);
-      expect(errorOf(answer).message).toBe('There is no such ticket in this workspace.');
-    }
-  });
+  it.each(['INC-999', 'PRB-1', 'INC-2147483648', 'INC-999999999999999'])(
+    'is 404 where there is no %s',
+    async (number) => {
+      const owner = await createWorkspace(api);
+      await owner.createTicket();
+      for (const answer of [
+        await owner.call('GET', `/tickets/${number}`),
+        await owner.call('PATCH', `/tickets/${number}`, { title: 'x' }),
+      ]) {
+        expect(answer.status, answer.text).toBe(404);
+        expect(errorOf(answer).message).toBe('There is no such ticket in this workspace.');
+      }
+    },
+  );
 
   it("is not another workspace's", async () => {
     const [owner, other] = [await createWorkspace(api), await createWorkspace(api)];
@@ -535,14 +545,24 @@ describe('a ticket named by its number', () => {
     expect((await owner.call('GET', '/tickets/INC-1')).status).toBe(404);
   });
 
-  it.each(['inc-1', 'INC1', 'INC-', 'INC-0', 'INC-01', 'INC--1', 'INC-1.5', 'INC-1e3', 'ABC-1', 'XINC-1', 'INC-1x', '-1'])(
-    'is 400 for %s',
-    async (text) => {
-      const answer = await workspace.call('GET', `/tickets/${text}`);
-      expect(answer.status, answer.text).toBe(400);
-      expect(errorOf(answer).message).toBe('id must be a positive integer or a ticket number such as INC-17');
-    },
-  );
+  it.each([
+    'inc-1',
+    'INC1',
+    'INC-',
+    'INC-0',
+    'INC-01',
+    'INC--1',
+    'INC-1.5',
+    'INC-1e3',
+    'ABC-1',
+    'XINC-1',
+    'INC-1x',
+    '-1',
+  ])('is 400 for %s', async (text) => {
+    const answer = await workspace.call('GET', `/tickets/${text}`);
+    expect(answer.status, answer.text).toBe(400);
+    expect(errorOf(answer).message).toBe('id must be a positive integer or a ticket number such as INC-17');
+  });
 });
 
 describe('POST /tickets with requesterId', () => {

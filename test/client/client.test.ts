@@ -248,7 +248,7 @@ describe('errors', () => {
 
   it('refuse ids that would lead elsewhere, before anything is sent', async () => {
     for (const id of ['..', '', '1/../2', '1?x=1', Number.NaN, -1]) {
-      await expect(client.tickets.get(id)).rejects.toThrow('id in /tickets/:id must be a positive integer.');
+      await expect(client.tickets.get(id as number)).rejects.toThrow('id in /tickets/:id must be a positive integer.');
     }
   });
 });

@@ -75,10 +75,7 @@ holds<{
   ticketQuery: Equal<client.TicketQuery, Query<Api['tickets']['list']>>;
   ticketList: Equal<Arguments<Tickets['list']>, [query?: client.TicketQuery]>;
   ticketGet: Equal<Arguments<Tickets['get']>, [Path<Api['tickets']['get']>['id']]>;
-  ticketReference: Equal<
-    Path<Api['tickets']['get']>['id'],
-    number | `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`
-  >;
+  ticketReference: Equal<Path<Api['tickets']['get']>['id'], number | `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`>;
   ticketCreate: Equal<Arguments<Tickets['create']>, [client.NewTicket]>;
   newTicket: Equal<client.NewTicket, Body<Api['tickets']['create']>>;
   ticketUpdate: Equal<Arguments<Tickets['update']>, [Path<Api['tickets']['update']>['id'], client.TicketPatch]>;

@@ -41,7 +41,7 @@ describe('is broken by', () => {
       (d) => delete d.components.securitySchemes.apiKey,
       'security scheme apiKey is removed',
     ],
-    ['a removed parameter', (d) => d.paths[tickets].get.parameters.pop(), 'parameter query category is removed'],
+    ['a removed parameter', (d) => d.paths[tickets].get.parameters.pop(), 'parameter query sort is removed'],
     [
       'a new required parameter',
       (d) => d.paths[tickets].get.parameters.push({ name: 'x', in: 'query', required: true, schema: {} }),

@@ -115,7 +115,17 @@ async function filtersOf({ query }: Endpoint, path: string): Promise<[name: stri
 }
 
 /** What is no filter on a column, and what only tickets have, whose totals don't tell it. */
-const others = ['page', 'perPage', 'sort', 'q', 'requesterId', 'parentId', 'watcherUserId', 'createdSince', 'createdBefore'];
+const others = [
+  'page',
+  'perPage',
+  'sort',
+  'q',
+  'requesterId',
+  'parentId',
+  'watcherUserId',
+  'createdSince',
+  'createdBefore',
+];
 
 const columnOf = (filter: string) => filter.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

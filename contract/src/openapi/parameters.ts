@@ -37,7 +37,10 @@ function named(
   }
   if (schema.type !== 'array') {
     const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
-    return [key + capitalised(name), { name, in: where, required: false, description, schema }];
+    // The reference would send an example without being asked to.
+    const { examples, ...asked } = schema;
+    const shown = key === '' ? { ...asked, examples } : asked;
+    return [key + capitalised(name), { name, in: where, required: false, description, schema: shown }];
   }
   const words = `Only those with one of these values of \`${name}\`. Repeat it, or separate the values by commas.`;
   const filter = { name, in: where, required: false, description: words, style: 'form', explode: true, schema };

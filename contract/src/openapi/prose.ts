@@ -93,7 +93,11 @@ export function describeOperation(resource: string, route: Endpoint, fields: rea
   const paragraphs = [
     route.description,
     route.method === 'PATCH' && fields.includes('status') ? describeMoves(transitions[resource]) : undefined,
-    scope === null ? undefined : scope === 'any' ? 'Any valid key will do.' : `Needs the scope ${describeScope(scope)}.`,
+    scope === null
+      ? undefined
+      : scope === 'any'
+        ? 'Any valid key will do.'
+        : `Needs the scope ${describeScope(scope)}.`,
   ];
   return paragraphs.filter((each) => each !== undefined).join('\n\n');
 }

@@ -14,10 +14,6 @@ CREATE TABLE "texts" (
 
 -- What follows is written by hand: searching by words (docs/decisions/search.md).
 
--- Each word stands behind the name of its place, a hundred times over in a row: it is compressed to a third.
-ALTER TABLE "texts" ALTER COLUMN "document" SET STORAGE MAIN;
-ALTER TABLE "texts" SET (toast_tuple_target = 256);
-
 ALTER TABLE "texts" ENABLE ROW LEVEL SECURITY;
 CREATE POLICY "request" ON "texts" TO "itsm_request"
   USING ("tenant_id" = (SELECT nullif(current_setting('itsm.tenant_id', true), '')::bigint))

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { groups, type Limit } from '@itsm-api/contract';
 import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit';
+import { groups, type Limit } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import type { RateLimitStore, Taken, Window } from './rate-limit-store.ts';

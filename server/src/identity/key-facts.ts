@@ -2,7 +2,6 @@ import { type Identity, Scope } from '@itsm-api/contract';
 import type { Pool } from '../database/pool.ts';
 import { statementName } from '../database/statement-name.ts';
 import { presentTimestamp } from '../present.ts';
-import type { KeyIdentity } from './key-lookup.ts';
 
 /** What may be told of a key to whoever holds it, and its workspace. */
 export type KeyFacts = Pick<Identity, 'key' | 'workspace'>;
@@ -28,7 +27,7 @@ const byId = `
  */
 export async function readKeyFacts(
   pool: Pool,
-  { tenantId, keyId }: Pick<KeyIdentity, 'tenantId' | 'keyId'>,
+  { tenantId, keyId }: { tenantId: bigint; keyId: bigint },
 ): Promise<KeyFacts> {
   const values = [String(tenantId), String(keyId)];
   const { rows }: { rows: KeyRow[] } = await pool.query({ name: statementName(byId), text: byId, values });

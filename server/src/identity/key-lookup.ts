@@ -3,8 +3,8 @@ import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
 import { statementName } from '../database/statement-name.ts';
 import { type TenantClient, tenantClient } from '../database/tenant-client.ts';
-import { hashKey, isKey } from './key-format.ts';
 import { type KeyFacts, readKeyFacts } from './key-facts.ts';
+import { hashKey, isKey } from './key-format.ts';
 import { createLookupQueue } from './lookup-queue.ts';
 
 /** Who a valid key speaks for, and what it may do. */

@@ -1,6 +1,6 @@
 import type { PageMeta, PageQuery } from '@itsm-api/contract';
 import type { TenantClient } from '../database/tenant-client.ts';
-import { findIds, type SearchWhere, type Searched } from './search.ts';
+import { findIds, type Searched, type SearchWhere } from './search.ts';
 
 /** A page of rows as the list envelope wants it. */
 export interface Page<Row> {

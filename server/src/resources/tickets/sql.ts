@@ -4,8 +4,8 @@ import { guardOf, lockOf } from '../../database/lock.ts';
 import { type Statement, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { codeOf } from '../../error-code.ts';
-import { conditionOf } from './reference.ts';
 import { askWhetherWanted, DIVISION_BY_ZERO, failIfWanted, isWanted } from '../../webhooks/emit.ts';
+import { conditionOf } from './reference.ts';
 
 /*
  * Tickets in SQL. Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
