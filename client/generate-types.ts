@@ -74,6 +74,8 @@ export class Types {
         return `Record<string, ${print(def.valueType)}>`;
       case 'union':
         return union(def.options.map(print));
+      case 'template_literal':
+        return `\`${def.parts.map((part) => (isSchema(part) ? `\${${print(part)}}` : String(part))).join('')}\``;
       case 'pipe':
         return side === 'request' ? this.#fromText(def.out as z.ZodType) : print(def.out);
       case 'object':
@@ -94,6 +96,8 @@ export class Types {
       return union([element, `readonly ${arrayOf(element)}`]);
     }
     if (schema instanceof z.ZodBoolean) return "boolean | 'true' | 'false'";
+    // Words beside the number leave no room for other text.
+    if (schema instanceof z.ZodUnion) return this.print(schema, 'request');
     return union([this.print(schema, 'request'), 'string']);
   }
 
@@ -124,6 +128,11 @@ export function unwrap(schema: z.ZodType): z.ZodType {
 function isNamed(schema: z.ZodType): boolean {
   const inner = unwrap(schema).meta();
   return inner?.id !== undefined && (schema.meta() ?? inner).description === inner.description;
+}
+
+/** A part of a template that stands for several texts. */
+function isSchema(part: unknown): part is z.core.$ZodType {
+  return typeof part === 'object' && part !== null;
 }
 
 function enumOf(schema: z.ZodEnum): string {

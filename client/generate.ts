@@ -134,7 +134,11 @@ function methodOf(operation: Operation, types: Types): string {
   const { name, route, row, list, several, params, body } = operation;
   const rowType = types.print(row, 'answer');
   types.ofMethods.add(rowType);
-  const parameters = params.map(([param, schema]) => `${param}: ${types.print(schema, 'request')}`);
+  const parameters = params.map(([param, schema]) => {
+    const type = types.print(schema, 'request');
+    for (const name of type.split(' | ')) if (types.declarations.has(name)) types.ofMethods.add(name);
+    return `${param}: ${type}`;
+  });
   if (list) {
     const description = `The page and the filters of \`${operation.resource}.list\`.`;
     types.declare(`${rowType}Query`, route.query, { side: 'request', description });
@@ -151,7 +155,7 @@ function methodOf(operation: Operation, types: Types): string {
   const lines = [
     `${route.summary}.`,
     ...(route.description === undefined ? [] : ['', route.description]),
-    ...(scope === null ? [] : ['', `Needs the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.`]),
+    ...(scope === null || scope === 'any' ? [] : ['', `Needs the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.`]),
     '',
     '@example',
     ...exampleOf(operation, rowType).split('\n'),
@@ -193,7 +197,7 @@ function routeTable(resources: Resource[]): string {
       const entry = {
         method: route.method,
         path: route.path.slice(pathPrefix.length),
-        ...(scope !== null && { scope }),
+        ...(scope !== null && scope !== 'any' && { scope }),
         ...(list && { takes: 'query' }),
         ...(body !== undefined && { takes: 'body' }),
       };

@@ -19,11 +19,16 @@ interface Statement {
   AlterTableStmt?: { relation: Relation; cmds: { AlterTableCmd: Command }[] };
   AlterEnumStmt?: { newVal?: string };
   AlterObjectSchemaStmt?: { objectType: string; relation?: Relation };
+  CreateFunctionStmt?: { funcname: Name[] };
   CreateStmt?: { relation: Relation };
   DoStmt?: { args: { DefElem: { defname: string; arg?: { String?: { sval: string } } } }[] };
   DropStmt?: { removeType: string };
-  GrantStmt?: { is_grant?: boolean };
+  GrantStmt?: { is_grant?: boolean; objects?: { ObjectWithArgs?: { objname: Name[] } }[] };
   RenameStmt?: { renameType: string; relation?: Relation; subname?: string; newname: string };
+}
+
+interface Name {
+  String: { sval: string };
 }
 
 interface Relation {
@@ -61,8 +66,12 @@ export async function faultsOf(name: string, script: string, releases: string[])
   // The parser refuses what is empty.
   const { stmts = [] } = await parse(`${script};`);
   const statements = stmts.map(({ stmt }) => stmt as Statement);
-  // Nobody knows the tables that the migration itself makes.
-  const own = new Set(statements.flatMap(({ CreateStmt }) => CreateStmt?.relation.relname ?? []));
+  // Nobody knows the tables and functions that the migration itself makes.
+  const own = new Set(
+    statements.flatMap(({ CreateStmt, CreateFunctionStmt }) => {
+      return CreateStmt?.relation.relname ?? nameOf(CreateFunctionStmt?.funcname) ?? [];
+    }),
+  );
   const faults = statements.flatMap((statement) => breaksIn(statement, own));
   if (faults.length === 0) return [];
   const since = marker.exec(script)?.[1];
@@ -91,7 +100,10 @@ function breaksIn(statement: Statement, own: Set<string>): string[] {
     return [`moves a ${wordOf(AlterObjectSchemaStmt.objectType)} to another schema`];
   }
   if (AlterEnumStmt !== undefined) return [`gives an enum the value ${AlterEnumStmt.newVal}, which it can't read`];
-  if (GrantStmt !== undefined && GrantStmt.is_grant !== true) return ['takes a right away'];
+  if (GrantStmt !== undefined && GrantStmt.is_grant !== true) {
+    const from = (GrantStmt.objects ?? []).map(({ ObjectWithArgs }) => nameOf(ObjectWithArgs?.objname) ?? '');
+    return from.every((name) => own.has(name)) ? [] : ['takes a right away'];
+  }
   const body = DoStmt?.args.find(({ DefElem }) => DefElem.defname === 'as')?.DefElem.arg?.String?.sval ?? '';
   const found = hidden.exec(body)?.[0];
   return found === undefined ? [] : [`has ${found.toUpperCase()} in a DO block`];
@@ -124,6 +136,11 @@ function isRequired({ typeName, constraints = [] }: Column): boolean {
     types.some((type) => ['CONSTR_DEFAULT', 'CONSTR_IDENTITY', 'CONSTR_GENERATED'].includes(type)) ||
     typeName.names.some(({ String: { sval } }) => /serial\d?$/.test(sval));
   return !isFilled && types.some((type) => ['CONSTR_NOTNULL', 'CONSTR_PRIMARY'].includes(type));
+}
+
+/** The last part of a name, without its schema. */
+function nameOf(name: Name[] | undefined): string | undefined {
+  return name?.at(-1)?.String.sval;
 }
 
 function isNamed(type: string): boolean {

@@ -22,6 +22,7 @@ interface Route {
  */
 export class ItsmClient implements generated.Resources {
   readonly ping: generated.Ping;
+  readonly me: generated.Me;
   readonly tickets: generated.Tickets;
   readonly assets: generated.Assets;
   readonly projects: generated.Projects;
@@ -33,6 +34,7 @@ export class ItsmClient implements generated.Resources {
   constructor(options: ClientOptions) {
     const send = createSend(options);
     this.ping = resource(send, routes.ping);
+    this.me = resource(send, routes.me);
     this.tickets = resource(send, routes.tickets);
     this.assets = resource(send, routes.assets);
     this.projects = resource(send, routes.projects);
@@ -72,12 +74,12 @@ async function sendOne(send: Send, request: Parameters<Send>[0], ids: unknown[])
   return { ...response, data: response.data.data };
 }
 
-/** The path with its ids, which must be digits: `..` would lead to another endpoint. */
+/** The path with its ids, digits or a ticket's number: `..` would lead to another endpoint. */
 function fill(path: string, ids: unknown[]): string {
   let index = 0;
   return path.replace(/:(\w+)/g, (_, name: string) => {
     const id = String(ids[index++]);
-    if (!/^\d+$/.test(id)) throw new TypeError(`${name} in ${path} must be a positive integer.`);
+    if (!/^([A-Z]{3}-)?\d+$/.test(id)) throw new TypeError(`${name} in ${path} must be a positive integer.`);
     return id;
   });
 }

@@ -103,6 +103,14 @@ export class InvalidReferenceError extends ItsmError {
   }
 }
 
+/** The list takes too long to find; the message says how to narrow it. */
+export class QueryTooBroadError extends ItsmError {
+  declare readonly code: 'QUERY_TOO_BROAD';
+  static {
+    name(QueryTooBroadError, 'QueryTooBroadError');
+  }
+}
+
 /** The API key is missing, malformed, unknown, expired or revoked. */
 export class InvalidApiKeyError extends ItsmError {
   declare readonly code: 'INVALID_API_KEY';
@@ -208,6 +216,7 @@ const classes = {
   PAYLOAD_TOO_LARGE: PayloadTooLargeError,
   INVALID_TRANSITION: InvalidTransitionError,
   INVALID_REFERENCE: InvalidReferenceError,
+  QUERY_TOO_BROAD: QueryTooBroadError,
   INVALID_API_KEY: InvalidApiKeyError,
   INSUFFICIENT_SCOPE: InsufficientScopeError,
   NOT_FOUND: NotFoundError,

@@ -5,6 +5,8 @@ import type {
   Asset,
   AssetPatch,
   AssetQuery,
+  Identity,
+  NewAsset,
   NewTask,
   NewTicket,
   NewTicketAnswer,
@@ -19,6 +21,7 @@ import type {
   Ticket,
   TicketChangeAnswer,
   TicketChanges,
+  TicketNumber,
   TicketPatch,
   TicketQuery,
   User,
@@ -41,11 +44,23 @@ export interface Ping {
   get(options?: RequestOptions): ApiPromise<Pong>;
 }
 
+export interface Me {
+  /**
+   * Get the key of the request.
+   *
+   * Its user, its workspace, its scopes, and what is left of its limits.
+   *
+   * @example
+   * const identity = await client.me.get();
+   */
+  get(options?: RequestOptions): ApiPromise<Identity>;
+}
+
 export interface Tickets {
   /**
    * List tickets.
    *
-   * Newest first. Filters combine with AND; the values of one filter with OR.
+   * Newest first, unless `sort` says otherwise. Filters combine with AND; the values of one filter with OR.
    *
    * Needs the scope `tickets:read`: list and read tickets.
    *
@@ -62,7 +77,7 @@ export interface Tickets {
    * @example
    * const ticket = await client.tickets.get(1042);
    */
-  get(id: number | string, options?: RequestOptions): ApiPromise<Ticket>;
+  get(id: number | TicketNumber, options?: RequestOptions): ApiPromise<Ticket>;
 
   /**
    * Create a ticket.
@@ -95,7 +110,7 @@ export interface Tickets {
    * @example
    * const ticket = await client.tickets.update(1042, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
    */
-  update(id: number | string, body: TicketPatch, options?: RequestOptions): ApiPromise<Ticket>;
+  update(id: number | TicketNumber, body: TicketPatch, options?: RequestOptions): ApiPromise<Ticket>;
 
   /**
    * Create many tickets.
@@ -135,7 +150,7 @@ export interface Assets {
    *
    * Newest first. Filters combine with AND; the values of one filter with OR.
    *
-   * Needs the scope `assets:read`: list assets.
+   * Needs the scope `assets:read`: list and read assets.
    *
    * @example
    * for await (const asset of client.assets.list({ status: 'ON_ORDER' })) console.log(asset.id);
@@ -143,9 +158,37 @@ export interface Assets {
   list(query?: AssetQuery, options?: RequestOptions): ApiList<Asset>;
 
   /**
+   * Get an asset.
+   *
+   * Needs the scope `assets:read`: list and read assets.
+   *
+   * @example
+   * const asset = await client.assets.get(311);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<Asset>;
+
+  /**
+   * Create an asset.
+   *
+   * Emits `asset.created`.
+   *
+   * Needs the scope `assets:write`: create and update assets.
+   *
+   * @example
+   * const asset = await client.assets.create({
+   *   name: 'Laptop of the front desk',
+   *   assetTag: 'LT-0311',
+   *   serialNumber: 'PF3K9XZ1',
+   *   type: 'LAPTOP',
+   *   assignedToId: 7,
+   * });
+   */
+  create(body: NewAsset, options?: PostOptions): ApiPromise<Asset>;
+
+  /**
    * Update an asset.
    *
-   * Needs the scope `assets:write`: update assets.
+   * Needs the scope `assets:write`: create and update assets.
    *
    * @example
    * const asset = await client.assets.update(311, { assignedToId: 7 });
@@ -201,6 +244,16 @@ export interface Tasks {
   create(projectId: number | string, body: NewTask, options?: PostOptions): ApiPromise<Task>;
 
   /**
+   * Get a task.
+   *
+   * Needs the scope `projects:read`: list and read projects and their tasks.
+   *
+   * @example
+   * const task = await client.tasks.get(508);
+   */
+  get(taskId: number | string, options?: RequestOptions): ApiPromise<Task>;
+
+  /**
    * Update a task.
    *
    * Emits `task.updated` when something changes.
@@ -219,12 +272,22 @@ export interface Users {
    *
    * Newest first. Filters combine with AND; the values of one filter with OR.
    *
-   * Needs the scope `users:read`: list users.
+   * Needs the scope `users:read`: list and read users.
    *
    * @example
    * for await (const user of client.users.list({ role: 'ADMIN' })) console.log(user.id);
    */
   list(query?: UserQuery, options?: RequestOptions): ApiList<User>;
+
+  /**
+   * Get a user.
+   *
+   * Needs the scope `users:read`: list and read users.
+   *
+   * @example
+   * const user = await client.users.get(7);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<User>;
 }
 
 export interface Webhooks {
@@ -233,7 +296,7 @@ export interface Webhooks {
    *
    * Newest first.
    *
-   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
    * @example
    * for await (const webhook of client.webhooks.list()) console.log(webhook.id);
@@ -241,11 +304,23 @@ export interface Webhooks {
   list(query?: WebhookQuery, options?: RequestOptions): ApiList<Webhook>;
 
   /**
+   * Get a webhook subscription.
+   *
+   * One that was deactivated, too.
+   *
+   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const webhook = await client.webhooks.get(5);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<Webhook>;
+
+  /**
    * Register a webhook subscription.
    *
    * A workspace may have 100 active subscriptions.
    *
-   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
    * @example
    * const webhook = await client.webhooks.create({
@@ -261,7 +336,7 @@ export interface Webhooks {
    *
    * Answers the deactivated subscription, and again when repeated.
    *
-   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
    * @example
    * const webhook = await client.webhooks.delete(5);
@@ -272,6 +347,7 @@ export interface Webhooks {
 /** The resources of the API, each with its methods. */
 export interface Resources {
   readonly ping: Ping;
+  readonly me: Me;
   readonly tickets: Tickets;
   readonly assets: Assets;
   readonly projects: Projects;

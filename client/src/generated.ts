@@ -18,6 +18,81 @@ export interface Pong {
   version: 'v1';
 }
 
+/** What a key may be allowed to do. */
+export type Scope =
+  | 'tickets:read'
+  | 'tickets:write'
+  | 'assets:read'
+  | 'assets:write'
+  | 'projects:read'
+  | 'projects:write'
+  | 'users:read'
+  | 'kb:read'
+  | 'webhooks:manage';
+
+/** A key without its secret. */
+export interface Key {
+  /** A positive integer. */
+  id: number;
+  name: string;
+  /** The last four characters of the key; the rest is not kept. */
+  lastFour: string;
+  /** What the key may do. */
+  scopes: Open<Scope>[];
+  createdAt: string;
+  /** Null where it does not expire. */
+  expiresAt: string | null;
+  /** To the minute; null where it was not used before. */
+  lastUsedAt: string | null;
+}
+
+export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
+
+/** A person of the workspace. */
+export interface User {
+  /** A positive integer. */
+  id: number;
+  name: string;
+  /** In lower case, unique in the workspace. */
+  email: string;
+  role: Open<UserRole>;
+  active: boolean;
+  jobTitle: string | null;
+  department: string | null;
+  phone: string | null;
+  /** An IANA name such as Europe/Berlin. */
+  timeZone: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Whose rows the key sees. */
+export interface Workspace {
+  name: string;
+}
+
+/** A window of the rate limits, as it stands for the key. */
+export interface Limit {
+  /** `global`, over all endpoints, or a group of them. */
+  name: string;
+  /** Requests in a window. */
+  limit: number;
+  /** What is left of them. */
+  remaining: number;
+  /** Until the window opens again. */
+  resetSeconds: number;
+  /** How long a window is. */
+  windowSeconds: number;
+}
+
+/** The key of the request, without its secret: whose it is, what it may do, and what is left of its limits. */
+export interface Identity {
+  key: Key;
+  user: User;
+  workspace: Workspace;
+  limits: Limit[];
+}
+
 export type TicketType = 'INCIDENT' | 'PROBLEM' | 'CHANGE' | 'SERVICE_REQUEST';
 
 /** A new ticket is OPEN. CLOSED and CANCELLED are final. */
@@ -44,7 +119,7 @@ export interface Ticket {
   category: Open<TicketCategory> | null;
   /** An opaque identifier, stored as given. */
   categoryConfigId: string | null;
-  /** The user who created the key that created the ticket. */
+  /** Whose ticket it is: the user who created the key, unless another was named. */
   requesterId: number;
   /** A positive integer. */
   assigneeId: number | null;
@@ -60,16 +135,33 @@ export interface Ticket {
   updatedAt: string;
 }
 
+/** A user by id; `me` is the user who created the key, and `none` stands for nobody. */
+export type TicketAssignee = number | 'me' | 'none';
+
 /** The page and the filters of `tickets.list`. */
 export interface TicketQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
   status?: TicketStatus | readonly TicketStatus[] | undefined;
   priority?: Priority | readonly Priority[] | undefined;
-  assigneeId?: number | string | readonly (number | string)[] | undefined;
+  assigneeId?: TicketAssignee | readonly TicketAssignee[] | undefined;
   type?: TicketType | readonly TicketType[] | undefined;
   category?: TicketCategory | readonly TicketCategory[] | undefined;
+  requesterId?: number | string | readonly (number | string)[] | undefined;
+  parentId?: number | string | readonly (number | string)[] | undefined;
+  watcherUserId?: number | string | readonly (number | string)[] | undefined;
+  /** Only those created then or later. */
+  createdSince?: string | undefined;
+  /** Only those created earlier. */
+  createdBefore?: string | undefined;
+  /** Only those whose number, title and description hold all of these words; the last may be the beginning of one. */
+  q?: string | undefined;
+  /** `-id`: newest first. `id`: oldest first. */
+  sort?: '-id' | 'id' | undefined;
 }
+
+/** A ticket number as it is given out. */
+export type TicketNumber = `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`;
 
 /** One of `category` and `categoryConfigId` is required; both may be given. */
 export interface NewTicket {
@@ -81,6 +173,8 @@ export interface NewTicket {
   categoryConfigId?: string | null | undefined;
   /** MEDIUM when absent. */
   priority?: Priority | null | undefined;
+  /** On whose behalf; the user who created the key when absent. */
+  requesterId?: number | null | undefined;
   /** A positive integer. */
   assigneeId?: number | null | undefined;
   /** Users who follow the ticket, at most 100, in ascending order. */
@@ -126,6 +220,7 @@ export type ErrorCode =
   | 'PAYLOAD_TOO_LARGE'
   | 'INVALID_TRANSITION'
   | 'INVALID_REFERENCE'
+  | 'QUERY_TOO_BROAD'
   | 'INVALID_API_KEY'
   | 'INSUFFICIENT_SCOPE'
   | 'NOT_FOUND'
@@ -236,6 +331,29 @@ export interface AssetQuery {
   status?: AssetStatus | readonly AssetStatus[] | undefined;
   type?: AssetType | readonly AssetType[] | undefined;
   assignedToId?: number | string | readonly (number | string)[] | undefined;
+  /** Only those whose name, asset tag and serial number hold all of these words; the last may be the beginning of one. */
+  q?: string | undefined;
+}
+
+/** Without a status an asset is IN_USE where it is assigned, and else IN_STOCK. */
+export interface NewAsset {
+  name: string;
+  /** Unique in the workspace. */
+  assetTag: string;
+  serialNumber?: string | null | undefined;
+  type: AssetType;
+  status?: AssetStatus | null | undefined;
+  manufacturer?: string | null | undefined;
+  model?: string | null | undefined;
+  location?: string | null | undefined;
+  /** A positive integer. */
+  assignedToId?: number | null | undefined;
+  purchaseDate?: string | null | undefined;
+  /** A decimal as a string; answered with two decimals. */
+  purchaseCost?: string | null | undefined;
+  warrantyExpiresAt?: string | null | undefined;
+  notes?: string | null | undefined;
+  customFields?: CustomFields | null | undefined;
 }
 
 /** Absent fields stay as they are; null clears. Assigning without a status means IN_USE; unassigning an asset that is IN_USE means IN_STOCK. `assetTag` cannot change. */
@@ -282,6 +400,8 @@ export interface ProjectQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
   status?: ProjectStatus | readonly ProjectStatus[] | undefined;
+  /** Only those whose key, name and description hold all of these words; the last may be the beginning of one. */
+  q?: string | undefined;
 }
 
 /** A new task is TODO; every move is free. */
@@ -314,6 +434,8 @@ export interface TaskQuery {
   status?: TaskStatus | readonly TaskStatus[] | undefined;
   priority?: Priority | readonly Priority[] | undefined;
   assigneeId?: number | string | readonly (number | string)[] | undefined;
+  /** Only those whose title and description hold all of these words; the last may be the beginning of one. */
+  q?: string | undefined;
 }
 
 export interface NewTask {
@@ -339,26 +461,6 @@ export interface TaskPatch {
   dueDate?: string | null | undefined;
 }
 
-export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
-
-/** A person of the workspace. */
-export interface User {
-  /** A positive integer. */
-  id: number;
-  name: string;
-  /** In lower case, unique in the workspace. */
-  email: string;
-  role: Open<UserRole>;
-  active: boolean;
-  jobTitle: string | null;
-  department: string | null;
-  phone: string | null;
-  /** An IANA name such as Europe/Berlin. */
-  timeZone: string | null;
-  createdAt: string;
-  updatedAt: string;
-}
-
 /** The page and the filters of `users.list`. */
 export interface UserQuery {
   page?: number | string | undefined;
@@ -366,6 +468,8 @@ export interface UserQuery {
   role?: UserRole | readonly UserRole[] | undefined;
   active?: boolean | 'true' | 'false' | readonly (boolean | 'true' | 'false')[] | undefined;
   email?: string | readonly string[] | undefined;
+  /** Only those whose name and e-mail address hold all of these words; the last may be the beginning of one. */
+  q?: string | undefined;
 }
 
 /** The public events. */
@@ -444,21 +548,11 @@ export interface TaskUpdatedEvent {
 export interface PageMeta {
   page: number;
   perPage: number;
-  /** Rows on all pages, exact. */
+  /** Rows on all pages; exact where `totalCountCapped` is absent. */
   totalCount: number;
+  /** There are more rows than are counted; pages end where `totalCount` does. */
+  totalCountCapped?: true | undefined;
 }
-
-/** What a key may be allowed to do. */
-export type Scope =
-  | 'tickets:read'
-  | 'tickets:write'
-  | 'assets:read'
-  | 'assets:write'
-  | 'projects:read'
-  | 'projects:write'
-  | 'users:read'
-  | 'kb:read'
-  | 'webhooks:manage';
 
 /** The events that this version of the client knows. */
 export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;
@@ -487,6 +581,9 @@ export const routes = {
   ping: {
     get: { method: 'GET', path: '/ping' },
   },
+  me: {
+    get: { method: 'GET', path: '/me' },
+  },
   tickets: {
     list: { method: 'GET', path: '/tickets', scope: 'tickets:read', takes: 'query' },
     get: { method: 'GET', path: '/tickets/:id', scope: 'tickets:read' },
@@ -497,6 +594,8 @@ export const routes = {
   },
   assets: {
     list: { method: 'GET', path: '/assets', scope: 'assets:read', takes: 'query' },
+    get: { method: 'GET', path: '/assets/:id', scope: 'assets:read' },
+    create: { method: 'POST', path: '/assets', scope: 'assets:write', takes: 'body' },
     update: { method: 'PATCH', path: '/assets/:id', scope: 'assets:write', takes: 'body' },
   },
   projects: {
@@ -506,13 +605,16 @@ export const routes = {
   tasks: {
     list: { method: 'GET', path: '/projects/:id/tasks', scope: 'projects:read', takes: 'query' },
     create: { method: 'POST', path: '/projects/:id/tasks', scope: 'projects:write', takes: 'body' },
+    get: { method: 'GET', path: '/tasks/:taskId', scope: 'projects:read' },
     update: { method: 'PATCH', path: '/tasks/:taskId', scope: 'projects:write', takes: 'body' },
   },
   users: {
     list: { method: 'GET', path: '/users', scope: 'users:read', takes: 'query' },
+    get: { method: 'GET', path: '/users/:id', scope: 'users:read' },
   },
   webhooks: {
     list: { method: 'GET', path: '/webhooks', scope: 'webhooks:manage', takes: 'query' },
+    get: { method: 'GET', path: '/webhooks/:id', scope: 'webhooks:manage' },
     create: { method: 'POST', path: '/webhooks', scope: 'webhooks:manage', takes: 'body' },
     delete: { method: 'DELETE', path: '/webhooks/:id', scope: 'webhooks:manage' },
   },

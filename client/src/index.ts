@@ -16,6 +16,7 @@ export {
   isItsmError,
   NotFoundError,
   PayloadTooLargeError,
+  QueryTooBroadError,
   RateLimitError,
   TimeoutError,
   UnexpectedAnswerError,

@@ -1,5 +1,17 @@
 import * as z from 'zod';
-import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
+import {
+  endpoints,
+  filter,
+  IdParam,
+  idFilter,
+  item,
+  list,
+  listQuery,
+  meta,
+  NoQuery,
+  patch,
+  search,
+} from './endpoint.ts';
 import {
   answered,
   CalendarDate,
@@ -91,23 +103,35 @@ export const Asset = z
   });
 export type Asset = z.output<typeof Asset>;
 
-/** No endpoint of v1 creates assets; the command line does, with this schema. */
-export const NewAsset = z.strictObject({
-  name: Name,
-  assetTag: AssetTag,
-  serialNumber: ShortText.nullish(),
-  type: AssetType,
-  status: AssetStatus.nullish(),
-  manufacturer: ShortText.nullish(),
-  model: ShortText.nullish(),
-  location: ShortText.nullish(),
-  assignedToId: Id.nullish(),
-  purchaseDate: CalendarDate.nullish(),
-  purchaseCost: PurchaseCost.nullish(),
-  warrantyExpiresAt: TimestampInput.nullish(),
-  notes: Notes.nullish(),
-  customFields: CustomFields.nullish(),
-});
+/** The command line takes the same. */
+export const NewAsset = z
+  .strictObject({
+    name: Name,
+    assetTag: AssetTag,
+    serialNumber: ShortText.nullish(),
+    type: AssetType,
+    status: AssetStatus.nullish(),
+    manufacturer: ShortText.nullish(),
+    model: ShortText.nullish(),
+    location: ShortText.nullish(),
+    assignedToId: Id.nullish(),
+    purchaseDate: CalendarDate.nullish(),
+    purchaseCost: PurchaseCost.nullish(),
+    warrantyExpiresAt: TimestampInput.nullish(),
+    notes: Notes.nullish(),
+    customFields: CustomFields.nullish(),
+  })
+  .meta({
+    id: 'NewAsset',
+    description: 'Without a status an asset is IN_USE where it is assigned, and else IN_STOCK.',
+    example: {
+      name: 'Laptop of the front desk',
+      assetTag: 'LT-0311',
+      serialNumber: 'PF3K9XZ1',
+      type: 'LAPTOP',
+      assignedToId: 7,
+    },
+  });
 export type NewAsset = z.output<typeof NewAsset>;
 
 export const AssetPatch = patch({
@@ -137,6 +161,7 @@ export const AssetQuery = listQuery({
   status: filter(AssetStatus),
   type: filter(AssetType),
   assignedToId: idFilter(),
+  q: search('name, asset tag and serial number'),
 });
 export type AssetQuery = z.output<typeof AssetQuery>;
 
@@ -149,6 +174,25 @@ export const assets = endpoints({
     metadata: meta({ scope: 'assets:read', group: 'assets' }),
     query: AssetQuery,
     responses: { 200: list(Asset) },
+  },
+  get: {
+    method: 'GET',
+    path: '/assets/:id',
+    summary: 'Get an asset',
+    metadata: meta({ scope: 'assets:read', group: 'assets' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    responses: { 200: item(Asset) },
+  },
+  create: {
+    method: 'POST',
+    path: '/assets',
+    summary: 'Create an asset',
+    description: 'Emits `asset.created`.',
+    metadata: meta({ scope: 'assets:write', group: 'assets' }),
+    query: NoQuery,
+    body: NewAsset,
+    responses: { 201: item(Asset) },
   },
   update: {
     method: 'PATCH',

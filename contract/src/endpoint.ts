@@ -1,12 +1,15 @@
 import type { AppRoute } from '@ts-rest/core';
 import * as z from 'zod';
-import { Id, integerFromText } from './fields.ts';
+import { Id, integerFromText, text } from './fields.ts';
 import { idempotencyHeaders } from './idempotency.ts';
 import type { Group } from './limits.ts';
 import type { Scope } from './scopes.ts';
 
-/** What every endpoint must say of itself beside its path and schemas. `null` on both: no key is needed. */
-export type EndpointMeta = { scope: Scope; group: Group } | { scope: null; group: null };
+/**
+ * What every endpoint must say of itself beside its path and schemas. `any`: a valid key is enough, whatever its scopes.
+ * `null` on both: no key is needed.
+ */
+export type EndpointMeta = { scope: Scope | 'any'; group: Group } | { scope: null; group: null };
 
 /** A ts-rest route with nothing left out: without a scope, a group, a summary or a strict query it doesn't compile. */
 export type Endpoint = AppRoute & { metadata: EndpointMeta; summary: string; query: z.ZodType };
@@ -81,8 +84,31 @@ export function filter<Value extends z.ZodType>(value: Value) {
 /** A filter on an id; one that names nothing in the workspace finds nothing. */
 export const idFilter = () => filter(integerFromText(Id));
 
+/**
+ * Words that rows are found by (docs/decisions/search.md).
+ * @param fields what of the rows is looked at, in words
+ */
+export function search(fields: string) {
+  return text(1, 200)
+    .trim()
+    .refine((words) => /[\p{L}\p{N}]/v.test(words), 'must hold a letter or a digit: punctuation alone is no word')
+    .meta({
+      description: `Only those whose ${fields} hold all of these words; the last may be the beginning of one.`,
+      example: 'vpn',
+    })
+    .optional();
+}
+
 export const PageMeta = z
-  .object({ page: z.int(), perPage: z.int(), totalCount: z.int().meta({ description: 'Rows on all pages, exact.' }) })
+  .object({
+    page: z.int(),
+    perPage: z.int(),
+    totalCount: z.int().meta({ description: 'Rows on all pages; exact where `totalCountCapped` is absent.' }),
+    totalCountCapped: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'There are more rows than are counted; pages end where `totalCount` does.' }),
+  })
   .meta({ id: 'PageMeta', example: { page: 1, perPage: 20, totalCount: 131 } });
 export type PageMeta = z.output<typeof PageMeta>;
 

@@ -14,6 +14,7 @@ export const errors = {
   },
   INVALID_TRANSITION: { status: 400, when: 'The state cannot change as asked; the message names the allowed states.' },
   INVALID_REFERENCE: { status: 400, when: 'An id in the body names nothing in this workspace.' },
+  QUERY_TOO_BROAD: { status: 400, when: 'The list takes too long to find; the message says how to narrow it.' },
   INVALID_API_KEY: { status: 401, when: 'The API key is missing, malformed, unknown, expired or revoked.' },
   INSUFFICIENT_SCOPE: { status: 403, when: 'The API key lacks the scope; the message names it.' },
   NOT_FOUND: { status: 404, when: 'There is no such route, method or row.' },

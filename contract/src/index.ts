@@ -2,6 +2,7 @@ import { initContract } from '@ts-rest/core';
 import './messages.ts';
 import { assets } from './assets.ts';
 import { ErrorEnvelope } from './errors.ts';
+import { me } from './me.ts';
 import { ping } from './ping.ts';
 import { projects } from './projects.ts';
 import { tasks } from './tasks.ts';
@@ -17,7 +18,7 @@ export const pathPrefix = '/api/public/v1';
  * The server, the client, the OpenAPI document and the rule tests are driven by this one value.
  */
 export const contract = initContract().router(
-  { ping, tickets, assets, projects, tasks, users, webhooks },
+  { ping, me, tickets, assets, projects, tasks, users, webhooks },
   {
     pathPrefix,
     strictStatusCodes: true,
@@ -42,6 +43,7 @@ export * from './events.ts';
 export * from './fields.ts';
 export * from './idempotency.ts';
 export * from './limits.ts';
+export * from './me.ts';
 export * from './ping.ts';
 export * from './projects.ts';
 export * from './scopes.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery } from './endpoint.ts';
+import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from './endpoint.ts';
 import { answered, CalendarDate, Description, Id, Priority, timestamps, trimmedText } from './fields.ts';
 
 export const ProjectStatus = z
@@ -58,7 +58,7 @@ export const NewProject = z.strictObject({
 });
 export type NewProject = z.output<typeof NewProject>;
 
-export const ProjectQuery = listQuery({ status: filter(ProjectStatus) });
+export const ProjectQuery = listQuery({ status: filter(ProjectStatus), q: search('key, name and description') });
 export type ProjectQuery = z.output<typeof ProjectQuery>;
 
 export const projects = endpoints({

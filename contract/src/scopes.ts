@@ -4,15 +4,17 @@ import * as z from 'zod';
 export const scopes = {
   'tickets:read': 'List and read tickets',
   'tickets:write': 'Create and update tickets',
-  'assets:read': 'List assets',
-  'assets:write': 'Update assets',
+  'assets:read': 'List and read assets',
+  'assets:write': 'Create and update assets',
   'projects:read': 'List and read projects and their tasks',
   'projects:write': 'Create and update tasks',
-  'users:read': 'List users',
+  'users:read': 'List and read users',
   'kb:read': 'Read the knowledge base (no endpoint yet)',
-  'webhooks:manage': 'List, register and deactivate webhook subscriptions',
+  'webhooks:manage': 'List, read, register and deactivate webhook subscriptions',
 } as const;
 
 export type Scope = keyof typeof scopes;
 
-export const Scope = z.enum(Object.keys(scopes) as [Scope, ...Scope[]]);
+export const Scope = z
+  .enum(Object.keys(scopes) as [Scope, ...Scope[]])
+  .meta({ id: 'Scope', description: 'What a key may be allowed to do.' });

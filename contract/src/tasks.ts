@@ -1,5 +1,17 @@
 import * as z from 'zod';
-import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
+import {
+  endpoints,
+  filter,
+  IdParam,
+  idFilter,
+  item,
+  list,
+  listQuery,
+  meta,
+  NoQuery,
+  patch,
+  search,
+} from './endpoint.ts';
 import {
   answered,
   CalendarDate,
@@ -82,8 +94,11 @@ export const TaskQuery = listQuery({
   status: filter(TaskStatus),
   priority: filter(Priority),
   assigneeId: idFilter(),
+  q: search('title and description'),
 });
 export type TaskQuery = z.output<typeof TaskQuery>;
+
+const TaskIdParam = z.object({ taskId: integerFromText() });
 
 export const tasks = endpoints({
   list: {
@@ -106,13 +121,22 @@ export const tasks = endpoints({
     body: NewTask,
     responses: { 201: item(Task) },
   },
+  get: {
+    method: 'GET',
+    path: '/tasks/:taskId',
+    summary: 'Get a task',
+    metadata: meta({ scope: 'projects:read', group: 'projects' }),
+    pathParams: TaskIdParam,
+    query: NoQuery,
+    responses: { 200: item(Task) },
+  },
   update: {
     method: 'PATCH',
     path: '/tasks/:taskId',
     summary: 'Update a task',
     description: 'Emits `task.updated` when something changes.',
     metadata: meta({ scope: 'projects:write', group: 'projects' }),
-    pathParams: z.object({ taskId: integerFromText() }),
+    pathParams: TaskIdParam,
     query: NoQuery,
     body: TaskPatch,
     responses: { 200: item(Task) },

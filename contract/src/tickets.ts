@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { BulkRefusal, bulk, bulkAnswers, bulkItems } from './bulk.ts';
-import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
+import { endpoints, filter, idFilter, item, list, listQuery, meta, NoQuery, patch, search } from './endpoint.ts';
 import {
   answered,
   CustomFields,
@@ -11,6 +11,7 @@ import {
   Priority,
   StoredCustomFields,
   Timestamp,
+  TimestampInput,
   Title,
   text,
   timestamps,
@@ -40,12 +41,33 @@ export const ticketTransitions: Readonly<Record<TicketStatus, readonly TicketSta
 };
 
 /** What precedes the number in `ticketNumber`, by type. */
-export const ticketNumberPrefixes: Readonly<Record<TicketType, string>> = {
+export const ticketNumberPrefixes = {
   INCIDENT: 'INC',
   PROBLEM: 'PRB',
   CHANGE: 'CHG',
   SERVICE_REQUEST: 'REQ',
-};
+} as const satisfies Record<TicketType, string>;
+
+const TicketNumber = z
+  .templateLiteral([z.enum(ticketNumberPrefixes), '-', z.int()])
+  .refine((number) => /^[A-Z]{3}-[1-9]\d{0,14}$/.test(number), { abort: true })
+  .meta({ id: 'TicketNumber', description: 'A ticket number as it is given out.', example: 'INC-17' });
+export type TicketNumber = z.output<typeof TicketNumber>;
+
+/** Digits in a path or a query as a number; all else is for the schema behind it to judge. */
+function numberFromText<Value extends number | string>(value: Value): Value | number {
+  return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
+}
+
+/** What a path names a ticket by: its id or its number (docs/decisions/identifiers.md). */
+export const TicketReference = z.preprocess(
+  numberFromText<number | TicketNumber>,
+  z.union([Id, TicketNumber], { error: 'must be a positive integer or a ticket number such as INC-17' }),
+);
+export type TicketReference = z.output<typeof TicketReference>;
+
+/** `:id` of a path below `/tickets`. */
+export const TicketIdParam = z.object({ id: TicketReference });
 
 const ticketNumberDescription = Object.values(ticketNumberPrefixes)
   .map((prefix) => `${prefix}-`)
@@ -70,7 +92,9 @@ export const Ticket = z
     priority: Priority,
     category: TicketCategory.nullable(),
     categoryConfigId: answered(CategoryConfigId).nullable(),
-    requesterId: Id.meta({ description: 'The user who created the key that created the ticket.' }),
+    requesterId: Id.meta({
+      description: 'Whose ticket it is: the user who created the key, unless another was named.',
+    }),
     assigneeId: Id.nullable(),
     watcherUserIds: WatcherUserIds,
     parentId: Id.nullable(),
@@ -115,6 +139,7 @@ export const NewTicket = z
     category: TicketCategory.nullish(),
     categoryConfigId: CategoryConfigId.nullish(),
     priority: Priority.nullish().meta({ description: 'MEDIUM when absent.' }),
+    requesterId: Id.nullish().meta({ description: 'On whose behalf; the user who created the key when absent.' }),
     assigneeId: Id.nullish(),
     watcherUserIds: WatcherUserIds.nullish(),
     parentId: Id.nullish(),
@@ -223,15 +248,28 @@ export const TicketChangeAnswer = z.union([UpdatedTicket, BulkRefusal]).meta({
 });
 export type TicketChangeAnswer = z.output<typeof TicketChangeAnswer>;
 
-const TicketFilters = {
+const TicketAssignee = z.union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, me or none' }).meta({
+  id: 'TicketAssignee',
+  description: 'A user by id; `me` is the user who created the key, and `none` stands for nobody.',
+});
+
+export const TicketQuery = listQuery({
   status: filter(TicketStatus),
   priority: filter(Priority),
-  assigneeId: idFilter(),
+  assigneeId: filter(z.preprocess(numberFromText<number | 'me' | 'none'>, TicketAssignee)),
   type: filter(TicketType),
   category: filter(TicketCategory),
-};
-
-export const TicketQuery = listQuery(TicketFilters);
+  requesterId: idFilter(),
+  parentId: idFilter(),
+  watcherUserId: idFilter(),
+  createdSince: TimestampInput.meta({ description: 'Only those created then or later.' }).optional(),
+  createdBefore: TimestampInput.meta({ description: 'Only those created earlier.' }).optional(),
+  q: search('number, title and description'),
+  sort: z
+    .enum(['-id', 'id'])
+    .default('-id')
+    .meta({ description: '`-id`: newest first. `id`: oldest first.', example: 'id' }),
+});
 export type TicketQuery = z.output<typeof TicketQuery>;
 
 export const tickets = endpoints({
@@ -239,7 +277,8 @@ export const tickets = endpoints({
     method: 'GET',
     path: '/tickets',
     summary: 'List tickets',
-    description: 'Newest first. Filters combine with AND; the values of one filter with OR.',
+    description:
+      'Newest first, unless `sort` says otherwise. Filters combine with AND; the values of one filter with OR.',
     metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
     query: TicketQuery,
     responses: { 200: list(Ticket) },
@@ -249,7 +288,7 @@ export const tickets = endpoints({
     path: '/tickets/:id',
     summary: 'Get a ticket',
     metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
-    pathParams: IdParam,
+    pathParams: TicketIdParam,
     query: NoQuery,
     responses: { 200: item(Ticket) },
   },
@@ -269,7 +308,7 @@ export const tickets = endpoints({
     summary: 'Update a ticket',
     description: 'Emits `ticket.updated` when something changes.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
-    pathParams: IdParam,
+    pathParams: TicketIdParam,
     query: NoQuery,
     body: TicketPatch,
     responses: { 200: item(Ticket) },

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { endpoints, filter, list, listQuery, meta } from './endpoint.ts';
+import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from './endpoint.ts';
 import { answered, Id, text, timestamps, trimmedText } from './fields.ts';
 
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({ id: 'UserRole' });
@@ -62,6 +62,7 @@ export const UserQuery = listQuery({
   role: filter(UserRole),
   active: filter(ActiveFilter),
   email: filter(text(1, 254).toLowerCase().meta({ example: 'ada.okafor@example.com' })),
+  q: search('name and e-mail address'),
 });
 export type UserQuery = z.output<typeof UserQuery>;
 
@@ -74,5 +75,14 @@ export const users = endpoints({
     metadata: meta({ scope: 'users:read', group: 'users' }),
     query: UserQuery,
     responses: { 200: list(User) },
+  },
+  get: {
+    method: 'GET',
+    path: '/users/:id',
+    summary: 'Get a user',
+    metadata: meta({ scope: 'users:read', group: 'users' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    responses: { 200: item(User) },
   },
 });

@@ -68,6 +68,16 @@ export const webhooks = endpoints({
     query: WebhookQuery,
     responses: { 200: list(Webhook) },
   },
+  get: {
+    method: 'GET',
+    path: '/webhooks/:id',
+    summary: 'Get a webhook subscription',
+    description: 'One that was deactivated, too.',
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    responses: { 200: item(Webhook) },
+  },
   create: {
     method: 'POST',
     path: '/webhooks',

@@ -344,6 +344,37 @@ describe('PATCH /assets/:id', () => {
   });
 });
 
+describe('POST /assets and GET /assets/:id', () => {
+  const post = (fields: object) => workspace.call('POST', '/assets', { name: 'Server', type: 'SERVER', ...fields });
+
+  it('makes an asset and answers it', async () => {
+    const fields = {
+      assetTag: 'SV-POST',
+      purchaseCost: '7.5',
+      customFields: { rack: 4 },
+      assignedToId: workspace.userId,
+    };
+    const answer = await post(fields);
+    expect(answer.status, answer.text).toBe(201);
+    expect(answer.body.data).toMatchObject({ ...fields, purchaseCost: '7.50', status: 'IN_USE', notes: null });
+    expect((await workspace.call('GET', `/assets/${answer.body.data.id}`)).body).toEqual(answer.body);
+  });
+
+  it.each<[string, object, string, string]>([
+    ['a tag that is taken', { assetTag: 'SV-TAKEN' }, 'VALIDATION_ERROR', 'assetTag'],
+    ['no tag', {}, 'VALIDATION_ERROR', 'assetTag'],
+    ['an unknown type', { assetTag: 'SV-X', type: 'CAR' }, 'VALIDATION_ERROR', 'type'],
+    ['a cost that is a number', { assetTag: 'SV-X', purchaseCost: 7.5 }, 'VALIDATION_ERROR', 'purchaseCost'],
+    ['an id', { assetTag: 'SV-X', id: 5 }, 'VALIDATION_ERROR', 'id'],
+    ['a holder who is nobody', { assetTag: 'SV-X', assignedToId: 2 ** 50 }, 'INVALID_REFERENCE', 'assignedToId'],
+  ])('refuses %s', async (_, fields, code, path) => {
+    if (path === 'assetTag') await post({ assetTag: 'SV-TAKEN' });
+    const answer = await post(fields);
+    expect(answer.status, answer.text).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code, details: [{ path }] });
+  });
+});
+
 describe('createAsset, which the command line calls', () => {
   const create = (fields: object) =>
     createAsset(workspace.context, NewAsset.parse({ name: 'Server', type: 'SERVER', ...fields }));

@@ -129,6 +129,14 @@ describe('POST /projects/:id/tasks', () => {
   });
 });
 
+describe('GET /tasks/:taskId', () => {
+  it('answers a task as the list of its project does', async () => {
+    const task = await workspace.createTask();
+    expect((await workspace.call('GET', `/tasks/${task.id}`)).body).toEqual({ success: true, data: task });
+    expect(await read(task)).toEqual(task);
+  });
+});
+
 describe('GET /projects/:id/tasks', () => {
   let path: string;
   let made: Task[];

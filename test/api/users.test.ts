@@ -25,6 +25,14 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
+describe('GET /users/:id', () => {
+  it('answers a user as the list does, an inactive one, too', async () => {
+    for (const user of made) {
+      expect((await workspace.call('GET', `/users/${user.id}`)).body).toEqual({ success: true, data: user });
+    }
+  });
+});
+
 describe('GET /users', () => {
   it('answers every field, and null for what is absent', async () => {
     const owner = await createWorkspace(api);

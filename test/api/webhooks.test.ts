@@ -299,6 +299,16 @@ describe('GET /webhooks', () => {
   });
 });
 
+describe('GET /webhooks/:id', () => {
+  it('answers a subscription without its secret, one that was deactivated, too', async () => {
+    const owner = await createWorkspace(api);
+    const made = await owner.createWebhook();
+    expect((await owner.call('GET', `/webhooks/${made.id}`)).body).toEqual({ success: true, data: made });
+    const deleted = await owner.call('DELETE', `/webhooks/${made.id}`);
+    expect((await owner.call('GET', `/webhooks/${made.id}`)).body).toEqual(deleted.body);
+  });
+});
+
 describe('DELETE /webhooks/:id', () => {
   it('answers the deactivated subscription, again when repeated, and lists it no more', async () => {
     const owner = await createWorkspace(api);
@@ -461,6 +471,15 @@ describe('the events in the outbox', () => {
       async (owner) => {
         const { id } = await owner.createAsset();
         expect((await owner.call('PATCH', `/assets/${id}`, { status: 'LOST' })).status).toBe(200);
+      },
+      ['asset.created'],
+    ],
+    [
+      'an asset made by the API',
+      async (owner) => {
+        const body = { name: 'Laptop', assetTag: 'LT-1', type: 'LAPTOP' };
+        expect((await owner.call('POST', '/assets', body)).status).toBe(201);
+        expect((await owner.call('POST', '/assets', body)).status).toBe(400);
       },
       ['asset.created'],
     ],

@@ -8,6 +8,7 @@ import {
   NotFoundError,
   RateLimitError,
   type Ticket,
+  type TicketQuery,
   ValidationError,
 } from '@itsm-api/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -65,6 +66,32 @@ describe('the operations', () => {
     expect(headers.get('idempotent-replayed')).toBe('true');
     const other = client.tickets.create({ ...ticket, title: 'Another' }, { idempotencyKey: 'once' });
     await expect(other).rejects.toMatchObject({ name: 'IdempotencyKeyReusedError', status: 400 });
+  });
+
+  it('finds tickets by their number, and by what is not asked for often', async () => {
+    const [first, second] = [await client.tickets.create(ticket), await client.tickets.create(ticket)];
+    expect(await client.tickets.get('INC-1')).toEqual(first);
+    expect(await client.tickets.update('INC-2', { assigneeId: second.requesterId })).toMatchObject({ id: second.id });
+    const idsOf = async (query: TicketQuery) => (await client.tickets.list(query)).data.map(({ id }) => id);
+    expect(await idsOf({ assigneeId: 'me' })).toEqual([second.id]);
+    expect(await idsOf({ assigneeId: ['none', second.requesterId], sort: 'id' })).toEqual([first.id, second.id]);
+    expect(await idsOf({ q: 'INC-1' })).toEqual([first.id]);
+    await expect((async () => client.tickets.get('../users' as never))()).rejects.toThrow(TypeError);
+  });
+
+  it('tells whose key it is', async () => {
+    expect(await client.me.get()).toMatchObject({ key: { name: 'test' }, user: { role: 'ADMIN' } });
+  });
+
+  it('reads one row of each kind', async () => {
+    const made = await client.assets.create({ name: 'Laptop', assetTag: 'LT-1', type: 'LAPTOP' });
+    expect(await client.assets.get(made.id)).toEqual(made);
+    const task = await workspace.createTask();
+    expect(await client.tasks.get(task.id)).toEqual(task);
+    const user = await workspace.createUser();
+    expect(await client.users.get(user.id)).toEqual(user);
+    const subscription = await workspace.createWebhook();
+    expect(await client.webhooks.get(subscription.id)).toEqual(subscription);
   });
 
   it('lists and updates assets', async () => {
@@ -243,7 +270,7 @@ describe('errors', () => {
 
   it('refuse ids that would lead elsewhere, before anything is sent', async () => {
     for (const id of ['..', '', '1/../2', '1?x=1', Number.NaN, -1]) {
-      await expect(client.tickets.get(id)).rejects.toThrow('id in /tickets/:id must be a positive integer.');
+      await expect(client.tickets.get(id as number)).rejects.toThrow('id in /tickets/:id must be a positive integer.');
     }
   });
 });

@@ -47,6 +47,7 @@ type Arguments<Method> = Method extends (...given: [...infer Given, options?: cl
 type Item<Method> = Method extends (...given: never) => client.ApiPromise<infer Data> ? Data : never;
 type Row<Method> = Method extends (...given: never) => client.ApiList<infer Data> ? Data : never;
 
+type Me = ItsmClient['me'];
 type Tickets = ItsmClient['tickets'];
 type Assets = ItsmClient['assets'];
 type Projects = ItsmClient['projects'];
@@ -58,6 +59,7 @@ type Webhooks = ItsmClient['webhooks'];
 holds<{
   resources: Equal<keyof ItsmClient, keyof Api>;
   ping: Equal<keyof ItsmClient['ping'], keyof Api['ping']>;
+  me: Equal<keyof Me, keyof Api['me']>;
   tickets: Equal<keyof Tickets, keyof Api['tickets']>;
   assets: Equal<keyof Assets, keyof Api['assets']>;
   projects: Equal<keyof Projects, keyof Api['projects']>;
@@ -69,9 +71,11 @@ holds<{
 /** What is sent is what the contract takes. */
 holds<{
   ping: Equal<Arguments<ItsmClient['ping']['get']>, []>;
+  me: Equal<Arguments<Me['get']>, []>;
   ticketQuery: Equal<client.TicketQuery, Query<Api['tickets']['list']>>;
   ticketList: Equal<Arguments<Tickets['list']>, [query?: client.TicketQuery]>;
   ticketGet: Equal<Arguments<Tickets['get']>, [Path<Api['tickets']['get']>['id']]>;
+  ticketReference: Equal<Path<Api['tickets']['get']>['id'], number | `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`>;
   ticketCreate: Equal<Arguments<Tickets['create']>, [client.NewTicket]>;
   newTicket: Equal<client.NewTicket, Body<Api['tickets']['create']>>;
   ticketUpdate: Equal<Arguments<Tickets['update']>, [Path<Api['tickets']['update']>['id'], client.TicketPatch]>;
@@ -82,6 +86,9 @@ holds<{
   ticketChanges: Equal<client.TicketChanges, Body<Api['tickets']['updateMany']>>;
   assetQuery: Equal<client.AssetQuery, Query<Api['assets']['list']>>;
   assetList: Equal<Arguments<Assets['list']>, [query?: client.AssetQuery]>;
+  assetGet: Equal<Arguments<Assets['get']>, [Path<Api['assets']['get']>['id']]>;
+  assetCreate: Equal<Arguments<Assets['create']>, [client.NewAsset]>;
+  newAsset: Equal<client.NewAsset, Body<Api['assets']['create']>>;
   assetUpdate: Equal<Arguments<Assets['update']>, [Path<Api['assets']['update']>['id'], client.AssetPatch]>;
   assetPatch: Equal<client.AssetPatch, Body<Api['assets']['update']>>;
   projectQuery: Equal<client.ProjectQuery, Query<Api['projects']['list']>>;
@@ -91,10 +98,13 @@ holds<{
   taskList: Equal<Arguments<Tasks['list']>, [Path<Api['tasks']['list']>['id'], query?: client.TaskQuery]>;
   taskCreate: Equal<Arguments<Tasks['create']>, [Path<Api['tasks']['create']>['id'], client.NewTask]>;
   newTask: Equal<client.NewTask, Body<Api['tasks']['create']>>;
+  taskGet: Equal<Arguments<Tasks['get']>, [Path<Api['tasks']['get']>['taskId']]>;
   taskUpdate: Equal<Arguments<Tasks['update']>, [Path<Api['tasks']['update']>['taskId'], client.TaskPatch]>;
   taskPatch: Equal<client.TaskPatch, Body<Api['tasks']['update']>>;
   userQuery: Equal<client.UserQuery, Query<Api['users']['list']>>;
   userList: Equal<Arguments<Users['list']>, [query?: client.UserQuery]>;
+  userGet: Equal<Arguments<Users['get']>, [Path<Api['users']['get']>['id']]>;
+  webhookGet: Equal<Arguments<Webhooks['get']>, [Path<Api['webhooks']['get']>['id']]>;
   webhookQuery: Equal<client.WebhookQuery, Query<Api['webhooks']['list']>>;
   webhookList: Equal<Arguments<Webhooks['list']>, [query?: client.WebhookQuery]>;
   webhookCreate: Equal<Arguments<Webhooks['create']>, [client.NewWebhook]>;
@@ -105,6 +115,7 @@ holds<{
 /** What is answered is what the contract answers, with open enums. */
 holds<{
   ping: Equal<Item<ItsmClient['ping']['get']>, ItemOf<Api['ping']['get']>>;
+  me: Equal<Item<Me['get']>, ItemOf<Api['me']['get']>>;
   ticketList: Equal<Row<Tickets['list']>, RowOf<Api['tickets']['list']>>;
   ticketGet: Equal<Item<Tickets['get']>, ItemOf<Api['tickets']['get']>>;
   ticketCreate: Equal<Item<Tickets['create']>, ItemOf<Api['tickets']['create']>>;
@@ -112,13 +123,18 @@ holds<{
   ticketCreateMany: Equal<Item<Tickets['createMany']>, ItemOf<Api['tickets']['createMany']>>;
   ticketUpdateMany: Equal<Item<Tickets['updateMany']>, ItemOf<Api['tickets']['updateMany']>>;
   assetList: Equal<Row<Assets['list']>, RowOf<Api['assets']['list']>>;
+  assetGet: Equal<Item<Assets['get']>, ItemOf<Api['assets']['get']>>;
+  assetCreate: Equal<Item<Assets['create']>, ItemOf<Api['assets']['create']>>;
   assetUpdate: Equal<Item<Assets['update']>, ItemOf<Api['assets']['update']>>;
   projectList: Equal<Row<Projects['list']>, RowOf<Api['projects']['list']>>;
   projectGet: Equal<Item<Projects['get']>, ItemOf<Api['projects']['get']>>;
   taskList: Equal<Row<Tasks['list']>, RowOf<Api['tasks']['list']>>;
   taskCreate: Equal<Item<Tasks['create']>, ItemOf<Api['tasks']['create']>>;
+  taskGet: Equal<Item<Tasks['get']>, ItemOf<Api['tasks']['get']>>;
   taskUpdate: Equal<Item<Tasks['update']>, ItemOf<Api['tasks']['update']>>;
   userList: Equal<Row<Users['list']>, RowOf<Api['users']['list']>>;
+  userGet: Equal<Item<Users['get']>, ItemOf<Api['users']['get']>>;
+  webhookGet: Equal<Item<Webhooks['get']>, ItemOf<Api['webhooks']['get']>>;
   webhookList: Equal<Row<Webhooks['list']>, RowOf<Api['webhooks']['list']>>;
   webhookCreate: Equal<Item<Webhooks['create']>, ItemOf<Api['webhooks']['create']>>;
   webhookDelete: Equal<Item<Webhooks['delete']>, ItemOf<Api['webhooks']['delete']>>;

@@ -86,7 +86,9 @@ function breaksOfFields(direction: Direction, was: Schema, is: Schema, at: strin
 
 /** In a request every old choice must still be there, in an answer every new one must have been there. */
 function breaksOfChoices(sides: Sides, direction: Direction, was: Schema, is: Schema, at: string): string[] {
-  const [old, now] = [choicesOf(was), choicesOf(is)];
+  const now = choicesOf(is);
+  // What was taken may be one of several now.
+  const old = choicesOf(was) ?? (direction === 'request' && now !== undefined ? [was] : undefined);
   if (old === undefined || now === undefined) return old === now ? [] : [`${at}: the choices are others`];
   const [asked, offered] = direction === 'request' ? [old, now] : [now, old];
   const fits = (choice: Schema, other: Schema) => {

@@ -41,7 +41,7 @@ describe('is broken by', () => {
       (d) => delete d.components.securitySchemes.apiKey,
       'security scheme apiKey is removed',
     ],
-    ['a removed parameter', (d) => d.paths[tickets].get.parameters.pop(), 'parameter query category is removed'],
+    ['a removed parameter', (d) => d.paths[tickets].get.parameters.pop(), 'parameter query sort is removed'],
     [
       'a new required parameter',
       (d) => d.paths[tickets].get.parameters.push({ name: 'x', in: 'query', required: true, schema: {} }),
@@ -178,6 +178,13 @@ describe('is not broken by', () => {
     ['a new optional parameter', (d) => d.paths[tickets].get.parameters.push(optional)],
     ['a new optional field of a request', (d) => (schema(d, 'NewTask').properties.note = { type: 'string' })],
     ['a new field of an answer', (d) => (schema(d, 'Ticket').properties.note = { type: 'string' })],
+    [
+      'a value that may be another one, too',
+      (d) => {
+        const { title } = schema(d, 'NewTask').properties;
+        schema(d, 'NewTask').properties.title = { anyOf: [title, { type: 'integer' }] };
+      },
+    ],
     ['a new enum value', (d) => schema(d, 'TicketStatus').enum.push('ON_HOLD')],
     ['a longer text in requests', (d) => (schema(d, 'NewTask').properties.title.maxLength = 500)],
     ['a required field that became optional', (d) => schema(d, 'NewTicket').required.pop()],

@@ -171,6 +171,7 @@ describe('requests made from the document', () => {
       tickets: async () => tickets,
       assets: () => idsOf(() => workspace.createAsset()),
       projects: async () => [project.id],
+      users: async () => users,
       tasks: () => idsOf(() => workspace.createTask({}, project)),
       webhooks: () => idsOf(() => workspace.createWebhook()),
     };
@@ -178,8 +179,10 @@ describe('requests made from the document', () => {
     return {
       id: named,
       taskId: named,
+      requesterId: users,
       assigneeId: users,
       assignedToId: users,
+      watcherUserId: users,
       watcherUserIds: users,
       parentId: tickets,
     };

@@ -126,6 +126,7 @@ it('all are run here', async () => {
   expect(names.sort()).toEqual([
     'bulk.md',
     'errors-and-retries.md',
+    'finding.md',
     'first-request.md',
     'pagination.md',
     'rate-limits.md',
@@ -168,6 +169,18 @@ it('errors and retries', async () => {
     headers: { authorization: \`Bearer \${process.env.ITSM_KEY}\` } })));\n`;
   expect(await run('ts', burst + code)).toContain('1 ticket');
   expect(await run('sh', guide.take('sh'))).toMatch(/import-42/);
+  expect(guide.blocks).toEqual([]);
+});
+
+it('finding', async () => {
+  const guide = await readGuide('finding');
+  await workspace.createTicket({ title: 'VPN drops at noon', requesterId: workspace.userId });
+  const newest = (await workspace.call('GET', '/tickets?perPage=1')).body.data[0].ticketNumber;
+  expect(JSON.parse(await run('sh', guide.take('sh'))).data.workspace.name).toMatch(/^Workspace/);
+  expect(await run('sh', guide.take('sh').replace('INC-17', newest))).toContain('VPN drops at noon');
+  expect(await run('sh', guide.take('sh'))).toContain('VPN drops at noon');
+  expect(JSON.parse(await run('sh', guide.take('sh'))).meta.totalCount).toBeGreaterThan(0);
+  expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ VPN drops at noon\n1 of 1\n$/);
   expect(guide.blocks).toEqual([]);
 });
 

@@ -21,6 +21,8 @@ const named: Record<string, keyof typeof their> = {
   assignedToId: 'user',
   watcherUserIds: 'user',
   parentId: 'ticket',
+  requesterId: 'user',
+  watcherUserId: 'user',
 };
 
 beforeAll(async () => {
@@ -156,20 +158,25 @@ describe.each(lists)('$title', (endpoint) => {
 
 describe('what this test finds in the contract', () => {
   it('is every place that takes an id', () => {
-    expect(withId).toHaveLength(8);
+    expect(withId).toHaveLength(12);
     expect(bodyFields.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
+      'POST /tickets requesterId',
       'POST /tickets assigneeId',
       'POST /tickets watcherUserIds',
       'POST /tickets parentId',
       'PATCH /tickets/:id assigneeId',
       'PATCH /tickets/:id watcherUserIds',
       'PATCH /tickets/:id parentId',
+      'POST /assets assignedToId',
       'PATCH /assets/:id assignedToId',
       'POST /projects/:id/tasks assigneeId',
       'PATCH /tasks/:taskId assigneeId',
     ]);
     expect(filters.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
       'GET /tickets assigneeId',
+      'GET /tickets requesterId',
+      'GET /tickets parentId',
+      'GET /tickets watcherUserId',
       'GET /assets assignedToId',
       'GET /projects/:id/tasks assigneeId',
     ]);

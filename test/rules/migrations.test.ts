@@ -25,6 +25,7 @@ describe('the check of migrations', () => {
     ['ALTER TABLE assets ADD CONSTRAINT c NOT NULL place', 'makes a column of assets NOT NULL'],
     ['ALTER TABLE assets ALTER place DROP DEFAULT', 'drops the default of assets.place'],
     ['REVOKE INSERT ON assets FROM itsm_request', 'takes a right away'],
+    ['REVOKE ALL ON FUNCTION f(int) FROM PUBLIC', 'takes a right away'],
     ["DO $$ BEGIN EXECUTE 'ALTER TABLE assets DROP COLUMN tag'; END $$", 'has DROP COLUMN in a DO block'],
   ])('refuses %s', async (script, fault) => {
     const found = await faults(`-- A change.\n${script};\n`);
@@ -45,6 +46,7 @@ describe('the check of migrations', () => {
     "-- DROP TABLE assets\nINSERT INTO notes VALUES ('ALTER TABLE assets DROP COLUMN tag')",
     'CREATE OR REPLACE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
     'GRANT SELECT ON assets TO itsm_request',
+    'CREATE FUNCTION f(int) RETURNS int LANGUAGE sql RETURN 1; REVOKE ALL ON FUNCTION f(int) FROM PUBLIC',
     '-- outside of a transaction\nCREATE INDEX CONCURRENTLY i ON assets (tag);\n',
     '',
   ])('allows %s', async (script) => {

@@ -149,12 +149,13 @@ describe('the roles', () => {
 
   it('let requests do what endpoints do, and no more', async () => {
     expect(await rightsOf('itsm_request')).toEqual({
-      'public.assets': 'SELECT, UPDATE',
+      'public.assets': 'INSERT, SELECT, UPDATE',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
       'public.events': 'INSERT, SELECT',
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
       'public.projects': 'SELECT',
       'public.tasks': 'INSERT, SELECT, UPDATE',
+      'public.texts': 'INSERT, SELECT, UPDATE',
       'public.ticket_counts': 'INSERT, SELECT, UPDATE',
       'public.ticket_sequences': 'INSERT, SELECT, UPDATE',
       'public.ticket_watchers': 'DELETE, INSERT, SELECT',

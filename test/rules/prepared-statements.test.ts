@@ -32,7 +32,7 @@ function request(i: number): [method: string, path: string, body?: unknown] {
     .filter((_, which) => ((i >> which) & 1) === 1)
     .map(([name, values]) => `${name}=${values.slice(0, 1 + (i % values.length)).join(',')}`);
   const count = 1 + (i % 50);
-  switch (i % 5) {
+  switch (i % 7) {
     case 0:
       return ['GET', `/tickets?page=${1 + (i % 3)}&${filters.join('&')}`];
     case 1:
@@ -41,6 +41,10 @@ function request(i: number): [method: string, path: string, body?: unknown] {
       return ['GET', `/users?email=${some(count, (n) => `user${i}-${n}@example.com`)}`];
     case 3:
       return ['GET', `/assets?assignedToId=${some(count, (n) => i + n + 1)}`];
+    case 4:
+      return ['GET', `/tickets?requesterId=${some(count, (n) => i + n + 1)}&q=word${i}&${filters.join('&')}`];
+    case 5:
+      return ['GET', `/assets?q=word${i}&assignedToId=${some(count, (n) => i + n + 1)}`];
     default:
       return [
         'POST',

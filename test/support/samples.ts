@@ -1,6 +1,6 @@
 import { type Contract, contract, type Endpoint, pathPrefix } from '@itsm-api/contract';
 import type { Call } from './api.ts';
-import { ticket, type Workspace, webhook } from './workspace.ts';
+import { ticket, unique, type Workspace, webhook } from './workspace.ts';
 
 /** What makes a valid request to an endpoint: the ids of its path, and its body. */
 export interface Sample {
@@ -17,6 +17,9 @@ const samples: Samples = {
   ping: {
     get: async () => ({}),
   },
+  me: {
+    get: async () => ({}),
+  },
   tickets: {
     list: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
@@ -29,6 +32,8 @@ const samples: Samples = {
   },
   assets: {
     list: async () => ({}),
+    get: async (workspace) => ({ params: { id: (await workspace.createAsset()).id } }),
+    create: async () => ({ body: { name: 'Laptop', assetTag: unique(), type: 'LAPTOP' } }),
     update: async (workspace) => ({ params: { id: (await workspace.createAsset()).id }, body: { name: 'Changed' } }),
   },
   projects: {
@@ -41,6 +46,7 @@ const samples: Samples = {
       params: { id: (await workspace.createProject()).id },
       body: { title: 'Order cables' },
     }),
+    get: async (workspace) => ({ params: { taskId: (await workspace.createTask()).id } }),
     update: async (workspace) => ({
       params: { taskId: (await workspace.createTask()).id },
       body: { title: 'Changed' },
@@ -48,9 +54,11 @@ const samples: Samples = {
   },
   users: {
     list: async () => ({}),
+    get: async (workspace) => ({ params: { id: (await workspace.createUser()).id } }),
   },
   webhooks: {
     list: async () => ({}),
+    get: async (workspace) => ({ params: { id: (await workspace.createWebhook()).id } }),
     create: async () => ({ body: webhook }),
     delete: async (workspace) => ({ params: { id: (await workspace.createWebhook()).id } }),
   },
@@ -78,7 +86,7 @@ export const endpoints: SampledEndpoint[] = Object.entries(contract).flatMap(([r
   })),
 );
 
-/** The endpoints that need a key. */
+/** The endpoints that need a key, of whatever scopes. */
 export const keyedEndpoints = endpoints.filter(({ route }) => route.metadata.scope !== null);
 
 /** The call that a sample describes; `query` without its question mark. */

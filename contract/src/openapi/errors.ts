@@ -20,6 +20,9 @@ const said: Record<ErrorCode, Said> = {
     `cannot become OPEN: the ticket is RESOLVED, from which it can become ${ticketTransitions.RESOLVED.join(', ')}`,
   ),
   INVALID_REFERENCE: detailed('assigneeId', 'names no active user of this workspace'),
+  QUERY_TOO_BROAD: {
+    message: 'This list takes too long to find. Ask for fewer rows: add a filter, or another word to `q`.',
+  },
   INVALID_API_KEY: { message: 'The API key is not valid.' },
   INSUFFICIENT_SCOPE: { message: 'This key lacks the scope tickets:write.' },
   NOT_FOUND: { message: 'There is no such ticket in this workspace.' },

@@ -4,9 +4,10 @@ import type { Endpoint } from '../endpoint.ts';
 import { Project } from '../projects.ts';
 import { Task } from '../tasks.ts';
 import { Ticket } from '../tickets.ts';
+import { User } from '../users.ts';
 import { Webhook } from '../webhooks.ts';
 import { metaOf, type Schemas, toSchema } from './schemas.ts';
-import type { Parameter, Reference } from './types.ts';
+import type { Parameter, Reference, Schema } from './types.ts';
 
 /** The headers that an endpoint takes; ts-rest describes none that zod 4 does. */
 export function headerParameters({ headers }: Endpoint, schemas: Schemas): Parameter[] {
@@ -39,14 +40,18 @@ function named(
 ): [string, Parameter] {
   if (where === 'path') {
     const owner = ownerOf(path, name);
-    const words = `The \`id\` of the ${owner.toLowerCase()}.`;
-    const { examples: _, ...type } = schema;
+    const words = `The \`id\` of the ${owner.toLowerCase()}${isInteger(schema) ? '' : ', or its number such as `INC-17`'}.`;
+    const { examples: _, ...type } = integerOf(schema);
     const described = { ...type, description, examples: [exampleIdOf(owner)] };
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
   }
   if (where === 'header') return [name.replaceAll('-', ''), { name, in: where, required: false, description, schema }];
-  if (name === 'page' || name === 'perPage') {
-    return [capitalised(name), { name, in: where, required: false, description, schema }];
+  if (schema.type !== 'array') {
+    const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
+    // The reference would send an example without being asked to.
+    const { examples, ...asked } = schema;
+    const shown = key === '' ? { ...asked, examples } : asked;
+    return [key + capitalised(name), { name, in: where, required: false, description, schema: shown }];
   }
   const words = `Only those with one of these values of \`${name}\`. Repeat it, or separate the values by commas.`;
   const filter = { name, in: where, required: false, description: words, style: 'form', explode: true, schema };
@@ -54,7 +59,16 @@ function named(
 }
 
 /** The resources that a path may name. */
-const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, Webhook };
+const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, User, Webhook };
+
+/** An id stays an integer for those whose client is made from the document; what else may stand there is said in words. */
+function integerOf(schema: Schema): Schema {
+  return (schema.anyOf as Schema[] | undefined)?.find(isInteger) ?? schema;
+}
+
+function isInteger({ type }: Schema): boolean {
+  return type === 'integer';
+}
 
 function exampleIdOf(owner: string): number {
   const resource = owners[owner];

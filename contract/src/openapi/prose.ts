@@ -32,9 +32,12 @@ new values: ignore those you don't know. Every answer carries \`x-request-id\`.
 
 # Lists
 
-Newest first, by id. \`page\` counts from 1, \`perPage\` is 20 unless given and at most 100. \`meta.totalCount\` is exact;
-a page past the end is empty. Filters combine with AND. A filter may be repeated (\`status=OPEN&status=PENDING\`) or its
+Newest first, by id. \`page\` counts from 1, \`perPage\` is 20 unless given and at most 100. \`meta.totalCount\` is exact
+unless \`meta.totalCountCapped\` says that there are more; a page past the end is empty. Filters combine with AND. A filter may be repeated (\`status=OPEN&status=PENDING\`) or its
 values separated by commas (\`status=OPEN,PENDING\`), at most 100; several values mean any of them.
+
+\`q\` finds rows by words, whatever their case: all of them must be there, and the last may be the beginning of one.
+Words are runs of letters and digits; all else separates them.
 
 # Updates
 
@@ -77,6 +80,7 @@ They are checked in this order: path, key, rate limits, scope, parameters and bo
 /** The tags: a resource each, and what is sent to receivers. */
 export const tags: Record<string, string> = {
   ping: 'Whether the service answers. Needs no key.',
+  me: 'The key of the request.',
   tickets: 'Incidents, problems, changes and service requests.',
   assets: 'Devices, licences and other things the workspace looks after.',
   projects: 'Projects, to which tasks belong.',
@@ -92,8 +96,8 @@ const transitions: Record<string, Readonly<Record<string, readonly string[]>>> =
 };
 
 /** Whether an update can ask for a move that is forbidden. */
-export function hasForbiddenMoves(resource: string, fields: readonly string[]): boolean {
-  return fields.includes('status') && resource in transitions;
+export function hasForbiddenMoves(resource: string, { method }: Endpoint, fields: readonly string[]): boolean {
+  return method === 'PATCH' && fields.includes('status') && resource in transitions;
 }
 
 /** What an endpoint does and asks for, in words. */
@@ -101,8 +105,12 @@ export function describeOperation(resource: string, route: Endpoint, fields: rea
   const { scope } = route.metadata;
   const paragraphs = [
     route.description,
-    fields.includes('status') ? describeMoves(transitions[resource]) : undefined,
-    scope === null ? undefined : `Needs the scope ${describeScope(scope)}.`,
+    route.method === 'PATCH' && fields.includes('status') ? describeMoves(transitions[resource]) : undefined,
+    scope === null
+      ? undefined
+      : scope === 'any'
+        ? 'Any valid key will do.'
+        : `Needs the scope ${describeScope(scope)}.`,
   ];
   return paragraphs.filter((each) => each !== undefined).join('\n\n');
 }

@@ -1,7 +1,8 @@
-import type { EndpointMeta } from '@itsm-api/contract';
+import type { EndpointMeta, Limit } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Services, UserContext } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import type { KeyFacts } from '../identity/key-facts.ts';
 import type { KeyIdentity, KeyLookup } from '../identity/key-lookup.ts';
 import type { LastUsed } from '../identity/last-used.ts';
 import { invalidKey, keyOf } from './api-key.ts';
@@ -16,6 +17,8 @@ declare module 'fastify' {
     ctx: UserContext;
     /** Puts back what the request took from the limits of its key: for one that is refused before it did anything. */
     giveBack(reply: FastifyReply): Promise<void>;
+    /** What may be told of its key to whoever sends it, and what is left of the key's limits. */
+    describeKey(): Promise<KeyFacts & { limits: Limit[] }>;
   }
   interface FastifyContextConfig {
     /** The contract's entry of the route; absent on the pages that are no part of the API. */
@@ -50,6 +53,11 @@ export async function addGuard(
     return limiter.giveBack(this, reply);
   });
 
+  app.decorateRequest('describeKey', async function () {
+    const [facts, limits] = await Promise.all([keys.describe(this.identity), limiter.look(this)]);
+    return { ...facts, limits };
+  });
+
   app.addHook('onRequest', async (request, reply) => {
     const scope = request.routeOptions.config.tsRestRoute?.metadata.scope ?? null;
     if (scope === null) return;
@@ -62,7 +70,7 @@ export async function addGuard(
 
     await limiter.take(request, reply);
 
-    if (!identity.scopes.has(scope)) {
+    if (scope !== 'any' && !identity.scopes.has(scope)) {
       throw new ApiError('INSUFFICIENT_SCOPE', `This key lacks the scope ${scope}.`);
     }
   });

@@ -25,6 +25,7 @@ declare module 'ioredis' {
   interface RedisCommander<Context> {
     takeFromBoth(global: string, group: string, windowMs: number, ...limits: number[]): Result<Reply, Context>;
     giveBackToBoth(global: string, group: string, windowMs: number, ...openedAt: number[]): Result<Reply, Context>;
+    lookAtAll(count: number, ...keys: (string | number)[]): Result<(number | null)[], Context>;
   }
 }
 
@@ -67,6 +68,17 @@ for i, key in ipairs(KEYS) do
   if look(key).openedAt == tonumber(ARGV[1 + i]) then redis.call('HINCRBY', key, 'count', -1) end
 end
 return reply(0)
+`;
+
+// That over all, then the others.
+const lookAtAll = `${shared}
+local windows = { now }
+for _, key in ipairs(KEYS) do
+  local window = look(key)
+  table.insert(windows, window.openedAt)
+  table.insert(windows, window.count)
+end
+return windows
 `;
 
 interface RedisStoreOptions {
@@ -180,6 +192,19 @@ export async function openRedisStore({
       return reply === undefined ? { ...taken, isTaken: false } : takenOf(key, reply);
     },
 
+    async look(key, groups) {
+      const keys = groups.map((group) => keysOf(`${key}:${group}`));
+      const all = [...keys.slice(0, 1).map(([global]) => global), ...keys.map(([, group]) => group)];
+      const reply = await ask((connection) => connection.lookAtAll(all.length, ...all, windowMs));
+      if (reply === undefined) return await memory.look(key, groups);
+      const [now, ...used] = reply;
+      const usedOf = (i: number) => ({ openedAt: used[2 * i] ?? undefined, count: used[2 * i + 1] ?? 0 });
+      const states = groups.map((group, i) => {
+        return statesOf(`${key}:${group}`, limits, { global: usedOf(0), group: usedOf(i + 1) }, now ?? 0);
+      });
+      return [...states.slice(0, 1).map(({ global }) => global), ...states.map(({ group }) => group)];
+    },
+
     async close() {
       stop.abort();
       await watching;
@@ -238,6 +263,7 @@ function connectionOptions(url: string): RedisOptions {
     scripts: {
       takeFromBoth: { lua: takeFromBoth, numberOfKeys: 2 },
       giveBackToBoth: { lua: giveBackToBoth, numberOfKeys: 2 },
+      lookAtAll: { lua: lookAtAll },
     },
     // A connection is used once: it is proved before it counts, and nothing waits for the next one.
     lazyConnect: true,

@@ -39,6 +39,11 @@ export interface RateLimitStore {
   take(key: string): Promise<Taken>;
   /** Puts back what was taken. A window that has opened anew since keeps what is used of it. */
   giveBack(key: string, taken: Taken): Promise<Taken>;
+  /**
+   * The windows of a key as they stand: that over all, then those of groups.
+   * @param key `tenant:key`
+   */
+  look(key: string, groups: readonly string[]): Promise<Window[]>;
   close(): Promise<void>;
 }
 
@@ -136,6 +141,12 @@ export function createMemoryStore(limits: RateLimits, now: () => number): RateLi
         if (window !== undefined && window.openedAt === openedAt) window.count -= 1;
       }
       return { isTaken: false, ...look(key, at) };
+    },
+
+    async look(key, groups) {
+      const at = now();
+      const states = groups.map((group) => look(`${key}:${group}`, at));
+      return [...states.slice(0, 1).map(({ global }) => global), ...states.map(({ group }) => group)];
     },
 
     async close() {},

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit';
+import { groups, type Limit } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import type { RateLimitStore, Taken, Window } from './rate-limit-store.ts';
@@ -19,6 +20,8 @@ export interface RateLimiter {
   take(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Puts back what was taken for a request that is refused for another reason, and tells so in the headers. */
   giveBack(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** Every window of the request's key as it stands; nothing is taken from any. */
+  look(request: FastifyRequest): Promise<Limit[]>;
 }
 
 /** @param onRefused told of each request that is refused, and by which windows */
@@ -67,11 +70,23 @@ export async function createRateLimiter(
       request.taken = await store.giveBack(keyOf(request), request.taken);
       setHeaders(reply, request.taken, windowSeconds);
     },
+
+    async look({ identity }) {
+      const windows = await store.look(windowKey(identity), groups);
+      return windows.map(({ name, limit, remaining, resetSeconds }) => {
+        return { name, limit, remaining, resetSeconds, windowSeconds };
+      });
+    },
   };
 }
 
 function keyOf({ identity, routeOptions }: FastifyRequest): string {
-  return `${identity.tenantId}:${identity.keyId}:${routeOptions.config.tsRestRoute.metadata.group}`;
+  return `${windowKey(identity)}:${routeOptions.config.tsRestRoute.metadata.group}`;
+}
+
+/** What the windows of a key are kept by. */
+function windowKey({ tenantId, keyId }: FastifyRequest['identity']): string {
+  return `${tenantId}:${keyId}`;
 }
 
 function tighterOf({ global, group }: Taken): Window {

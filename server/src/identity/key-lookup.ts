@@ -3,6 +3,7 @@ import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
 import { statementName } from '../database/statement-name.ts';
 import { type TenantClient, tenantClient } from '../database/tenant-client.ts';
+import { type KeyFacts, readKeyFacts } from './key-facts.ts';
 import { hashKey, isKey } from './key-format.ts';
 import { createLookupQueue } from './lookup-queue.ts';
 
@@ -26,6 +27,8 @@ export interface KeyLookup {
    * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are asked for at once
    */
   find(key: string): Promise<KeyIdentity | undefined>;
+  /** What may be told of a key that was found to whoever holds it. */
+  describe(identity: KeyIdentity): Promise<KeyFacts>;
   /** True while keys are remembered, since every revocation is heard of. */
   readonly listening: boolean;
   close(): Promise<void>;
@@ -95,6 +98,7 @@ export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions)
       const expired = identity?.expiresAt != null && identity.expiresAt <= now();
       return expired ? undefined : identity;
     },
+    describe: (identity) => readKeyFacts(keyLookups, identity),
     get listening() {
       return listener.listening;
     },

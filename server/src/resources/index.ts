@@ -7,6 +7,7 @@ import type { FairUse } from '../fair-use.ts';
 import { detailsOf, unknownField, validationError } from '../validation.ts';
 import { assets } from './assets/handlers.ts';
 import { type Answer, answerOnce, type Kept } from './idempotency.ts';
+import { me } from './me/handlers.ts';
 import { ping } from './ping/handlers.ts';
 import { projects } from './projects/handlers.ts';
 import { tasks } from './tasks/handlers.ts';
@@ -21,7 +22,7 @@ const kept = new Map<AppRoute, Kept>([[contract.tickets.createMany, keptNewTicke
 /** Registers every endpoint of the contract with its handler; what the contract finds wrong is thrown as ApiError. */
 export async function addResources(app: FastifyInstance, fairUse: FairUse): Promise<void> {
   const server = initServer();
-  const resources = { ping, tickets, assets, projects, tasks, users, webhooks };
+  const resources = { ping, me, tickets, assets, projects, tasks, users, webhooks };
   const router = server.router(contract, wrapped(resources, fairUse));
   await app.register(server.plugin(router), {
     logInitialization: false,

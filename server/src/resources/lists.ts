@@ -1,4 +1,6 @@
 import type { PageMeta, PageQuery } from '@itsm-api/contract';
+import type { TenantClient } from '../database/tenant-client.ts';
+import { findIds, type Searched, type SearchWhere } from './search.ts';
 
 /** A page of rows as the list envelope wants it. */
 export interface Page<Row> {
@@ -14,14 +16,44 @@ interface PageSource<Row> {
 }
 
 /** Reads one page (docs/decisions/lists.md). A page past the end is empty and is not looked for. */
-export async function readPage<Row>(
-  { page, perPage }: PageQuery,
-  { count, find }: PageSource<Row>,
-): Promise<Page<Row>> {
+export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {
   const totalCount = await count();
-  const skip = (page - 1) * perPage;
-  const data = skip < totalCount ? await find({ skip, take: perPage }) : [];
-  return { data, meta: { page, perPage, totalCount } };
+  const skip = (query.page - 1) * query.perPage;
+  const data = skip < totalCount ? await find({ skip, take: query.perPage }) : [];
+  return { data, meta: pageMeta(query, { totalCount }) };
+}
+
+interface SearchableSource<Row, Where extends SearchWhere> {
+  db: TenantClient;
+  resource: Searched;
+  /** What the filters ask for. */
+  where: Where;
+  count(): Promise<number>;
+  /** Some of these rows, newest first. */
+  find(asked: { where: Where | { id: { in: number[] } }; skip?: number; take?: number }): Promise<Row[]>;
+}
+
+/**
+ * Reads one page of a list that can be searched by words (docs/decisions/search.md).
+ * @throws ApiError QUERY_TOO_BROAD
+ */
+export async function readSearchablePage<Row, Where extends SearchWhere>(
+  query: PageQuery & { q?: string | undefined },
+  { db, resource, where, count, find }: SearchableSource<Row, Where>,
+): Promise<Page<Row>> {
+  const { page, perPage, q } = query;
+  if (q === undefined) return readPage(query, { count, find: (range) => find({ where, ...range }) });
+  const found = await findIds(db, resource, { words: q, where, skip: (page - 1) * perPage, take: perPage });
+  const data = found.ids.length > 0 ? await find({ where: { id: { in: found.ids } } }) : [];
+  return { data, meta: pageMeta(query, found) };
+}
+
+/** The `meta` of a page; it tells of a total only when it is not exact. */
+export function pageMeta(
+  { page, perPage }: PageQuery,
+  { totalCount, isCapped = false }: { totalCount: number; isCapped?: boolean },
+): PageMeta {
+  return { page, perPage, totalCount, ...(isCapped && { totalCountCapped: true }) };
 }
 
 /** The `where` of one filter: any of the values, or no restriction. */

@@ -79,6 +79,11 @@ export type TicketSequence = Prisma.TicketSequenceModel
  */
 export type TicketCount = Prisma.TicketCountModel
 /**
+ * Model Text
+ * The words of a row, by which it is found; triggers write them (docs/decisions/search.md).
+ */
+export type Text = Prisma.TextModel
+/**
  * Model Asset
  * 
  */

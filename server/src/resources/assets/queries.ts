@@ -17,7 +17,7 @@ import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } f
 import { emit } from '../../webhooks/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
-import { anyOf, type Page, readPage } from '../lists.ts';
+import { anyOf, type Page, readSearchablePage } from '../lists.ts';
 import { checkUsers, reference } from '../references.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;
@@ -29,14 +29,24 @@ export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Ass
     ...anyOf('type', query.type),
     ...anyOf('assignedToId', query.assignedToId),
   };
-  return readPage(query, {
+  return readSearchablePage(query, {
+    db,
+    resource: 'assets',
+    where,
     count: () => db.asset.count({ where }),
-    find: async (range) => (await db.asset.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentAsset),
+    find: async (asked) => (await db.asset.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentAsset),
   });
 }
 
+/** One asset. @throws ApiError NOT_FOUND */
+export async function getAsset({ db }: Context, id: number): Promise<Asset> {
+  const row = await db.asset.findFirst({ where: { id } });
+  if (row === null) throw notFound('asset');
+  return presentAsset(row);
+}
+
 /**
- * Creates an asset and emits `asset.created`. No endpoint of v1 calls it; the command line does.
+ * Creates an asset and emits `asset.created`.
  * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR when the tag is taken
  */
 export function createAsset(context: Context, input: NewAsset): Promise<Asset> {

@@ -4,7 +4,7 @@ import type { Prisma } from '../../database/generated/client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamps, toDate } from '../../present.ts';
-import { anyOf, type Page, readPage } from '../lists.ts';
+import { anyOf, type Page, readSearchablePage } from '../lists.ts';
 import { checkUsers, reference } from '../references.ts';
 
 type ProjectRow = Prisma.ProjectGetPayload<object>;
@@ -12,10 +12,12 @@ type ProjectRow = Prisma.ProjectGetPayload<object>;
 /** A page of projects, newest first (spec §4). */
 export function listProjects({ db }: Context, query: ProjectQuery): Promise<Page<Project>> {
   const where = anyOf('status', query.status);
-  return readPage(query, {
+  return readSearchablePage(query, {
+    db,
+    resource: 'projects',
+    where,
     count: () => db.project.count({ where }),
-    find: async (range) =>
-      (await db.project.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentProject),
+    find: async (asked) => (await db.project.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentProject),
   });
 }
 

@@ -6,7 +6,7 @@ import { notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
 import { changesBetween } from '../changes.ts';
-import { anyOf, type Page, readPage } from '../lists.ts';
+import { anyOf, type Page, readSearchablePage } from '../lists.ts';
 import { getProject } from '../projects/queries.ts';
 import { checkUsers, reference } from '../references.ts';
 
@@ -22,10 +22,20 @@ export async function listTasks(context: Context, projectId: number, query: Task
     ...anyOf('priority', query.priority),
     ...anyOf('assigneeId', query.assigneeId),
   };
-  return readPage(query, {
+  return readSearchablePage(query, {
+    db,
+    resource: 'tasks',
+    where,
     count: () => db.task.count({ where }),
-    find: async (range) => (await db.task.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentTask),
+    find: async (asked) => (await db.task.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentTask),
   });
+}
+
+/** One task. @throws ApiError NOT_FOUND */
+export async function getTask({ db }: Context, id: number): Promise<Task> {
+  const row = await db.task.findFirst({ where: { id } });
+  if (row === null) throw notFound('task');
+  return presentTask(row);
 }
 
 /** Creates a task, TODO. Emits nothing (spec §6). @throws ApiError NOT_FOUND for the project, INVALID_REFERENCE */

@@ -9,21 +9,38 @@ import { columns, type TicketRow } from './sql.ts';
  * in docs/decisions/totals.md.
  */
 
-export type TicketFilters = Omit<TicketQuery, 'page' | 'perPage'>;
-type FilterName = keyof TicketFilters;
+/** The filters that counters know. */
+export type CountedFilters = Pick<TicketQuery, 'status' | 'priority' | 'type' | 'category'> & {
+  assigneeId?: number[] | undefined;
+};
+type FilterName = keyof CountedFilters;
+
+/** Which tickets of those that match are asked for. */
+export interface TicketRange extends Pick<TicketQuery, 'sort'> {
+  skip: number;
+  take: number;
+}
+
+/** Some of the tickets that match, in the order asked for. */
+export interface TicketPage {
+  rows: TicketRow[];
+  totalCount: number;
+  /** Whether there are more than were counted. */
+  isCapped: boolean;
+}
 
 /**
  * The column of each filter and the type of its values. Each has an index (tenant_id, column, id DESC), is counted in
  * ticket_counts, and is in both indices over all that is counted, in this order (docs/decisions/totals.md).
  */
-const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
+export const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
   assigneeId: { column: 'assignee_id', type: 'bigint' },
   status: { column: 'status', type: 'text' },
   priority: { column: 'priority', type: 'text' },
   type: { column: 'type', type: 'text' },
   category: { column: 'category', type: 'text' },
 };
-const filterNames = Object.keys(filterColumns) as FilterName[];
+export const filterNames = Object.keys(filterColumns) as FilterName[];
 
 /** PostgreSQL counts a tenant's tickets in 32 bits; pages may be asked for that lie beyond. */
 const largestSkip = 2 ** 31 - 1000;
@@ -31,12 +48,38 @@ const largestSkip = 2 ** 31 - 1000;
 /** Where it is not told that no page is larger, the planner expects a tenth of all that matches. */
 const largestPage = 100;
 
-/** Some of the tickets that the filters match, newest first, and how many there are in all. */
+/** Some of the tickets that the filters match, and how many there are in all. */
 export async function selectTickets(
   db: TenantClient,
-  filters: TicketFilters,
-  { skip, take }: { skip: number; take: number },
-): Promise<{ rows: TicketRow[]; totalCount: number }> {
+  filters: CountedFilters,
+  { sort, ...range }: TicketRange,
+): Promise<TicketPage> {
+  const page = sort === 'id' ? await selectOldest(db, filters, range) : await selectNewest(db, filters, range);
+  return { ...page, isCapped: false };
+}
+
+type Range = Omit<TicketRange, 'sort'>;
+type CountedPage = Omit<TicketPage, 'isCapped'>;
+
+/** How often a page from the oldest on is looked for again when tickets have joined or left it meanwhile. */
+const attempts = 5;
+
+/**
+ * A page from the oldest on is one from the newest on, as far from the other end. Where that is, the total tells; the
+ * page is right when its own statement finds the same total.
+ */
+async function selectOldest(db: TenantClient, filters: CountedFilters, { skip, take }: Range): Promise<CountedPage> {
+  let { totalCount } = await selectNewest(db, filters, { skip: largestSkip, take });
+  for (let attempt = 1; skip < totalCount; attempt++) {
+    const older = Math.max(totalCount - skip - take, 0);
+    const page = await selectNewest(db, filters, { skip: older, take: totalCount - skip - older });
+    if (page.totalCount === totalCount || attempt === attempts) return { ...page, rows: page.rows.toReversed() };
+    totalCount = page.totalCount;
+  }
+  return { rows: [], totalCount };
+}
+
+async function selectNewest(db: TenantClient, filters: CountedFilters, { skip, take }: Range): Promise<CountedPage> {
   const names = filterNames.filter((name) => filters[name] !== undefined);
   const values = names.map((name) => [...new Set<string | number>(filters[name])]);
   const isOfOneValue = values.flat().length === 1;

@@ -4,6 +4,7 @@ import {
   type Ticket,
   type TicketPatch,
   type TicketQuery,
+  type TicketReference,
   type TicketStatus,
   ticketTransitions,
 } from '@itsm-api/contract';
@@ -12,10 +13,12 @@ import { lockTenant } from '../../database/lock.ts';
 import { invalidField, notFound } from '../../errors.ts';
 import { emitAll } from '../../webhooks/emit.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
-import type { Page } from '../lists.ts';
+import { type Page, pageMeta } from '../lists.ts';
 import { checkReferences, type References, reference } from '../references.ts';
+import { findTickets, isCounted } from './find.ts';
 import { selectTickets } from './pages.ts';
 import { presentTicket } from './presenter.ts';
+import { ticketIdOf } from './reference.ts';
 import {
   changeTickets,
   insertTickets,
@@ -26,16 +29,24 @@ import {
   selectTicket,
 } from './sql.ts';
 
-/** A page of tickets, newest first (spec §4). */
-export async function listTickets({ db }: Context, { page, perPage, ...filters }: TicketQuery): Promise<Page<Ticket>> {
-  const range = { skip: (page - 1) * perPage, take: perPage };
-  const { rows, totalCount } = await selectTickets(db, filters, range);
-  return { data: rows.map(presentTicket), meta: { page, perPage, totalCount } };
+/** A page of tickets, newest first unless asked otherwise (spec §4). @throws ApiError QUERY_TOO_BROAD */
+export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
+  const { page, perPage, sort, assigneeId, ...others } = query;
+  const filters = { ...others, ...assigneesOf(assigneeId, userId) };
+  const range = { skip: (page - 1) * perPage, take: perPage, sort };
+  const found = isCounted(filters) ? await selectTickets(db, filters, range) : await findTickets(db, filters, range);
+  return { data: found.rows.map(presentTicket), meta: pageMeta(query, found) };
 }
 
-/** One ticket. @throws ApiError NOT_FOUND */
-export async function getTicket({ db }: Context, id: number): Promise<Ticket> {
-  const row = await selectTicket(db, id);
+/** Whose tickets a filter asks for: `me` is the user of the key, `none` stands for nobody. */
+function assigneesOf(asked: TicketQuery['assigneeId'], userId: bigint) {
+  const ids = asked?.filter((assignee) => assignee !== 'none').map((id) => (id === 'me' ? Number(userId) : id));
+  return { assigneeId: ids?.length === 0 ? undefined : ids, unassigned: asked?.includes('none') ?? false };
+}
+
+/** One ticket, by its id or its number. @throws ApiError NOT_FOUND */
+export async function getTicket({ db }: Context, reference: TicketReference): Promise<Ticket> {
+  const row = await selectTicket(db, reference);
   if (row === undefined) throw notFound('ticket');
   return presentTicket(row);
 }
@@ -72,8 +83,9 @@ export async function writeNew(context: Context & Transaction, rows: readonly Ne
  * Changes a ticket and emits `ticket.updated`; a patch that changes nothing does neither (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
-export function updateTicket(context: Context, id: number, patch: TicketPatch): Promise<Ticket> {
+export function updateTicket(context: Context, reference: TicketReference, patch: TicketPatch): Promise<Ticket> {
   return transaction(context, async (context) => {
+    const id = await ticketIdOf(context, reference);
     const [locked] = await lockTickets(context.db, [id]);
     if (locked === undefined) throw notFound('ticket');
     const change = changeOf(presentTicket(locked), patch, context.now());
@@ -123,6 +135,7 @@ export async function writeChanges(context: Context & Transaction, changes: read
 export function referencesOf(input: NewTicket | TicketPatch, before?: Ticket): References {
   return {
     users: [
+      ...('requesterId' in input ? reference('requesterId', input.requesterId) : []),
       ...reference('assigneeId', input.assigneeId, before?.assigneeId),
       ...(input.watcherUserIds ?? [])
         .map((id, index) => ({ path: `watcherUserIds.${index}`, id }))
@@ -189,7 +202,7 @@ export function newRow({ userId, now }: UserContext, input: NewTicket): NewTicke
     priority: input.priority ?? 'MEDIUM',
     category: input.category ?? null,
     categoryConfigId: input.categoryConfigId ?? null,
-    requesterId: Number(userId),
+    requesterId: input.requesterId ?? Number(userId),
     assigneeId: input.assigneeId ?? null,
     parentId: input.parentId ?? null,
     watcherUserIds: ascending(input.watcherUserIds ?? []),

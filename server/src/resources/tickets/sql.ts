@@ -1,10 +1,11 @@
-import type { EventType, Ticket } from '@itsm-api/contract';
+import type { EventType, Ticket, TicketReference } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../database/generated/client.ts';
 import { guardOf, lockOf } from '../../database/lock.ts';
 import { read, reading, type Statement, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { codeOf, DIVISION_BY_ZERO } from '../../error-code.ts';
 import { askWhetherWanted, failIfWanted, isWanted } from '../../webhooks/emit.ts';
+import { conditions, namedBy } from './reference.ts';
 
 /*
  * Tickets in SQL. Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
@@ -49,7 +50,10 @@ export const columns = `${ownColumns},
   ARRAY(SELECT w.user_id FROM ticket_watchers w WHERE w.tenant_id = t.tenant_id AND w.ticket_id = t.id
     ORDER BY w.user_id) AS "watcherUserIds"`;
 
-const ticketById = reading(`SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`);
+const readings = {
+  id: reading(`SELECT ${columns} FROM tickets t WHERE ${conditions.id}`),
+  number: reading(`SELECT ${columns} FROM tickets t WHERE ${conditions.number}`),
+};
 
 const selectByIds = `SELECT to_json(ticket) AS ticket FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
@@ -72,9 +76,10 @@ export async function selectTicketsByIds(db: TenantClient, ids: readonly number[
   return rows.map(({ ticket }) => ticket);
 }
 
-/** One ticket of the tenant. */
-export function selectTicket(db: TenantClient, id: number): Promise<TicketRow | undefined> {
-  return read(db, ticketById, [id]);
+/** One ticket of the tenant, by its id or its number. */
+export function selectTicket(db: TenantClient, reference: TicketReference): Promise<TicketRow | undefined> {
+  const { by, values } = namedBy(reference);
+  return read(db, readings[by], values);
 }
 
 /**

@@ -4,17 +4,27 @@ import type { Prisma } from '../../database/generated/client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { notFound } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
-import { anyOf, type Page, readPage } from '../lists.ts';
+import { anyOf, type Page, readSearchablePage } from '../lists.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;
 
 /** A page of users, newest first (spec §4). */
 export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>> {
   const where = { ...anyOf('role', query.role), ...anyOfActive(query.active), ...anyOf('email', query.email) };
-  return readPage(query, {
+  return readSearchablePage(query, {
+    db,
+    resource: 'users',
+    where,
     count: () => db.user.count({ where }),
-    find: async (range) => (await db.user.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentUser),
+    find: async (asked) => (await db.user.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentUser),
   });
+}
+
+/** One user. @throws ApiError NOT_FOUND */
+export async function getUser({ db }: Context, id: number): Promise<User> {
+  const row = await db.user.findFirst({ where: { id } });
+  if (row === null) throw notFound('user');
+  return presentUser(row);
 }
 
 /**

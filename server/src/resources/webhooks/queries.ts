@@ -21,6 +21,13 @@ export function listWebhooks({ db }: Context, query: WebhookQuery): Promise<Page
   });
 }
 
+/** One subscription, active or not. @throws ApiError NOT_FOUND */
+export async function getWebhook({ db }: Context, id: number): Promise<Webhook> {
+  const row = await db.webhookSubscription.findFirst({ where: { id } });
+  if (row === null) throw notFound('webhook subscription');
+  return presentWebhook(row);
+}
+
 /**
  * Registers a subscription; its secret is encrypted before it is stored (docs/decisions/webhook-subscriptions.md).
  * @throws ApiError VALIDATION_ERROR for a URL that deliveries may not go to, or when there are too many

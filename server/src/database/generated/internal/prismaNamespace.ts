@@ -409,6 +409,7 @@ export const ModelName = {
   TicketWatcher: 'TicketWatcher',
   TicketSequence: 'TicketSequence',
   TicketCount: 'TicketCount',
+  Text: 'Text',
   Asset: 'Asset',
   Project: 'Project',
   Task: 'Task',
@@ -432,7 +433,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "user" | "apiKey" | "ticket" | "ticketWatcher" | "ticketSequence" | "ticketCount" | "asset" | "project" | "task" | "webhookSubscription" | "idempotencyKey" | "event" | "delivery" | "deliveryAttempt"
+    modelProps: "tenant" | "user" | "apiKey" | "ticket" | "ticketWatcher" | "ticketSequence" | "ticketCount" | "text" | "asset" | "project" | "task" | "webhookSubscription" | "idempotencyKey" | "event" | "delivery" | "deliveryAttempt"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -951,6 +952,64 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TicketCountCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TicketCountCountAggregateOutputType> | number
+        }
+      }
+    }
+    Text: {
+      payload: Prisma.$TextPayload<ExtArgs>
+      fields: Prisma.TextFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TextFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TextPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TextFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TextPayload>
+        }
+        findFirst: {
+          args: Prisma.TextFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TextPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TextFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TextPayload>
+        }
+        findMany: {
+          args: Prisma.TextFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TextPayload>[]
+        }
+        delete: {
+          args: Prisma.TextDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TextPayload>
+        }
+        update: {
+          args: Prisma.TextUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TextPayload>
+        }
+        deleteMany: {
+          args: Prisma.TextDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TextUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TextUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TextPayload>[]
+        }
+        aggregate: {
+          args: Prisma.TextAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateText>
+        }
+        groupBy: {
+          args: Prisma.TextGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TextGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TextCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TextCountAggregateOutputType> | number
         }
       }
     }
@@ -1693,6 +1752,15 @@ export const TicketCountScalarFieldEnum = {
 export type TicketCountScalarFieldEnum = (typeof TicketCountScalarFieldEnum)[keyof typeof TicketCountScalarFieldEnum]
 
 
+export const TextScalarFieldEnum = {
+  tenantId: 'tenantId',
+  resource: 'resource',
+  id: 'id'
+} as const
+
+export type TextScalarFieldEnum = (typeof TextScalarFieldEnum)[keyof typeof TextScalarFieldEnum]
+
+
 export const AssetScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -2155,6 +2223,7 @@ export type GlobalOmitConfig = {
   ticketWatcher?: Prisma.TicketWatcherOmit
   ticketSequence?: Prisma.TicketSequenceOmit
   ticketCount?: Prisma.TicketCountOmit
+  text?: Prisma.TextOmit
   asset?: Prisma.AssetOmit
   project?: Prisma.ProjectOmit
   task?: Prisma.TaskOmit

@@ -58,6 +58,7 @@ export const ModelName = {
   TicketWatcher: 'TicketWatcher',
   TicketSequence: 'TicketSequence',
   TicketCount: 'TicketCount',
+  Text: 'Text',
   Asset: 'Asset',
   Project: 'Project',
   Task: 'Task',
@@ -190,6 +191,15 @@ export const TicketCountScalarFieldEnum = {
 } as const
 
 export type TicketCountScalarFieldEnum = (typeof TicketCountScalarFieldEnum)[keyof typeof TicketCountScalarFieldEnum]
+
+
+export const TextScalarFieldEnum = {
+  tenantId: 'tenantId',
+  resource: 'resource',
+  id: 'id'
+} as const
+
+export type TextScalarFieldEnum = (typeof TextScalarFieldEnum)[keyof typeof TextScalarFieldEnum]
 
 
 export const AssetScalarFieldEnum = {

@@ -1,0 +1,72 @@
+import * as z from 'zod';
+import { endpoints, item, meta, NoQuery } from './endpoint.ts';
+import { Id, Timestamp } from './fields.ts';
+import { Scope } from './scopes.ts';
+import { User } from './users.ts';
+
+const Key = z
+  .object({
+    id: Id,
+    name: z.string(),
+    lastFour: z.string().meta({ description: 'The last four characters of the key; the rest is not kept.' }),
+    scopes: z.array(Scope).meta({ description: 'What the key may do.' }),
+    createdAt: Timestamp,
+    expiresAt: Timestamp.nullable().meta({ description: 'Null where it does not expire.' }),
+    lastUsedAt: Timestamp.nullable().meta({ description: 'To the minute; null where it was not used before.' }),
+  })
+  .meta({ id: 'Key', description: 'A key without its secret.' });
+
+const Limit = z
+  .object({
+    name: z.string().meta({ description: '`global`, over all endpoints, or a group of them.' }),
+    limit: z.int().meta({ description: 'Requests in a window.' }),
+    remaining: z.int().meta({ description: 'What is left of them.' }),
+    resetSeconds: z.int().meta({ description: 'Until the window opens again.' }),
+    windowSeconds: z.int().meta({ description: 'How long a window is.' }),
+  })
+  .meta({ id: 'Limit', description: 'A window of the rate limits, as it stands for the key.' });
+export type Limit = z.output<typeof Limit>;
+
+export const Identity = z
+  .object({
+    key: Key,
+    user: User,
+    workspace: z.object({ name: z.string() }).meta({ id: 'Workspace', description: 'Whose rows the key sees.' }),
+    limits: z.array(Limit),
+  })
+  .meta({
+    id: 'Identity',
+    description:
+      'The key of the request, without its secret: whose it is, what it may do, and what is left of its limits.',
+    example: {
+      key: {
+        id: 17,
+        name: 'Monitoring',
+        lastFour: 'x7Qa',
+        scopes: ['tickets:read', 'tickets:write'],
+        createdAt: '2026-10-01T08:00:00.000Z',
+        expiresAt: null,
+        lastUsedAt: '2026-11-20T09:59:00.000Z',
+      },
+      user: z.globalRegistry.get(User)?.example,
+      workspace: { name: 'Acme Corporation' },
+      limits: [
+        { name: 'global', limit: 60, remaining: 57, resetSeconds: 31, windowSeconds: 60 },
+        { name: 'tickets', limit: 30, remaining: 28, resetSeconds: 31, windowSeconds: 60 },
+        { name: 'users', limit: 30, remaining: 29, resetSeconds: 60, windowSeconds: 60 },
+      ],
+    },
+  });
+export type Identity = z.output<typeof Identity>;
+
+export const me = endpoints({
+  get: {
+    method: 'GET',
+    path: '/me',
+    summary: 'Get the key of the request',
+    description: 'Its user, its workspace, its scopes, and what is left of its limits.',
+    metadata: meta({ scope: 'any', group: 'users' }),
+    query: NoQuery,
+    responses: { 200: item(Identity) },
+  },
+});

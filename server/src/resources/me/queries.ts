@@ -1,0 +1,11 @@
+import type { Identity } from '@itsm-api/contract';
+import type { UserContext } from '../../context.ts';
+import { getUser } from '../users/queries.ts';
+
+/**
+ * The key of the request, with its user.
+ * @param key what no query may look up: requests see neither keys nor tenants (docs/decisions/tenancy.md)
+ */
+export async function getMe(context: UserContext, key: Omit<Identity, 'user'>): Promise<Identity> {
+  return { ...key, user: await getUser(context, Number(context.userId)) };
+}

@@ -1,0 +1,85 @@
+import { selectRows } from '../database/statements.ts';
+import type { TenantClient } from '../database/tenant-client.ts';
+import { codeOf } from '../error-code.ts';
+import { ApiError } from '../errors.ts';
+
+/*
+ * Rows by the words of `q`. The words of all resources stand in one table, whose index row-level security keeps from
+ * requests: they ask a function that is bound to their tenant (docs/decisions/search.md).
+ */
+
+/** How many rows `q` finds at most: of more, those that come first in the order asked for. */
+export const mostFound = 10_000;
+
+/** The ids, at most one more than `mostFound`, in SQL; so are a resource's name and the words. */
+export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): string {
+  return `SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${mostFound + 1})`;
+}
+
+/** The resources whose rows are few enough to be looked up one by one. */
+export type Searched = 'assets' | 'users' | 'projects' | 'tasks';
+
+/** A condition for each column, by its name in Prisma's client: a value, or any of several. */
+export type SearchWhere = Record<string, SearchValue | { in: SearchValue[] }>;
+type SearchValue = string | number | boolean;
+
+interface Search {
+  words: string;
+  where: SearchWhere;
+  skip: number;
+  take: number;
+}
+
+/** The ids of a page of what was found, newest first. */
+interface FoundIds {
+  ids: number[];
+  /** How many rows were found; the most that are, where there are more. */
+  totalCount: number;
+  isCapped: boolean;
+}
+
+/** Finds rows by their words, and by what else is asked of them. @throws ApiError QUERY_TOO_BROAD */
+export async function findIds(
+  db: TenantClient,
+  resource: Searched,
+  { words, where, skip, take }: Search,
+): Promise<FoundIds> {
+  const values: unknown[] = [db.$tenantId, Math.min(skip, mostFound), take, words];
+  const conditions = Object.entries(where).map(([name, condition]) => {
+    const any = typeof condition === 'object' ? condition.in : [condition];
+    return `AND t.${columnOf(name)} = ANY ($${values.push(any)}::${typeOf(any)}[])`;
+  });
+  const text = `WITH words AS MATERIALIZED (${searchTexts(`'${resource}'`, '$4::text', 'DESC')}), found AS MATERIALIZED (
+      SELECT t.id FROM words JOIN ${resource} t ON t.tenant_id = $1 AND t.id = words.id WHERE true ${conditions.join(' ')}
+      ORDER BY t.id DESC LIMIT ${mostFound + 1}
+    )
+    SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM words)::int AS words,
+      (SELECT json_agg(id) FROM (SELECT id FROM (SELECT id FROM found LIMIT ${mostFound}) AS counted
+        ORDER BY id DESC LIMIT $3::int OFFSET $2::int) AS page) AS ids`;
+  type Found = { count: number; words: number; ids: number[] | null };
+  const [found] = await refusingTooBroad(() => selectRows<Found>(db, { text, values }));
+  const { count = 0, words: matched = 0, ids } = found ?? {};
+  return { ids: ids ?? [], totalCount: Math.min(count, mostFound), isCapped: Math.max(count, matched) > mostFound };
+}
+
+function columnOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function typeOf([value]: SearchValue[]): string {
+  return { string: 'text', number: 'bigint', boolean: 'boolean' }[typeof value as 'string' | 'number' | 'boolean'];
+}
+
+/** What PostgreSQL says when a statement has taken too long. */
+const QUERY_CANCELED = '57014';
+
+/** Asks for a list that may be too much to find. @throws ApiError QUERY_TOO_BROAD when it takes too long */
+export async function refusingTooBroad<Result>(ask: () => Promise<Result>): Promise<Result> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (codeOf(error) !== QUERY_CANCELED) throw error;
+    const advice = 'Ask for fewer rows: add a filter, or another word to `q`.';
+    throw new ApiError('QUERY_TOO_BROAD', `This list takes too long to find. ${advice}`);
+  }
+}

@@ -1,0 +1,62 @@
+import { groups } from '@itsm-api/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi({ env: { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '90' } });
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+describe('GET /me', () => {
+  it('tells the key without its secret, its user and its workspace', async () => {
+    const expiresAt = new Date(Date.now() + 60_000);
+    const key = await workspace.createKey({ scopes: ['kb:read', 'users:read'], expiresAt });
+    const { status, body, text } = await api.call({ method: 'GET', path: '/api/public/v1/me', key });
+    expect(status, text).toBe(200);
+    const { name } = await api.prisma.tenant.findFirstOrThrow({ where: { id: workspace.tenantId } });
+    expect(body.data).toEqual({
+      key: {
+        id: expect.any(Number),
+        name: 'test',
+        lastFour: key.slice(-4),
+        scopes: ['kb:read', 'users:read'],
+        createdAt: timestamp,
+        expiresAt: expiresAt.toISOString(),
+        lastUsedAt: null,
+      },
+      user: (await workspace.call('GET', `/users/${workspace.userId}`)).body.data,
+      workspace: { name },
+      limits: expect.any(Array),
+    });
+    expect(text).not.toContain(key);
+  });
+
+  it('tells what is left of every window, and takes from two alone', async () => {
+    const owner = await createWorkspace(api);
+    await owner.call('GET', '/tickets');
+    await owner.call('GET', '/tickets');
+    const { body, headers } = await owner.call('GET', '/me');
+    const left = (used: number, limit: number) => ({ limit, remaining: limit - used, windowSeconds: 90 });
+    expect(body.data.limits).toMatchObject([
+      { name: 'global', ...left(3, 60) },
+      ...groups.map((name) => ({ name, ...left({ tickets: 2, users: 1 }[name as string] ?? 0, 30) })),
+    ]);
+    expect(headers.ratelimit).toMatch(/^"global";r=57;t=\d+, "users";r=29;t=\d+$/);
+    expect((await owner.call('GET', '/me')).body.data.limits[1]).toMatchObject({ name: 'tickets', remaining: 28 });
+  });
+
+  it("tells nothing of another workspace's", async () => {
+    const other = await createWorkspace(api);
+    const [mine, theirs] = await Promise.all([workspace.call('GET', '/me'), other.call('GET', '/me')]);
+    expect(mine.body.data.user.id).toBe(workspace.userId);
+    expect(theirs.body.data.user.id).toBe(other.userId);
+    expect(mine.body.data.workspace).not.toEqual(theirs.body.data.workspace);
+  });
+});
