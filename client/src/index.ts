@@ -14,6 +14,7 @@ export {
   isItsmError,
   NotFoundError,
   PayloadTooLargeError,
+  PreconditionFailedError,
   RateLimitError,
   TimeoutError,
   UnexpectedAnswerError,

@@ -48,7 +48,9 @@ type Item<Method> = Method extends (...given: never) => client.ApiPromise<infer 
 type Row<Method> = Method extends (...given: never) => client.ApiList<infer Data> ? Data : never;
 
 type Tickets = ItsmClient['tickets'];
+type Comments = ItsmClient['comments'];
 type Assets = ItsmClient['assets'];
+type Activities = ItsmClient['activities'];
 type Projects = ItsmClient['projects'];
 type Tasks = ItsmClient['tasks'];
 type Users = ItsmClient['users'];
@@ -59,7 +61,9 @@ holds<{
   resources: Equal<keyof ItsmClient, keyof Api>;
   ping: Equal<keyof ItsmClient['ping'], keyof Api['ping']>;
   tickets: Equal<keyof Tickets, keyof Api['tickets']>;
+  comments: Equal<keyof Comments, keyof Api['comments']>;
   assets: Equal<keyof Assets, keyof Api['assets']>;
+  activities: Equal<keyof Activities, keyof Api['activities']>;
   projects: Equal<keyof Projects, keyof Api['projects']>;
   tasks: Equal<keyof Tasks, keyof Api['tasks']>;
   users: Equal<keyof Users, keyof Api['users']>;
@@ -76,6 +80,15 @@ holds<{
   newTicket: Equal<client.NewTicket, Body<Api['tickets']['create']>>;
   ticketUpdate: Equal<Arguments<Tickets['update']>, [Path<Api['tickets']['update']>['id'], client.TicketPatch]>;
   ticketPatch: Equal<client.TicketPatch, Body<Api['tickets']['update']>>;
+  commentQuery: Equal<client.CommentQuery, Query<Api['comments']['list']>>;
+  commentList: Equal<Arguments<Comments['list']>, [Path<Api['comments']['list']>['id'], query?: client.CommentQuery]>;
+  commentCreate: Equal<Arguments<Comments['create']>, [Path<Api['comments']['create']>['id'], client.NewComment]>;
+  newComment: Equal<client.NewComment, Body<Api['comments']['create']>>;
+  activityQuery: Equal<client.ActivityQuery, Query<Api['activities']['ofTicket']>>;
+  activityOfTicket: Equal<
+    Arguments<Activities['ofTicket']>,
+    [Path<Api['activities']['ofTicket']>['id'], query?: client.ActivityQuery]
+  >;
   assetQuery: Equal<client.AssetQuery, Query<Api['assets']['list']>>;
   assetList: Equal<Arguments<Assets['list']>, [query?: client.AssetQuery]>;
   assetUpdate: Equal<Arguments<Assets['update']>, [Path<Api['assets']['update']>['id'], client.AssetPatch]>;
@@ -105,6 +118,10 @@ holds<{
   ticketGet: Equal<Item<Tickets['get']>, ItemOf<Api['tickets']['get']>>;
   ticketCreate: Equal<Item<Tickets['create']>, ItemOf<Api['tickets']['create']>>;
   ticketUpdate: Equal<Item<Tickets['update']>, ItemOf<Api['tickets']['update']>>;
+  commentList: Equal<Row<Comments['list']>, RowOf<Api['comments']['list']>>;
+  commentCreate: Equal<Item<Comments['create']>, ItemOf<Api['comments']['create']>>;
+  activityOfTicket: Equal<Row<Activities['ofTicket']>, RowOf<Api['activities']['ofTicket']>>;
+  activityOfAsset: Equal<Row<Activities['ofAsset']>, RowOf<Api['activities']['ofAsset']>>;
   assetList: Equal<Row<Assets['list']>, RowOf<Api['assets']['list']>>;
   assetUpdate: Equal<Item<Assets['update']>, ItemOf<Api['assets']['update']>>;
   projectList: Equal<Row<Projects['list']>, RowOf<Api['projects']['list']>>;

@@ -5,7 +5,7 @@ export const document = openApiDocument();
 /** A parameter as the tests need it, its reference followed. */
 export interface Parameter {
   name: string;
-  in: 'path' | 'query';
+  in: 'path' | 'query' | 'header';
   schema: Schema;
 }
 
@@ -51,8 +51,8 @@ function bodyOf({ requestBody }: Operation): DocumentedOperation['body'] {
 function answersOf({ responses }: Operation): DocumentedOperation['answers'] {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
-      const { content, headers = {} } = follow<{ content: Content; headers?: object }>(response);
-      const { schema, examples } = content['application/json'];
+      const { content, headers = {} } = follow<{ content?: Content; headers?: object }>(response);
+      const { schema, examples } = content?.['application/json'] ?? { schema: {}, examples: {} };
       return [status, { schema, examples: Object.keys(examples), headers: Object.keys(headers) }];
     }),
   );

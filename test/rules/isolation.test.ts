@@ -36,12 +36,15 @@ beforeAll(async () => {
     task: (await theirs.createTask({ assigneeId: theirs.userId }, project)).id,
     webhook: (await theirs.createWebhook()).id,
   };
+  await theirs.createComment(their.ticket);
 });
 afterAll(() => api.close());
 
 /** Everything that the other tenant has, as the API answers it. */
 async function theirData(): Promise<unknown[]> {
   const paths = ['/tickets', '/assets', '/projects', `/projects/${their.project}/tasks`, '/users', '/webhooks'];
+  paths.push(`/tickets/${their.ticket}/comments`, `/tickets/${their.ticket}/activity`);
+  paths.push(`/assets/${their.asset}/activity`);
   const answers = await Promise.all(paths.map((path) => theirs.call('GET', path)));
   return answers.map(({ status, body }) => ({ status, data: body.data }));
 }
@@ -156,7 +159,7 @@ describe.each(lists)('$title', (endpoint) => {
 
 describe('what this test finds in the contract', () => {
   it('is every place that takes an id', () => {
-    expect(withId).toHaveLength(8);
+    expect(withId).toHaveLength(12);
     expect(bodyFields.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
       'POST /tickets assigneeId',
       'POST /tickets watcherUserIds',

@@ -50,6 +50,12 @@ export const headers: Record<string, Header> = {
     schema: { type: 'integer', minimum: 1 },
     example: 17,
   },
+  ETag: {
+    description: 'Names the state that the resource is in, for `If-Match` and `If-None-Match`.',
+    required: true,
+    schema: { type: 'string' },
+    example: '"7-mi7d2ls0"',
+  },
   'WWW-Authenticate': {
     description: 'The scheme that would be right.',
     required: true,
@@ -58,10 +64,14 @@ export const headers: Record<string, Header> = {
   },
 };
 
-/** The headers of an answer with this status. Limits are told wherever the key was valid. */
-export function headersOf(status: number, keyed: boolean): Record<string, Reference> {
+/**
+ * The headers of an answer with this status. Limits are told wherever the key was valid.
+ * @param versioned whether a success has an ETag
+ */
+export function headersOf(status: number, keyed: boolean, versioned = false): Record<string, Reference> {
   const names = [
     'x-request-id',
+    ...(versioned && status < 400 ? ['ETag'] : []),
     ...(keyed && status !== 401 ? Object.keys(rateLimitHeaders) : []),
     ...(status === 429 ? ['Retry-After'] : []),
     ...(status === 401 ? ['WWW-Authenticate'] : []),

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, isVersioned, takesIfMatch, takesIfNoneMatch } from '../endpoint.ts';
 import { type ErrorCode, errors } from '../errors.ts';
 import { describeErrors, errorCodes, errorContent } from './errors.ts';
 import { headersOf } from './headers.ts';
-import { toComponent } from './parameters.ts';
+import { conditionsOf, toComponent } from './parameters.ts';
 import { describeOperation, hasForbiddenMoves } from './prose.ts';
 import type { Components, Content, Operation, Parameter, Reference, Response } from './types.ts';
 
@@ -12,6 +12,7 @@ const sharedStatuses: Record<number, string> = {
   401: 'InvalidApiKey',
   403: 'InsufficientScope',
   404: 'NotFound',
+  412: 'PreconditionFailed',
   429: 'RateLimitExceeded',
   500: 'InternalError',
 };
@@ -40,7 +41,10 @@ export function completed(
   const [resource = ''] = drafted.tags;
   const body = 'body' in route && route.body instanceof z.ZodObject ? route.body : undefined;
   const fields = Object.keys(body?.shape ?? {});
-  const references = drafted.parameters.map((parameter) => toComponent(parameter, route.path, resource, parameters));
+  const references = [
+    ...drafted.parameters.map((parameter) => toComponent(parameter, route.path, resource, parameters)),
+    ...conditionsOf(route, parameters),
+  ];
   return {
     operationId: drafted.operationId.replace('.', '_'),
     summary: route.summary,
@@ -50,20 +54,26 @@ export function completed(
     ...(references.length > 0 && { parameters: references }),
     ...(drafted.requestBody && { requestBody: { required: true, content: drafted.requestBody.content } }),
     responses: {
-      ...successes(drafted, scope !== null),
+      ...successes(drafted, route),
       ...failures(route, codesOf(resource, route, fields)),
     },
   };
 }
 
-function successes({ responses }: DraftedOperation, keyed: boolean): Record<string, Response> {
+function successes({ responses }: DraftedOperation, route: Endpoint): Record<string, Response> {
+  const headers = (status: number) => headersOf(status, route.metadata.scope !== null, isVersioned(route));
   const found = Object.entries(responses).filter(([status]) => Number(status) < 300);
-  return Object.fromEntries(
-    found.map(([status, { content }]) => {
-      const description = status === '201' ? 'Created.' : 'Success.';
-      return [status, { description, headers: headersOf(Number(status), keyed), content }];
+  return {
+    ...Object.fromEntries(
+      found.map(([status, { content }]) => {
+        const description = status === '201' ? 'Created.' : 'Success.';
+        return [status, { description, headers: headers(Number(status)), content }];
+      }),
+    ),
+    ...(takesIfNoneMatch(route) && {
+      304: { description: 'The resource is still as `If-None-Match` names it. No body.', headers: headers(304) },
     }),
-  );
+  };
 }
 
 function failures(route: Endpoint, codes: ErrorCode[]): Record<string, Response | Reference> {
@@ -95,6 +105,7 @@ function codesOf(resource: string, route: Endpoint, fields: readonly string[]): 
     INVALID_API_KEY: keyed,
     INSUFFICIENT_SCOPE: keyed,
     NOT_FOUND: route.pathParams !== undefined,
+    PRECONDITION_FAILED: takesIfMatch(route),
     RATE_LIMIT_EXCEEDED: keyed,
     INTERNAL_ERROR: true,
   };

@@ -38,6 +38,13 @@ values separated by commas (\`status=OPEN,PENDING\`), at most 100; several value
 
 \`PATCH\` changes the fields it names, at least one. An absent field stays as it is, \`null\` clears it where it may be null.
 
+# Conditions
+
+A single resource is answered with an \`ETag\`, which names the state that it is in; creating and changing answer the new
+one. \`If-None-Match\` with it asks for the resource only where it has changed: else the answer is 304, without a body.
+\`PATCH\` and \`DELETE\` with \`If-Match\` are done only while it has not changed: else the answer is 412, and nothing is
+done. 304 and 412 answer no other requests. A ticket changes with its watchers and its comments, too.
+
 # What is refused
 
 Unknown query parameters and unknown fields are errors that name them. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB, is nested at most
@@ -58,14 +65,17 @@ ${table(
   errorCodes.map((code) => [`\`${code}\``, String(errors[code].status), errors[code].when]),
 )}
 
-They are checked in this order: path, key, rate limits, scope, parameters and body, rows.
+They are checked in this order: path, key, rate limits, scope, parameters and body, rows, \`If-Match\`. Every error
+names in \`docs\` the page on this server that says what its code means.
 `.trim();
 
 /** The tags: a resource each, and what is sent to receivers. */
 export const tags: Record<string, string> = {
   ping: 'Whether the service answers. Needs no key.',
   tickets: 'Incidents, problems, changes and service requests.',
+  comments: 'What is said of tickets.',
   assets: 'Devices, licences and other things the workspace looks after.',
+  activities: 'Who did what to tickets and assets, and when.',
   projects: 'Projects, to which tasks belong.',
   tasks: 'The tasks of projects.',
   users: 'The people of the workspace.',

@@ -1,4 +1,4 @@
-import type { EndpointMeta } from '@itsm-api/contract';
+import type { Endpoint } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Services, UserContext } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** The contract's entry of the route; absent on the pages that are no part of the API. */
-    tsRestRoute: { metadata: EndpointMeta; body?: unknown };
+    tsRestRoute: Endpoint;
   }
 }
 

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events } from '@itsm-api/contract';
+import { type Acting, actorOf } from '../actor.ts';
 import { type Statement, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 
 /** What `emit` needs of the transaction that makes the change. */
-export interface Emitter {
+export interface Emitter extends Acting {
   db: TenantClient;
   dispatchJobs: DispatchJobs;
   now(): Date;
@@ -32,7 +33,7 @@ export interface Emission<Type extends EventType> {
  * was committed while the change waited for a lock is told. One statement when nobody subscribes.
  */
 export async function emit<Type extends EventType>(
-  { db, dispatchJobs, now, afterCommit, wakeWorkers, traceParent }: Emitter,
+  { db, dispatchJobs, now, afterCommit, wakeWorkers, traceParent, userId, keyId }: Emitter,
   type: Type,
   { payload, changes, onlyTo }: Emission<Type>,
 ): Promise<void> {
@@ -42,6 +43,7 @@ export async function emit<Type extends EventType>(
     id: publicId,
     type,
     timestamp: now().toISOString(),
+    actor: actorOf({ userId, keyId }),
     [events[type].key]: payload,
     ...(changes && { changes }),
   });

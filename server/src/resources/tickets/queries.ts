@@ -8,6 +8,7 @@ import {
 } from '@itsm-api/contract';
 import { type Context, transaction, type UserContext } from '../../context.ts';
 import { lockTenant } from '../../database/lock.ts';
+import { requireMatch } from '../../entity-tag.ts';
 import { invalidField, notFound } from '../../errors.ts';
 import { emit } from '../../webhooks/emit.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
@@ -51,11 +52,11 @@ export async function createTicket(context: UserContext, input: NewTicket): Prom
   await checkTickets(context, reference('parentId', input.parentId));
   const given = newRow(context, input);
   // Mostly nobody wants to be told, and there is nothing to do between the statement and its commit.
-  const untold = await insertUntoldTicket(context.db, given);
+  const untold = await insertUntoldTicket(context, given);
   if (untold !== undefined) return presentTicket(untold);
 
   return transaction(context, async (context) => {
-    const ticket = presentTicket(await insertTicket(context.db, given));
+    const ticket = presentTicket(await insertTicket(context, given));
     await emit(context, 'ticket.created', { payload: ticket });
     return ticket;
   });
@@ -63,7 +64,7 @@ export async function createTicket(context: UserContext, input: NewTicket): Prom
 
 /**
  * Changes a ticket and emits `ticket.updated`; a patch that changes nothing does neither (docs/decisions/tickets.md).
- * @throws ApiError NOT_FOUND, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
 export function updateTicket(context: Context, id: number, patch: TicketPatch): Promise<Ticket> {
   return transaction(context, async (context) => {
@@ -71,12 +72,13 @@ export function updateTicket(context: Context, id: number, patch: TicketPatch): 
     const locked = await lockTicket(db, id);
     if (locked === undefined) throw notFound('ticket');
     const before = presentTicket(locked);
+    requireMatch(context.ifMatch, before);
     const after = merge(before, patch, context.now());
     const changes = changesBetween(before, after);
     if (Object.keys(changes).length === 0) return before;
 
     await checkReferences(context, before, patch);
-    const written = await changeTicket(db, after);
+    const written = await changeTicket(context, after, changes);
     const ticket = presentTicket(written.ticket);
     if (written.isWanted) await emit(context, 'ticket.updated', { payload: ticket, changes });
     return ticket;

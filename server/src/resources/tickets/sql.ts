@@ -1,10 +1,12 @@
-import type { EventType, Ticket } from '@itsm-api/contract';
+import type { Changes, EventType, Ticket } from '@itsm-api/contract';
+import type { Acting } from '../../actor.ts';
 import type { Ticket as Columns } from '../../database/generated/client.ts';
 import { guardOf, lockOf } from '../../database/lock.ts';
 import { type Statement, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { codeOf } from '../../error-code.ts';
 import { askWhetherWanted, DIVISION_BY_ZERO, failIfWanted, isWanted } from '../../webhooks/emit.ts';
+import { insertActivity, shortened } from '../activities/record.ts';
 
 /*
  * Tickets in SQL. Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
@@ -42,7 +44,8 @@ const ownColumns = `
   t.id, t.type, t.number, t.title, t.description, t.status, t.priority, t.category,
   t.category_config_id AS "categoryConfigId", t.requester_id AS "requesterId", t.assignee_id AS "assigneeId",
   t.parent_id AS "parentId", t.custom_fields AS "customFields", t.resolution, t.resolved_at AS "resolvedAt",
-  t.closed_at AS "closedAt", t.created_at AS "createdAt", t.updated_at AS "updatedAt"`;
+  t.closed_at AS "closedAt", t.comment_count AS "commentCount", t.version, t.created_at AS "createdAt",
+  t.updated_at AS "updatedAt"`;
 
 /** The columns of a TicketRow from the table tickets as `t`. */
 export const columns = `${ownColumns},
@@ -97,27 +100,39 @@ const insert = `
     RETURNING *
   ), watcher AS (
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT t.tenant_id, t.id, unnest($3::bigint[]) FROM t
-  )
+  ), activity AS (${insertActivity({
+    resource: 'TICKET',
+    action: 'CREATED',
+    tenantId: '$1',
+    rows: 't',
+    at: 'created_at',
+    userId: '$5',
+    keyId: '$6',
+    changes: "'{}'",
+  })})
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $3::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
+
+/** Who writes, and where. */
+export interface Writer extends Acting {
+  db: TenantClient;
+}
 
 /** The statements that make a ticket, behind those who make one of the same tenant. */
 function insertion(
-  db: TenantClient,
+  { db, userId = null, keyId = null }: Writer,
   { watcherUserIds, ...ticket }: NewTicketRow,
-  unlessWanted?: EventType,
+  unlessWanted: EventType | null,
 ): Statement[] {
-  return [
-    guardOf(db, 'ticketSequence'),
-    { text: insert, values: [db.$tenantId, JSON.stringify(ticket), watcherUserIds, unlessWanted ?? null] },
-  ];
+  const values = [db.$tenantId, JSON.stringify(ticket), watcherUserIds, unlessWanted, userId, keyId];
+  return [guardOf(db, 'ticketSequence'), { text: insert, values }];
 }
 
 /**
  * Makes a ticket with its watchers, the next ordinal and the next number of its type. The tenant's sequence stays locked
  * until the transaction is committed, which keeps ordinals and ids in one order.
  */
-export async function insertTicket(db: TenantClient, ticket: NewTicketRow): Promise<TicketRow> {
-  const [, rows = []] = await selectTogether(db, insertion(db, ticket));
+export async function insertTicket(writer: Writer, ticket: NewTicketRow): Promise<TicketRow> {
+  const [, rows = []] = await selectTogether(writer.db, insertion(writer, ticket, null));
   const [row] = rows as { ticket: TicketRow }[];
   if (row === undefined) throw new Error('The ticket was not written.');
   return row.ticket;
@@ -127,10 +142,11 @@ export async function insertTicket(db: TenantClient, ticket: NewTicketRow): Prom
  * The same, committed in one round trip. Where somebody wants to be told of it, it makes none and resolves to undefined:
  * who subscribed before is seen before anything is written, and who did while it waited for a lock, after.
  */
-export async function insertUntoldTicket(db: TenantClient, ticket: NewTicketRow): Promise<TicketRow | undefined> {
+export async function insertUntoldTicket(writer: Writer, ticket: NewTicketRow): Promise<TicketRow | undefined> {
+  const { db } = writer;
   const event = 'ticket.created';
   try {
-    const [, rows = []] = await selectTogether(db, [...insertion(db, ticket, event), failIfWanted(db, event)]);
+    const [, rows = []] = await selectTogether(db, [...insertion(writer, ticket, event), failIfWanted(db, event)]);
     const [row] = rows as { ticket: TicketRow }[];
     return row?.ticket;
   } catch (error) {
@@ -156,18 +172,31 @@ const update = `
     DELETE FROM ticket_watchers WHERE tenant_id = $1 AND ticket_id = $2 AND user_id <> ALL ($4::bigint[])
   ), added AS (
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT $1, $2, unnest($4::bigint[]) ON CONFLICT DO NOTHING
-  )
+  ), activity AS (${insertActivity({
+    resource: 'TICKET',
+    action: 'UPDATED',
+    tenantId: '$1',
+    rows: 't',
+    at: 'updated_at',
+    userId: '$5',
+    keyId: '$6',
+    changes: '$7::jsonb',
+  })})
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, $4::bigint[] AS "watcherUserIds" FROM t) AS ticket`;
 
 /**
  * Changes a ticket that the transaction has locked, and its watchers. `updatedAt` is set as Prisma does elsewhere.
+ * @param changes what differs from before, for its activity
  * Resolves to the ticket as it was written, and whether somebody wants to be told.
  */
 export async function changeTicket(
-  db: TenantClient,
+  { db, userId = null, keyId = null }: Writer,
   ticket: Ticket,
+  changes: Changes,
 ): Promise<{ ticket: TicketRow; isWanted: boolean }> {
-  const values = [db.$tenantId, ticket.id, JSON.stringify({ ...ticket, updatedAt: new Date() }), ticket.watcherUserIds];
+  const given = JSON.stringify({ ...ticket, updatedAt: new Date() });
+  const kept = JSON.stringify(shortened(changes));
+  const values = [db.$tenantId, ticket.id, given, ticket.watcherUserIds, userId, keyId, kept];
   const asking = askWhetherWanted(db, 'ticket.updated');
   const [[written], [answer]] = (await selectTogether(db, [{ text: update, values }, asking])) as [
     { ticket: TicketRow }[],
