@@ -19,7 +19,7 @@ export function addConditions(app: FastifyInstance): void {
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    const etag = reply.getHeader('etag');
+    const etag = reply.statusCode === 200 ? reply.getHeader('etag') : undefined;
     done(null, typeof etag === 'string' ? unlessKnown(request, reply, payload, etag) : payload);
   });
 }
