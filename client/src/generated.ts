@@ -56,11 +56,13 @@ export interface Ticket {
   resolution: string | null;
   resolvedAt: string | null;
   closedAt: string | null;
+  /** How many comments there are, PUBLIC and INTERNAL ones. */
+  commentCount: number;
   createdAt: string;
   updatedAt: string;
 }
 
-/** The page and the filters of `tickets.list`. */
+/** The page and the filters of a list of tickets. */
 export interface TicketQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -112,6 +114,36 @@ export interface TicketPatch {
   resolution?: string | null | undefined;
 }
 
+/** For whom it was written. A label: whoever may read the ticket reads both. */
+export type CommentVisibility = 'PUBLIC' | 'INTERNAL';
+
+/** A comment on a ticket. */
+export interface Comment {
+  /** A positive integer. */
+  id: number;
+  /** The ticket that it is on. */
+  ticketId: number;
+  /** The user who created the key that wrote it. */
+  authorId: number;
+  /** The text, at most 65535 bytes in UTF-8. */
+  body: string;
+  visibility: Open<CommentVisibility>;
+  /** When it was written. It never changes. */
+  createdAt: string;
+}
+
+/** The page and the filters of a list of comments. */
+export interface CommentQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+}
+
+export interface NewComment {
+  /** The text, at most 65535 bytes in UTF-8. */
+  body: string;
+  visibility: CommentVisibility;
+}
+
 export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
 
 /** DISPOSED is final; every other move is free. */
@@ -150,7 +182,7 @@ export interface Asset {
   updatedAt: string;
 }
 
-/** The page and the filters of `assets.list`. */
+/** The page and the filters of a list of assets. */
 export interface AssetQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -178,6 +210,37 @@ export interface AssetPatch {
   customFields?: CustomFieldsPatch | undefined;
 }
 
+/** What was done to the resource. */
+export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
+
+/** Whose key did it. */
+export interface Actor {
+  /** The user who created the key. */
+  userId: number;
+  /** The key; null where none was needed. */
+  keyId: number | null;
+}
+
+export type Changes = Record<string, { from: unknown; to: unknown }>;
+
+/** Something that was done to a ticket or an asset. `changes` are those of events, and empty for CREATED; of a longer text they hold the first 1000 characters and `…`. */
+export interface Activity {
+  /** A positive integer. */
+  id: number;
+  /** When it was done. */
+  at: string;
+  action: Open<ActivityAction>;
+  /** Who did it; null for the command line. */
+  actor: Actor | null;
+  changes: Changes;
+}
+
+/** The page and the filters of a list of activities. */
+export interface ActivityQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+}
+
 export type ProjectStatus = 'PLANNED' | 'ACTIVE' | 'ON_HOLD' | 'COMPLETED' | 'CANCELLED';
 
 /** A project; its tasks are listed below it. */
@@ -198,7 +261,7 @@ export interface Project {
   updatedAt: string;
 }
 
-/** The page and the filters of `projects.list`. */
+/** The page and the filters of a list of projects. */
 export interface ProjectQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -228,7 +291,7 @@ export interface Task {
   updatedAt: string;
 }
 
-/** The page and the filters of `tasks.list`. */
+/** The page and the filters of a list of tasks. */
 export interface TaskQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -280,7 +343,7 @@ export interface User {
   updatedAt: string;
 }
 
-/** The page and the filters of `users.list`. */
+/** The page and the filters of a list of users. */
 export interface UserQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -308,7 +371,7 @@ export interface Webhook {
   updatedAt: string;
 }
 
-/** The page and the filters of `webhooks.list`. */
+/** The page and the filters of a list of webhooks. */
 export interface WebhookQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -328,10 +391,10 @@ export interface TicketCreatedEvent {
   id: string;
   type: 'ticket.created';
   timestamp: string;
+  /** Who did it; null for the command line. */
+  actor: Actor | null;
   ticket: Ticket;
 }
-
-export type Changes = Record<string, { from: unknown; to: unknown }>;
 
 /** A ticket is updated. */
 export interface TicketUpdatedEvent {
@@ -339,6 +402,8 @@ export interface TicketUpdatedEvent {
   id: string;
   type: 'ticket.updated';
   timestamp: string;
+  /** Who did it; null for the command line. */
+  actor: Actor | null;
   ticket: Ticket;
   changes: Changes;
 }
@@ -349,6 +414,8 @@ export interface AssetCreatedEvent {
   id: string;
   type: 'asset.created';
   timestamp: string;
+  /** Who did it; null for the command line. */
+  actor: Actor | null;
   asset: Asset;
 }
 
@@ -358,6 +425,8 @@ export interface TaskUpdatedEvent {
   id: string;
   type: 'task.updated';
   timestamp: string;
+  /** Who did it; null for the command line. */
+  actor: Actor | null;
   task: Task;
   changes: Changes;
 }
@@ -386,6 +455,7 @@ export type ErrorCode =
   | 'INVALID_API_KEY'
   | 'INSUFFICIENT_SCOPE'
   | 'NOT_FOUND'
+  | 'PRECONDITION_FAILED'
   | 'RATE_LIMIT_EXCEEDED'
   | 'INTERNAL_ERROR';
 
@@ -434,9 +504,17 @@ export const routes = {
     create: { method: 'POST', path: '/tickets', scope: 'tickets:write', takes: 'body' },
     update: { method: 'PATCH', path: '/tickets/:id', scope: 'tickets:write', takes: 'body' },
   },
+  comments: {
+    list: { method: 'GET', path: '/tickets/:id/comments', scope: 'tickets:read', takes: 'query' },
+    create: { method: 'POST', path: '/tickets/:id/comments', scope: 'tickets:write', takes: 'body' },
+  },
   assets: {
     list: { method: 'GET', path: '/assets', scope: 'assets:read', takes: 'query' },
     update: { method: 'PATCH', path: '/assets/:id', scope: 'assets:write', takes: 'body' },
+  },
+  activities: {
+    ofTicket: { method: 'GET', path: '/tickets/:id/activity', scope: 'tickets:read', takes: 'query' },
+    ofAsset: { method: 'GET', path: '/assets/:id/activity', scope: 'assets:read', takes: 'query' },
   },
   projects: {
     list: { method: 'GET', path: '/projects', scope: 'projects:read', takes: 'query' },

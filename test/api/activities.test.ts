@@ -28,7 +28,8 @@ const told = (all: Activity[]) => all.map(({ action, actor, changes }) => ({ act
 describe('GET /tickets/{id}/activity', () => {
   it('tells who did what, the newest first', async () => {
     const ticket = await workspace.createTicket();
-    const patched = (await workspace.call('PATCH', `/tickets/${ticket.id}`, { status: 'RESOLVED', title: 'Other' })).body;
+    const patched = (await workspace.call('PATCH', `/tickets/${ticket.id}`, { status: 'RESOLVED', title: 'Other' }))
+      .body;
     await workspace.createComment(ticket.id);
     const all = await activityOf(`/tickets/${ticket.id}`);
     const changes = {

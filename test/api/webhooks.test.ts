@@ -346,7 +346,9 @@ describe('the events in the outbox', () => {
   it('tell of a new ticket as it was answered', async () => {
     const { owner, hook } = await subscribed();
     const made = await owner.createTicket({ watcherUserIds: [owner.userId], customFields: { a: [1, 'ä', null] } });
-    expect(await outbox(owner)).toEqual([{ sent: { ...envelope('ticket.created', owner), ticket: made }, to: [hook.id] }]);
+    expect(await outbox(owner)).toEqual([
+      { sent: { ...envelope('ticket.created', owner), ticket: made }, to: [hook.id] },
+    ]);
   });
 
   it('tell of a changed ticket as it was answered, and what changed', async () => {

@@ -106,7 +106,9 @@ describe('what a method answers', () => {
     const { data, etag } = await client.tickets.create(ticket).withResponse();
     const changed = await client.tickets.update(data.id, { title: 'Mine' }, { ifMatch: etag }).withResponse();
     expect(changed.etag).not.toBe(etag);
-    const refused = await client.tickets.update(data.id, { title: 'Theirs' }, { ifMatch: etag }).catch((error) => error);
+    const refused = await client.tickets
+      .update(data.id, { title: 'Theirs' }, { ifMatch: etag })
+      .catch((error) => error);
     expect(refused).toBeInstanceOf(PreconditionFailedError);
     expect(refused).toMatchObject({ status: 412, docs: '/docs/errors#PRECONDITION_FAILED' });
     expect((await client.tickets.get(data.id)).title).toBe('Mine');

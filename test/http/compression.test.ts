@@ -48,7 +48,8 @@ describe('a list', () => {
   it('is told of by HEAD', async () => {
     const [whole, head] = [await get('/tickets', 'gzip'), await get('/tickets', 'gzip', 'HEAD')];
     expect(head.payload).toBe('');
-    for (const name of ['content-length', 'content-encoding', 'vary']) expect(head.headers[name]).toBe(whole.headers[name]);
+    for (const name of ['content-length', 'content-encoding', 'vary'])
+      expect(head.headers[name]).toBe(whole.headers[name]);
   });
 
   it('is sent as it is below a kibibyte', async () => {

@@ -173,7 +173,8 @@ it('errors and retries', async () => {
 
 it('concurrency', async () => {
   const guide = await readGuide('concurrency');
-  const of = (code: string) => code.replaceAll('/tickets/1"', `/tickets/${id}"`).replaceAll('/tickets/1`', `/tickets/${id}\``);
+  const of = (code: string) =>
+    code.replaceAll('/tickets/1"', `/tickets/${id}"`).replaceAll('/tickets/1`', `/tickets/${id}\``);
   const { id } = await workspace.createTicket();
   expect(JSON.parse(await run('sh', of(guide.take('sh')))).data.priority).toBe('CRITICAL');
   expect(await run('ts', of(guide.take('ts')))).toMatch(/^written "[^"]+"\n$/);

@@ -9,7 +9,8 @@ export function addErrorDocs(app: FastifyInstance): void {
   });
 }
 
-const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const policy =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const entries = Object.entries(errors).map(
   ([code, { status, when, remedy }]) => `<section id="${code}">

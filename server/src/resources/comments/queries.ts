@@ -7,9 +7,10 @@ import { askWhetherWanted, emit } from '../../webhooks/emit.ts';
 import { insertActivity } from '../activities/record.ts';
 import type { Page } from '../lists.ts';
 import { presentTicket } from '../tickets/presenter.ts';
-import { columns as ticketColumns, type TicketRow } from '../tickets/sql.ts';
+import { type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
 
-const columns = 'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
+const columns =
+  'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
 
 const select = `SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
     SELECT json_agg(comment) FROM (

@@ -56,6 +56,8 @@ export const ModelName = {
   ApiKey: 'ApiKey',
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
+  Comment: 'Comment',
+  Activity: 'Activity',
   TicketSequence: 'TicketSequence',
   TicketCount: 'TicketCount',
   Asset: 'Asset',
@@ -106,6 +108,7 @@ export const UserScalarFieldEnum = {
   department: 'department',
   phone: 'phone',
   timeZone: 'timeZone',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -150,6 +153,8 @@ export const TicketScalarFieldEnum = {
   resolution: 'resolution',
   resolvedAt: 'resolvedAt',
   closedAt: 'closedAt',
+  commentCount: 'commentCount',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -164,6 +169,34 @@ export const TicketWatcherScalarFieldEnum = {
 } as const
 
 export type TicketWatcherScalarFieldEnum = (typeof TicketWatcherScalarFieldEnum)[keyof typeof TicketWatcherScalarFieldEnum]
+
+
+export const CommentScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  ticketId: 'ticketId',
+  authorId: 'authorId',
+  body: 'body',
+  visibility: 'visibility',
+  createdAt: 'createdAt'
+} as const
+
+export type CommentScalarFieldEnum = (typeof CommentScalarFieldEnum)[keyof typeof CommentScalarFieldEnum]
+
+
+export const ActivityScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  resource: 'resource',
+  resourceId: 'resourceId',
+  action: 'action',
+  at: 'at',
+  actorUserId: 'actorUserId',
+  actorKeyId: 'actorKeyId',
+  changes: 'changes'
+} as const
+
+export type ActivityScalarFieldEnum = (typeof ActivityScalarFieldEnum)[keyof typeof ActivityScalarFieldEnum]
 
 
 export const TicketSequenceScalarFieldEnum = {
@@ -208,6 +241,7 @@ export const AssetScalarFieldEnum = {
   warrantyExpiresAt: 'warrantyExpiresAt',
   notes: 'notes',
   customFields: 'customFields',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -226,6 +260,7 @@ export const ProjectScalarFieldEnum = {
   managerId: 'managerId',
   startDate: 'startDate',
   endDate: 'endDate',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -245,6 +280,7 @@ export const TaskScalarFieldEnum = {
   startDate: 'startDate',
   dueDate: 'dueDate',
   completedAt: 'completedAt',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -267,6 +303,7 @@ export const WebhookSubscriptionScalarFieldEnum = {
   openings: 'openings',
   pausedAt: 'pausedAt',
   pausedReason: 'pausedReason',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
