@@ -54,8 +54,8 @@ describe.each(keyedEndpoints.filter(({ route }) => takesIfMatch(route)))('$title
     return (ifMatch?: string): Promise<Answer> => {
       const [field] = Object.keys(sample.body ?? {});
       const body = field && { [field]: `Changed ${count++}` };
-      const headers = ifMatch === undefined ? {} : { 'if-match': ifMatch };
-      return api.call({ ...callOf(endpoint, { ...sample, ...(body && { body }) }), key: workspace.key, headers });
+      const call = { ...callOf(endpoint, { ...sample, ...(body && { body }) }), key: workspace.key };
+      return api.call(ifMatch === undefined ? call : { ...call, headers: { 'if-match': ifMatch } });
     };
   }
 

@@ -119,11 +119,11 @@ export interface Writer extends Acting {
 
 /** The statements that make a ticket, behind those who make one of the same tenant. */
 function insertion(
-  { db, userId = null, keyId = null }: Writer,
+  { db, userId, keyId }: Writer,
   { watcherUserIds, ...ticket }: NewTicketRow,
   unlessWanted: EventType | null,
 ): Statement[] {
-  const values = [db.$tenantId, JSON.stringify(ticket), watcherUserIds, unlessWanted, userId, keyId];
+  const values = [db.$tenantId, JSON.stringify(ticket), watcherUserIds, unlessWanted, userId ?? null, keyId ?? null];
   return [guardOf(db, 'ticketSequence'), { text: insert, values }];
 }
 
@@ -190,13 +190,13 @@ const update = `
  * Resolves to the ticket as it was written, and whether somebody wants to be told.
  */
 export async function changeTicket(
-  { db, userId = null, keyId = null }: Writer,
+  { db, userId, keyId }: Writer,
   ticket: Ticket,
   changes: Changes,
 ): Promise<{ ticket: TicketRow; isWanted: boolean }> {
   const given = JSON.stringify({ ...ticket, updatedAt: new Date() });
   const kept = JSON.stringify(shortened(changes));
-  const values = [db.$tenantId, ticket.id, given, ticket.watcherUserIds, userId, keyId, kept];
+  const values = [db.$tenantId, ticket.id, given, ticket.watcherUserIds, userId ?? null, keyId ?? null, kept];
   const asking = askWhetherWanted(db, 'ticket.updated');
   const [[written], [answer]] = (await selectTogether(db, [{ text: update, values }, asking])) as [
     { ticket: TicketRow }[],
