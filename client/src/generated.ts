@@ -213,13 +213,8 @@ export interface AssetPatch {
 /** What was done to the resource. */
 export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 
-/** Whose key did it. */
-export interface Actor {
-  /** The user who created the key. */
-  userId: number;
-  /** The key; null where none was needed. */
-  keyId: number | null;
-}
+/** Whose key did it; null for the command line. */
+export type Actor = { userId: number; keyId: number | null } | null;
 
 export type Changes = Record<string, { from: unknown; to: unknown }>;
 
@@ -230,8 +225,8 @@ export interface Activity {
   /** When it was done. */
   at: string;
   action: Open<ActivityAction>;
-  /** Who did it; null for the command line. */
-  actor: Actor | null;
+  /** Whose key did it; null for the command line. */
+  actor: Actor;
   changes: Changes;
 }
 
@@ -391,8 +386,8 @@ export interface TicketCreatedEvent {
   id: string;
   type: 'ticket.created';
   timestamp: string;
-  /** Who did it; null for the command line. */
-  actor: Actor | null;
+  /** Whose key did it; null for the command line. */
+  actor: Actor;
   ticket: Ticket;
 }
 
@@ -402,8 +397,8 @@ export interface TicketUpdatedEvent {
   id: string;
   type: 'ticket.updated';
   timestamp: string;
-  /** Who did it; null for the command line. */
-  actor: Actor | null;
+  /** Whose key did it; null for the command line. */
+  actor: Actor;
   ticket: Ticket;
   changes: Changes;
 }
@@ -414,8 +409,8 @@ export interface AssetCreatedEvent {
   id: string;
   type: 'asset.created';
   timestamp: string;
-  /** Who did it; null for the command line. */
-  actor: Actor | null;
+  /** Whose key did it; null for the command line. */
+  actor: Actor;
   asset: Asset;
 }
 
@@ -425,8 +420,8 @@ export interface TaskUpdatedEvent {
   id: string;
   type: 'task.updated';
   timestamp: string;
-  /** Who did it; null for the command line. */
-  actor: Actor | null;
+  /** Whose key did it; null for the command line. */
+  actor: Actor;
   task: Task;
   changes: Changes;
 }

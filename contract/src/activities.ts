@@ -17,7 +17,7 @@ export const Activity = z
     id: Id,
     at: Timestamp.meta({ description: 'When it was done.' }),
     action: ActivityAction,
-    actor: Actor.nullable().meta({ description: 'Who did it; null for the command line.' }),
+    actor: Actor,
     changes: Changes,
   })
   .meta({

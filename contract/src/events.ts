@@ -39,7 +39,7 @@ export function deliveryBody(type: EventType) {
       .meta({ description: 'The same on every attempt: deduplicate by it.', example: 'evt_01994f6a8d9c7e0f' }),
     type: z.literal(type),
     timestamp: Timestamp,
-    actor: Actor.nullable().meta({ description: 'Who did it; null for the command line.' }),
+    actor: Actor,
     [key]: payload,
     ...(changes ? { changes: Changes } : {}),
   });

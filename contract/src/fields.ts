@@ -158,5 +158,6 @@ export const Actor = z
     userId: Id.meta({ description: 'The user who created the key.' }),
     keyId: Id.nullable().meta({ description: 'The key; null where none was needed.' }),
   })
-  .meta({ id: 'Actor', description: 'Whose key did it.', example: { userId: 3, keyId: 12 } });
+  .nullable()
+  .meta({ id: 'Actor', description: 'Whose key did it; null for the command line.', example: { userId: 3, keyId: 12 } });
 export type Actor = z.output<typeof Actor>;

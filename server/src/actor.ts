@@ -7,6 +7,6 @@ export interface Acting {
 }
 
 /** Who asks, as activity and events tell it. */
-export function actorOf({ userId, keyId }: Acting): Actor | null {
+export function actorOf({ userId, keyId }: Acting): Actor {
   return userId === undefined ? null : { userId: Number(userId), keyId: keyId === undefined ? null : Number(keyId) };
 }
