@@ -159,5 +159,9 @@ export const Actor = z
     keyId: Id.nullable().meta({ description: 'The key; null where none was needed.' }),
   })
   .nullable()
-  .meta({ id: 'Actor', description: 'Whose key did it; null for the command line.', example: { userId: 3, keyId: 12 } });
+  .meta({
+    id: 'Actor',
+    description: 'Whose key did it; null for the command line.',
+    example: { userId: 3, keyId: 12 },
+  });
 export type Actor = z.output<typeof Actor>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { unlessKnown } from './conditions.ts';
-import { type Coding, codingFor, encode, varyByCoding } from './content-coding.ts';
+import { type Coding, codingFor, thorough, varyByCoding } from './content-coding.ts';
 
 /** A text that is the same in every answer. */
 interface SharedFile {
@@ -30,7 +30,7 @@ export function shareFiles(scope: FastifyInstance): void {
     const etag = `"${file.tag}-${coding}"`;
     varyByCoding(reply);
     reply.headers({ etag, 'cache-control': 'public, no-cache' });
-    file.bytes[coding] ??= encode[coding](text);
+    file.bytes[coding] ??= thorough[coding](text);
     const payload = unlessKnown(request, reply, await file.bytes[coding], etag);
     if (coding !== 'identity' && payload !== null) reply.header('content-encoding', coding);
     return payload;
