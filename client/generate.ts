@@ -140,7 +140,7 @@ function methodOf(operation: Operation, types: Types): string {
     return `${param}: ${type}`;
   });
   if (list) {
-    const description = `The page and the filters of \`${operation.resource}.list\`.`;
+    const description = `The page and the filters of a list of ${operation.resource}.`;
     types.declare(`${rowType}Query`, route.query, { side: 'request', description });
     types.ofMethods.add(`${rowType}Query`);
     parameters.push(`query?: ${rowType}Query`);
@@ -171,7 +171,7 @@ function exampleOf({ resource, name, route, row, list, several, params, body }: 
   if (list) {
     const filter = exampleFilter(route.query);
     if (filter !== undefined) values.push(filter);
-    return `for await (const ${variable} of client.${resource}.list(${values.join(', ')})) console.log(${variable}.id);`;
+    return `for await (const ${variable} of client.${resource}.${name}(${values.join(', ')})) console.log(${variable}.id);`;
   }
   if (body !== undefined) values.push(literal(body.meta()?.example));
   return `const ${variable} = await client.${resource}.${name}(${values.join(', ')});`;

@@ -22,7 +22,7 @@ const rooms: Record<string, Room> = {
   'client tools': { files: /^client\//, imports: ['contract'] },
   basics: {
     files:
-      /^server\/src\/(at-most|back-off|env|errors|error-code|fair-use|health|loopback|present|reply|validation)\.ts$/,
+      /^server\/src\/(actor|at-most|back-off|entity-tag|env|errors|error-code|fair-use|health|loopback|present|reply|validation)\.ts$/,
     imports: ['contract'],
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },
@@ -30,7 +30,7 @@ const rooms: Record<string, Room> = {
   'all tenants': { files: /^server\/src\/database\/(prisma|databases)\.ts$/, imports: ['basics', 'database'] },
   database: { files: /^server\/src\/database\//, imports: ['contract', 'basics', 'all tenants'] },
   webhooks: { files: /^server\/src\/webhooks\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
-  context: { files: /^server\/src\/context\.ts$/, imports: ['database', 'webhooks'] },
+  context: { files: /^server\/src\/context\.ts$/, imports: ['basics', 'database', 'webhooks'] },
   identity: {
     files: /^server\/src\/identity\//,
     imports: ['contract', 'basics', 'database', 'all tenants', 'context'],

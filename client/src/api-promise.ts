@@ -5,6 +5,8 @@ export interface ApiResponse<Data> {
   data: Data;
   status: number;
   headers: Headers;
+  /** Names the state that a single resource is in, for `ifMatch`; undefined on lists. */
+  etag: string | undefined;
   /** Names the request to whoever runs the service; undefined where a page may not read the header. */
   requestId: string | undefined;
   /** The limits of the key, the global one first; empty on ping. */

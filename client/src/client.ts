@@ -24,7 +24,9 @@ export class ItsmClient implements generated.Resources {
   readonly ping: generated.Ping;
   readonly me: generated.Me;
   readonly tickets: generated.Tickets;
+  readonly comments: generated.Comments;
   readonly assets: generated.Assets;
+  readonly activities: generated.Activities;
   readonly projects: generated.Projects;
   readonly tasks: generated.Tasks;
   readonly users: generated.Users;
@@ -36,7 +38,9 @@ export class ItsmClient implements generated.Resources {
     this.ping = resource(send, routes.ping);
     this.me = resource(send, routes.me);
     this.tickets = resource(send, routes.tickets);
+    this.comments = resource(send, routes.comments);
     this.assets = resource(send, routes.assets);
+    this.activities = resource(send, routes.activities);
     this.projects = resource(send, routes.projects);
     this.tasks = resource(send, routes.tasks);
     this.users = resource(send, routes.users);

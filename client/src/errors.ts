@@ -13,6 +13,7 @@ export interface Failure {
   retryAfterSeconds?: number | undefined;
   requiredScope?: string | undefined;
   details?: ErrorDetail[] | undefined;
+  docs?: string | undefined;
   rateLimits?: RateLimit[] | undefined;
   cause?: unknown;
 }
@@ -33,6 +34,8 @@ export class ItsmError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** What is wrong with which field or parameter; empty where nothing is named. */
   readonly details: ErrorDetail[];
+  /** Where the server says what the code means: a path on it. Undefined where no answer of the API came. */
+  readonly docs: string | undefined;
   /** The limits of the key, where the answer tells them. */
   readonly rateLimits: RateLimit[];
   /** Where a walk over a list stopped: give it to `list({ page })` to go on from there. */
@@ -46,6 +49,7 @@ export class ItsmError extends Error {
     this.requestId = failure.requestId;
     this.retryAfterSeconds = failure.retryAfterSeconds;
     this.details = failure.details ?? [];
+    this.docs = failure.docs;
     this.rateLimits = failure.rateLimits ?? [];
     Object.defineProperty(this, brand, { value: true });
   }
@@ -160,6 +164,14 @@ export class IdempotencyInProgressError extends ItsmError {
   }
 }
 
+/** The resource is no longer in the state that `ifMatch` names: it was changed meanwhile. Nothing was done. */
+export class PreconditionFailedError extends ItsmError {
+  declare readonly code: 'PRECONDITION_FAILED';
+  static {
+    name(PreconditionFailedError, 'PreconditionFailedError');
+  }
+}
+
 /** A rate limit is exceeded, and repeating did not help. */
 export class RateLimitError extends ItsmError {
   declare readonly code: 'RATE_LIMIT_EXCEEDED';
@@ -222,6 +234,7 @@ const classes = {
   NOT_FOUND: NotFoundError,
   IDEMPOTENCY_KEY_REUSED: IdempotencyKeyReusedError,
   IDEMPOTENCY_IN_PROGRESS: IdempotencyInProgressError,
+  PRECONDITION_FAILED: PreconditionFailedError,
   RATE_LIMIT_EXCEEDED: RateLimitError,
   INTERNAL_ERROR: InternalError,
   CONNECTION_FAILED: ConnectionError,

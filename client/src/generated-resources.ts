@@ -2,11 +2,16 @@
 
 import type { ApiPromise } from './api-promise.ts';
 import type {
+  Activity,
+  ActivityQuery,
   Asset,
   AssetPatch,
   AssetQuery,
+  Comment,
+  CommentQuery,
   Identity,
   NewAsset,
+  NewComment,
   NewTask,
   NewTicket,
   NewTicketAnswer,
@@ -144,6 +149,32 @@ export interface Tickets {
   updateMany(body: TicketChanges, options?: RequestOptions): ApiPromise<TicketChangeAnswer[]>;
 }
 
+export interface Comments {
+  /**
+   * List a ticket's comments.
+   *
+   * Newest first, PUBLIC and INTERNAL ones.
+   *
+   * Needs the scope `tickets:read`: list and read tickets.
+   *
+   * @example
+   * for await (const comment of client.comments.list(1042)) console.log(comment.id);
+   */
+  list(ticketId: number | TicketNumber, query?: CommentQuery, options?: RequestOptions): ApiList<Comment>;
+
+  /**
+   * Comment on a ticket.
+   *
+   * On a ticket in any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
+   *
+   * Needs the scope `tickets:write`: create and update tickets.
+   *
+   * @example
+   * const comment = await client.comments.create(1042, { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' });
+   */
+  create(ticketId: number | TicketNumber, body: NewComment, options?: PostOptions): ApiPromise<Comment>;
+}
+
 export interface Assets {
   /**
    * List assets.
@@ -194,6 +225,32 @@ export interface Assets {
    * const asset = await client.assets.update(311, { assignedToId: 7 });
    */
   update(id: number | string, body: AssetPatch, options?: RequestOptions): ApiPromise<Asset>;
+}
+
+export interface Activities {
+  /**
+   * List what was done to a ticket.
+   *
+   * Newest first. It begins with the release that keeps it: what was done before is not told.
+   *
+   * Needs the scope `tickets:read`: list and read tickets.
+   *
+   * @example
+   * for await (const activity of client.activities.ofTicket(9120)) console.log(activity.id);
+   */
+  ofTicket(ticketId: number | TicketNumber, query?: ActivityQuery, options?: RequestOptions): ApiList<Activity>;
+
+  /**
+   * List what was done to an asset.
+   *
+   * Newest first. It begins with the release that keeps it: what was done before is not told.
+   *
+   * Needs the scope `assets:read`: list and read assets.
+   *
+   * @example
+   * for await (const activity of client.activities.ofAsset(9120)) console.log(activity.id);
+   */
+  ofAsset(assetId: number | string, query?: ActivityQuery, options?: RequestOptions): ApiList<Activity>;
 }
 
 export interface Projects {
@@ -349,7 +406,9 @@ export interface Resources {
   readonly ping: Ping;
   readonly me: Me;
   readonly tickets: Tickets;
+  readonly comments: Comments;
   readonly assets: Assets;
+  readonly activities: Activities;
   readonly projects: Projects;
   readonly tasks: Tasks;
   readonly users: Users;

@@ -131,6 +131,8 @@ export interface Ticket {
   resolution: string | null;
   resolvedAt: string | null;
   closedAt: string | null;
+  /** How many comments there are, PUBLIC and INTERNAL ones. */
+  commentCount: number;
   createdAt: string;
   updatedAt: string;
 }
@@ -138,7 +140,7 @@ export interface Ticket {
 /** A user by id; `me` is the user who created the key, and `none` stands for nobody. */
 export type TicketAssignee = number | 'me' | 'none';
 
-/** The page and the filters of `tickets.list`. */
+/** The page and the filters of a list of tickets. */
 export interface TicketQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -226,6 +228,7 @@ export type ErrorCode =
   | 'NOT_FOUND'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'IDEMPOTENCY_IN_PROGRESS'
+  | 'PRECONDITION_FAILED'
   | 'RATE_LIMIT_EXCEEDED'
   | 'INTERNAL_ERROR';
 
@@ -286,6 +289,36 @@ export interface TicketChanges {
   tickets: TicketChange[];
 }
 
+/** For whom it was written. A label: whoever may read the ticket reads both. */
+export type CommentVisibility = 'PUBLIC' | 'INTERNAL';
+
+/** A comment on a ticket. */
+export interface Comment {
+  /** A positive integer. */
+  id: number;
+  /** The ticket that it is on. */
+  ticketId: number;
+  /** The user who created the key that wrote it. */
+  authorId: number;
+  /** The text, at most 65535 bytes in UTF-8. */
+  body: string;
+  visibility: Open<CommentVisibility>;
+  /** When it was written. It never changes. */
+  createdAt: string;
+}
+
+/** The page and the filters of a list of comments. */
+export interface CommentQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+}
+
+export interface NewComment {
+  /** The text, at most 65535 bytes in UTF-8. */
+  body: string;
+  visibility: CommentVisibility;
+}
+
 export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
 
 /** DISPOSED is final; every other move is free. */
@@ -324,7 +357,7 @@ export interface Asset {
   updatedAt: string;
 }
 
-/** The page and the filters of `assets.list`. */
+/** The page and the filters of a list of assets. */
 export interface AssetQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -375,6 +408,32 @@ export interface AssetPatch {
   customFields?: CustomFieldsPatch | undefined;
 }
 
+/** What was done to the resource. */
+export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
+
+/** Whose key did it; null for the command line. */
+export type Actor = { userId: number; keyId: number | null } | null;
+
+export type Changes = Record<string, { from: unknown; to: unknown }>;
+
+/** Something that was done to a ticket or an asset. `changes` are those of events, and empty for CREATED; of a longer text they hold the first 1000 characters and `…`. */
+export interface Activity {
+  /** A positive integer. */
+  id: number;
+  /** When it was done. */
+  at: string;
+  action: Open<ActivityAction>;
+  /** Whose key did it; null for the command line. */
+  actor: Actor;
+  changes: Changes;
+}
+
+/** The page and the filters of a list of activities. */
+export interface ActivityQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+}
+
 export type ProjectStatus = 'PLANNED' | 'ACTIVE' | 'ON_HOLD' | 'COMPLETED' | 'CANCELLED';
 
 /** A project; its tasks are listed below it. */
@@ -395,7 +454,7 @@ export interface Project {
   updatedAt: string;
 }
 
-/** The page and the filters of `projects.list`. */
+/** The page and the filters of a list of projects. */
 export interface ProjectQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -427,7 +486,7 @@ export interface Task {
   updatedAt: string;
 }
 
-/** The page and the filters of `tasks.list`. */
+/** The page and the filters of a list of tasks. */
 export interface TaskQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -461,7 +520,7 @@ export interface TaskPatch {
   dueDate?: string | null | undefined;
 }
 
-/** The page and the filters of `users.list`. */
+/** The page and the filters of a list of users. */
 export interface UserQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -491,7 +550,7 @@ export interface Webhook {
   updatedAt: string;
 }
 
-/** The page and the filters of `webhooks.list`. */
+/** The page and the filters of a list of webhooks. */
 export interface WebhookQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
@@ -511,10 +570,10 @@ export interface TicketCreatedEvent {
   id: string;
   type: 'ticket.created';
   timestamp: string;
+  /** Whose key did it; null for the command line. */
+  actor: Actor;
   ticket: Ticket;
 }
-
-export type Changes = Record<string, { from: unknown; to: unknown }>;
 
 /** A ticket is updated. */
 export interface TicketUpdatedEvent {
@@ -522,6 +581,8 @@ export interface TicketUpdatedEvent {
   id: string;
   type: 'ticket.updated';
   timestamp: string;
+  /** Whose key did it; null for the command line. */
+  actor: Actor;
   ticket: Ticket;
   changes: Changes;
 }
@@ -532,6 +593,8 @@ export interface AssetCreatedEvent {
   id: string;
   type: 'asset.created';
   timestamp: string;
+  /** Whose key did it; null for the command line. */
+  actor: Actor;
   asset: Asset;
 }
 
@@ -541,6 +604,8 @@ export interface TaskUpdatedEvent {
   id: string;
   type: 'task.updated';
   timestamp: string;
+  /** Whose key did it; null for the command line. */
+  actor: Actor;
   task: Task;
   changes: Changes;
 }
@@ -592,11 +657,19 @@ export const routes = {
     createMany: { method: 'POST', path: '/tickets/bulk', scope: 'tickets:write', takes: 'body' },
     updateMany: { method: 'PATCH', path: '/tickets/bulk', scope: 'tickets:write', takes: 'body' },
   },
+  comments: {
+    list: { method: 'GET', path: '/tickets/:id/comments', scope: 'tickets:read', takes: 'query' },
+    create: { method: 'POST', path: '/tickets/:id/comments', scope: 'tickets:write', takes: 'body' },
+  },
   assets: {
     list: { method: 'GET', path: '/assets', scope: 'assets:read', takes: 'query' },
     get: { method: 'GET', path: '/assets/:id', scope: 'assets:read' },
     create: { method: 'POST', path: '/assets', scope: 'assets:write', takes: 'body' },
     update: { method: 'PATCH', path: '/assets/:id', scope: 'assets:write', takes: 'body' },
+  },
+  activities: {
+    ofTicket: { method: 'GET', path: '/tickets/:id/activity', scope: 'tickets:read', takes: 'query' },
+    ofAsset: { method: 'GET', path: '/assets/:id/activity', scope: 'assets:read', takes: 'query' },
   },
   projects: {
     list: { method: 'GET', path: '/projects', scope: 'projects:read', takes: 'query' },

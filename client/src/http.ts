@@ -31,6 +31,13 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
   maxRetries?: number | undefined;
+  /** Change it only in this state: the `etag` that an answer told. Else a `PreconditionFailedError`. */
+  ifMatch?: string | undefined;
+  /**
+   * An answer to the same call. While nothing has changed since, its data is answered again, with the status 304: the
+   * server does not send it a second time.
+   */
+  ifNoneMatch?: ApiResponse<unknown> | undefined;
   /** Sent beside the client's own, such as an `x-request-id`. */
   headers?: Record<string, string> | undefined;
 }
@@ -79,6 +86,8 @@ export function createSend(client: ClientOptions): Send {
     const headers = new Headers(ownHeaders);
     if (body !== undefined) headers.set('content-type', 'application/json');
     if (options.idempotencyKey !== undefined) headers.set('idempotency-key', options.idempotencyKey);
+    if (options.ifMatch !== undefined) headers.set('if-match', options.ifMatch);
+    if (options.ifNoneMatch?.etag !== undefined) headers.set('if-none-match', options.ifNoneMatch.etag);
     for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
     const payload = body === undefined ? {} : { body: JSON.stringify(body) };
     const url = baseUrl + pathPrefix + path;
@@ -114,10 +123,12 @@ export function createSend(client: ClientOptions): Send {
 
     const { status } = response;
     const rateLimits = readRateLimits(response.headers);
-    const envelope = parse(text);
-    if (response.ok && envelope?.success === true) {
+    const unchanged = status === 304 && options.ifNoneMatch !== undefined;
+    const envelope = unchanged ? { success: true, data: options.ifNoneMatch?.data } : parse(text);
+    if ((response.ok || unchanged) && envelope?.success === true) {
+      const etag = response.headers.get('etag') ?? undefined;
       const requestId = response.headers.get('x-request-id') ?? undefined;
-      return { data: envelope as Envelope, status, headers: response.headers, requestId, rateLimits };
+      return { data: envelope as Envelope, status, headers: response.headers, etag, requestId, rateLimits };
     }
     // A proxy's page of errors may repeat the request.
     const answered = new Headers(
@@ -134,8 +145,8 @@ export function createSend(client: ClientOptions): Send {
     if (typeof error?.code !== 'string') {
       throw fail(unexpected(request, url, response), { ...failure, code: 'UNEXPECTED_ANSWER' });
     }
-    const { code, message, details } = error;
-    throw fail(message, { ...failure, code, details, requiredScope: request.scope });
+    const { code, message, details, docs } = error;
+    throw fail(message, { ...failure, code, details, docs, requiredScope: request.scope });
   }
 
   return async function send<Envelope>(request: Request) {

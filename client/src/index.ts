@@ -16,6 +16,7 @@ export {
   isItsmError,
   NotFoundError,
   PayloadTooLargeError,
+  PreconditionFailedError,
   QueryTooBroadError,
   RateLimitError,
   TimeoutError,

@@ -100,10 +100,10 @@ export async function unwrap(
   return parseEvent(body);
 }
 
-/** An event to sign: `id` and `timestamp` are made up where they are left out. */
+/** An event to sign: `id` and `timestamp` are made up where they are left out; without an `actor` nobody is known. */
 export type TestEvent = KnownEvent extends infer Event
   ? Event extends KnownEvent
-    ? Omit<Event, 'id' | 'timestamp'> & { id?: string; timestamp?: string }
+    ? Omit<Event, 'id' | 'timestamp' | 'actor'> & { id?: string; timestamp?: string; actor?: KnownEvent['actor'] }
     : never
   : never;
 
@@ -119,8 +119,9 @@ export async function signTestEvent(
   secret: string,
   { now = new Date() }: { now?: Date | undefined } = {},
 ): Promise<{ body: string; headers: Record<string, string> }> {
-  const { type, id = `evt_${crypto.randomUUID().replaceAll('-', '')}`, timestamp = now.toISOString(), ...rest } = event;
-  const body = JSON.stringify({ id, type, timestamp, ...rest });
+  const made = `evt_${crypto.randomUUID().replaceAll('-', '')}`;
+  const { type, id = made, timestamp = now.toISOString(), actor = null, ...rest } = event;
+  const body = JSON.stringify({ id, type, timestamp, actor, ...rest });
   const seconds = String(Math.floor(now.getTime() / 1000));
   const standard = standardKeys(secret).map(async (key) => {
     const signature = await sign(key, encode(`${id}.${seconds}.${body}`));

@@ -121,3 +121,23 @@ export function item<Data extends z.ZodType>(data: Data) {
 export function list<Data extends z.ZodType>(data: Data) {
   return z.object({ success: z.literal(true), data: z.array(data), meta: PageMeta });
 }
+
+/**
+ * Whether an endpoint answers one resource that has a version, and with it an `ETag`: one that can change, and says when
+ * it last did (docs/decisions/concurrency.md).
+ */
+export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean {
+  const success = Object.entries(responses).find(([status]) => Number(status) < 300)?.[1];
+  const data = success instanceof z.ZodObject ? success.shape.data : undefined;
+  return data instanceof z.ZodObject && 'updatedAt' in data.shape;
+}
+
+/** Whether an endpoint changes one such resource, and so asks `If-Match`. */
+export function takesIfMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
+  return (route.method === 'PATCH' || route.method === 'DELETE') && isVersioned(route);
+}
+
+/** Whether an endpoint reads one such resource, and so asks `If-None-Match`. */
+export function takesIfNoneMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
+  return route.method === 'GET' && isVersioned(route);
+}

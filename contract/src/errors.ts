@@ -5,39 +5,103 @@ import * as z from 'zod';
  * The one place where a code meets a status: the server's error handler, the OpenAPI document and the tests read it.
  */
 export const errors = {
-  VALIDATION_ERROR: { status: 400, when: 'A field, query parameter or path id is wrong; `details` names each.' },
-  INVALID_JSON: { status: 400, when: 'The body is not JSON, or is empty where one is needed.' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 400, when: 'The body is of another content type than JSON in UTF-8.' },
+  VALIDATION_ERROR: {
+    status: 400,
+    when: 'A field, query parameter or path id is wrong; `details` names each.',
+    remedy: 'Correct what `details` names. The same request again is refused again.',
+  },
+  INVALID_JSON: {
+    status: 400,
+    when: 'The body is not JSON, or is empty where one is needed.',
+    remedy: 'Send a JSON object, and all of it.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 400,
+    when: 'The body is of another content type than JSON in UTF-8.',
+    remedy: 'Send `Content-Type: application/json`, and no `Content-Encoding`.',
+  },
   PAYLOAD_TOO_LARGE: {
     status: 400,
     when: 'The body, a header, or the nesting or values of the JSON are over the limit.',
+    remedy: 'Send less in one request; the message names the limit.',
   },
-  INVALID_TRANSITION: { status: 400, when: 'The state cannot change as asked; the message names the allowed states.' },
-  INVALID_REFERENCE: { status: 400, when: 'An id in the body names nothing in this workspace.' },
-  QUERY_TOO_BROAD: { status: 400, when: 'The list takes too long to find; the message says how to narrow it.' },
-  INVALID_API_KEY: { status: 401, when: 'The API key is missing, malformed, unknown, expired or revoked.' },
-  INSUFFICIENT_SCOPE: { status: 403, when: 'The API key lacks the scope; the message names it.' },
-  NOT_FOUND: { status: 404, when: 'There is no such route, method or row.' },
+  INVALID_TRANSITION: {
+    status: 400,
+    when: 'The state cannot change as asked; the message names the allowed states.',
+    remedy: 'Read the resource again, and choose a state that can follow its own.',
+  },
+  INVALID_REFERENCE: {
+    status: 400,
+    when: 'An id in the body names nothing in this workspace.',
+    remedy: 'Look the id up in the lists. A user who is named anew must be active.',
+  },
+  QUERY_TOO_BROAD: {
+    status: 400,
+    when: 'The list takes too long to find; the message says how to narrow it.',
+    remedy: 'Narrow the list: ask for a shorter time, or for fewer values.',
+  },
+  INVALID_API_KEY: {
+    status: 401,
+    when: 'The API key is missing, malformed, unknown, expired or revoked.',
+    remedy: 'Send the key as it was shown when it was made, in one header; or make a new one.',
+  },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    when: 'The API key lacks the scope; the message names it.',
+    remedy: 'Make a key that has the scope.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    when: 'There is no such route, method or row.',
+    remedy: 'Check path and method, and whether the id is one of this workspace.',
+  },
   IDEMPOTENCY_KEY_REUSED: {
     status: 400,
     when: 'The `Idempotency-Key` has been used for another request: another path, or another body.',
+    remedy: 'Send the request that it was used for again as it was, or this one with a new key.',
   },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
     when: 'A request with this `Idempotency-Key` is still being answered; `retryAfterSeconds` tells when to ask again.',
+    remedy: 'Wait so long, then send the same again, with the same key.',
   },
-  RATE_LIMIT_EXCEEDED: { status: 429, when: 'A rate limit is exceeded; `retryAfterSeconds` tells how long to wait.' },
+  PRECONDITION_FAILED: {
+    status: 412,
+    when: '`If-Match` names no `ETag` that the resource has now: it has been changed meanwhile. Nothing was done.',
+    remedy: 'Read the resource again, look whether the change is still right, and send it with the new `ETag`.',
+  },
+  RATE_LIMIT_EXCEEDED: {
+    status: 429,
+    when: 'A rate limit is exceeded; `retryAfterSeconds` tells how long to wait.',
+    remedy: 'Wait so long, then send the same again. Nothing was done.',
+  },
   INTERNAL_ERROR: {
     status: 500,
     when: 'Something failed on our side; `requestId` helps us to find out what. `Retry-After`, where it stands, tells when to try again.',
+    remedy: 'Try again later what only reads. After a write, look first whether it was done.',
   },
-} as const satisfies Record<string, { status: 400 | 401 | 403 | 404 | 409 | 429 | 500; when: string }>;
+} as const satisfies Record<string, ErrorEntry>;
+
+/** What is to be known of a code: its status, when it is answered, and what the caller does then. */
+interface ErrorEntry {
+  status: 400 | 401 | 403 | 404 | 409 | 412 | 429 | 500;
+  when: string;
+  remedy: string;
+}
 
 export type ErrorCode = keyof typeof errors;
 
 export const ErrorCode = z
   .enum(Object.keys(errors) as [ErrorCode, ...ErrorCode[]])
   .meta({ id: 'ErrorCode', description: 'What went wrong, for programs.', example: 'VALIDATION_ERROR' });
+
+/** The page on which the server says what each code means; `/docs/errors#NOT_FOUND` leads to one. */
+export const errorDocsPath = '/docs/errors';
+
+/** Where a code is explained, on the server that answered with it. */
+export function docsOf(code: ErrorCode): string {
+  return `${errorDocsPath}#${code}`;
+}
 
 export const ErrorDetail = z
   .object({
@@ -60,6 +124,7 @@ export const ErrorEnvelope = z
         .optional()
         .meta({ description: 'On RATE_LIMIT_EXCEEDED and IDEMPOTENCY_IN_PROGRESS: seconds to wait.' }),
       details: z.array(ErrorDetail).max(20).optional().meta({ description: 'At most 20, the first ones found.' }),
+      docs: z.string().meta({ description: 'The page on this server that says what the code means and what to do.' }),
       requestId: z.string().meta({ description: 'Also in the `x-request-id` header.' }),
     }),
   })
@@ -72,6 +137,7 @@ export const ErrorEnvelope = z
         code: 'VALIDATION_ERROR',
         message: 'title is required',
         details: [{ path: 'title', message: 'is required' }],
+        docs: '/docs/errors#VALIDATION_ERROR',
         requestId: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b',
       },
     },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Asset } from './assets.ts';
-import { Timestamp } from './fields.ts';
+import { Actor, Timestamp } from './fields.ts';
 import { Task } from './tasks.ts';
 import { Ticket } from './tickets.ts';
 
@@ -39,6 +39,7 @@ export function deliveryBody(type: EventType) {
       .meta({ description: 'The same on every attempt: deduplicate by it.', example: 'evt_01994f6a8d9c7e0f' }),
     type: z.literal(type),
     timestamp: Timestamp,
+    actor: Actor,
     [key]: payload,
     ...(changes ? { changes: Changes } : {}),
   });

@@ -151,3 +151,17 @@ export const StoredCustomFields = StoredMap.meta(customFieldsMeta);
 /** The priorities of tickets, projects and tasks (spec §2). */
 export const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']).meta({ id: 'Priority' });
 export type Priority = z.output<typeof Priority>;
+
+/** Who did something (docs/decisions/comments-and-activity.md). */
+export const Actor = z
+  .object({
+    userId: Id.meta({ description: 'The user who created the key.' }),
+    keyId: Id.nullable().meta({ description: 'The key; null where none was needed.' }),
+  })
+  .nullable()
+  .meta({
+    id: 'Actor',
+    description: 'Whose key did it; null for the command line.',
+    example: { userId: 3, keyId: 12 },
+  });
+export type Actor = z.output<typeof Actor>;

@@ -1,6 +1,8 @@
 import { initContract } from '@ts-rest/core';
 import './messages.ts';
+import { activities } from './activities.ts';
 import { assets } from './assets.ts';
+import { comments } from './comments.ts';
 import { ErrorEnvelope } from './errors.ts';
 import { me } from './me.ts';
 import { ping } from './ping.ts';
@@ -18,7 +20,7 @@ export const pathPrefix = '/api/public/v1';
  * The server, the client, the OpenAPI document and the rule tests are driven by this one value.
  */
 export const contract = initContract().router(
-  { ping, me, tickets, assets, projects, tasks, users, webhooks },
+  { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks },
   {
     pathPrefix,
     strictStatusCodes: true,
@@ -27,6 +29,7 @@ export const contract = initContract().router(
       401: ErrorEnvelope,
       403: ErrorEnvelope,
       404: ErrorEnvelope,
+      412: ErrorEnvelope,
       429: ErrorEnvelope,
       500: ErrorEnvelope,
     },
@@ -34,8 +37,10 @@ export const contract = initContract().router(
 );
 export type Contract = typeof contract;
 
+export * from './activities.ts';
 export * from './assets.ts';
 export * from './bulk.ts';
+export * from './comments.ts';
 export * from './delivery-schedule.ts';
 export * from './endpoint.ts';
 export * from './errors.ts';

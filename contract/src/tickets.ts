@@ -102,6 +102,7 @@ export const Ticket = z
     resolution: answered(Resolution).nullable(),
     resolvedAt: Timestamp.nullable(),
     closedAt: Timestamp.nullable(),
+    commentCount: z.int().min(0).meta({ description: 'How many comments there are, PUBLIC and INTERNAL ones.' }),
     ...timestamps,
   })
   .meta({
@@ -125,6 +126,7 @@ export const Ticket = z
       resolution: null,
       resolvedAt: null,
       closedAt: null,
+      commentCount: 0,
       createdAt: '2026-11-20T10:00:00.000Z',
       updatedAt: '2026-11-20T10:00:00.000Z',
     },

@@ -8,8 +8,11 @@ import { type HealthCheck, Lifecycle } from './health.ts';
 import { addAnswerHeaders } from './http/answer-headers.ts';
 import { addBodyParsers } from './http/body.ts';
 import { endConnectionsOnClose } from './http/close.ts';
+import { compressAnswers } from './http/compression.ts';
+import { addConditions } from './http/conditions.ts';
 import { addCors } from './http/cors.ts';
 import { addDocs } from './http/docs.ts';
+import { addErrorDocs } from './http/error-docs.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
 import { addGuard } from './http/guard.ts';
 import { addHealth, healthPaths } from './http/health.ts';
@@ -134,6 +137,9 @@ export async function buildApp({
     onLimited: meters?.onLimited,
   });
   await addDocs(app);
+  addConditions(app);
+  compressAnswers(app);
+  addErrorDocs(app);
   const onRefused = ({ tenantId, cause, reason }: Refusal) => {
     logger.warn({ tenantId: tenantId.toString(), reason }, 'refused for fair use');
     meters?.onRefused(cause);

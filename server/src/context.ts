@@ -1,5 +1,7 @@
+import type { Acting } from './actor.ts';
 import type { TenantClient } from './database/tenant-client.ts';
 import { type Edges, inTransaction } from './database/transaction.ts';
+import type { EntityTags } from './entity-tag.ts';
 import type { DispatchJobs } from './webhooks/dispatch-jobs.ts';
 import type { SecretCipher } from './webhooks/secret-cipher.ts';
 import type { TargetPolicy } from './webhooks/target.ts';
@@ -18,8 +20,10 @@ export interface Services {
 }
 
 /** What a query may use: one tenant's data, and the services. Inside a transaction `db` is the transaction. */
-export interface Context extends Services {
+export interface Context extends Services, Acting {
   db: TenantClient;
+  /** In which states the caller wants the row changed, where `If-Match` says it. */
+  ifMatch?: EntityTags | undefined;
 }
 
 /** What a query may use that makes rows in somebody's name: a request has it, the command line has not. */

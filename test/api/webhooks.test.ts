@@ -346,16 +346,19 @@ describe('the events in the outbox', () => {
     return { owner, hook: await owner.createWebhook({ events }) };
   }
 
-  const envelope = (type: EventType) => ({
+  const envelope = (type: EventType, { context: { userId, keyId } }: Workspace) => ({
     id: expect.stringMatching(/^evt_\w{16,}$/),
     type,
     timestamp: expect.any(String),
+    actor: { userId: Number(userId), keyId: Number(keyId) },
   });
 
   it('tell of a new ticket as it was answered', async () => {
     const { owner, hook } = await subscribed();
     const made = await owner.createTicket({ watcherUserIds: [owner.userId], customFields: { a: [1, 'ä', null] } });
-    expect(await outbox(owner)).toEqual([{ sent: { ...envelope('ticket.created'), ticket: made }, to: [hook.id] }]);
+    expect(await outbox(owner)).toEqual([
+      { sent: { ...envelope('ticket.created', owner), ticket: made }, to: [hook.id] },
+    ]);
   });
 
   it('tell of a changed ticket as it was answered, and what changed', async () => {
@@ -380,7 +383,7 @@ describe('the events in the outbox', () => {
       resolvedAt: { from: null, to: data.resolvedAt },
     };
     expect(await outbox(owner)).toEqual([
-      { sent: { ...envelope('ticket.updated'), ticket: data, changes }, to: [hook.id] },
+      { sent: { ...envelope('ticket.updated', owner), ticket: data, changes }, to: [hook.id] },
     ]);
   });
 
@@ -395,7 +398,7 @@ describe('the events in the outbox', () => {
       completedAt: { from: null, to: data.completedAt },
     };
     expect(await outbox(owner)).toEqual([
-      { sent: { ...envelope('task.updated'), task: data, changes }, to: [hook.id] },
+      { sent: { ...envelope('task.updated', owner), task: data, changes }, to: [hook.id] },
     ]);
   });
 
@@ -403,7 +406,7 @@ describe('the events in the outbox', () => {
     const { owner, hook } = await subscribed();
     await owner.createAsset({ purchaseCost: '7.5', purchaseDate: '2026-11-20', customFields: { a: 1 } });
     const [asset] = (await owner.call('GET', '/assets')).body.data;
-    expect(await outbox(owner)).toEqual([{ sent: { ...envelope('asset.created'), asset }, to: [hook.id] }]);
+    expect(await outbox(owner)).toEqual([{ sent: { ...envelope('asset.created', owner), asset }, to: [hook.id] }]);
   });
 
   it('go once to each active subscription that wants them, and to no other', async () => {

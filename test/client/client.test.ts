@@ -6,6 +6,7 @@ import {
   ItsmClient,
   isItsmError,
   NotFoundError,
+  PreconditionFailedError,
   RateLimitError,
   type Ticket,
   type TicketQuery,
@@ -148,6 +149,29 @@ describe('what a method answers', () => {
     ]);
     const ping = await client.ping.get().withResponse();
     expect(ping).toMatchObject({ status: 200, rateLimits: [] });
+  });
+
+  it('changes a resource only in the state that was read', async () => {
+    const { data, etag } = await client.tickets.create(ticket).withResponse();
+    const changed = await client.tickets.update(data.id, { title: 'Mine' }, { ifMatch: etag }).withResponse();
+    expect(changed.etag).not.toBe(etag);
+    const refused = await client.tickets
+      .update(data.id, { title: 'Theirs' }, { ifMatch: etag })
+      .catch((error) => error);
+    expect(refused).toBeInstanceOf(PreconditionFailedError);
+    expect(refused).toMatchObject({ status: 412, docs: '/docs/errors#PRECONDITION_FAILED' });
+    expect((await client.tickets.get(data.id)).title).toBe('Mine');
+  });
+
+  it('answers what it was given while nothing has changed', async () => {
+    const { id } = await client.tickets.create(ticket);
+    const first = await client.tickets.get(id).withResponse();
+    const again = await client.tickets.get(id, { ifNoneMatch: first }).withResponse();
+    expect([again.status, again.data, again.etag]).toEqual([304, first.data, first.etag]);
+    expect(await client.tickets.get(id, { ifNoneMatch: again })).toEqual(first.data);
+    await client.tickets.update(id, { title: 'Other' });
+    const anew = await client.tickets.get(id, { ifNoneMatch: again }).withResponse();
+    expect([anew.status, anew.data.title]).toEqual([200, 'Other']);
   });
 
   it('takes headers for one call', async () => {

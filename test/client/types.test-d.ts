@@ -49,7 +49,9 @@ type Row<Method> = Method extends (...given: never) => client.ApiList<infer Data
 
 type Me = ItsmClient['me'];
 type Tickets = ItsmClient['tickets'];
+type Comments = ItsmClient['comments'];
 type Assets = ItsmClient['assets'];
+type Activities = ItsmClient['activities'];
 type Projects = ItsmClient['projects'];
 type Tasks = ItsmClient['tasks'];
 type Users = ItsmClient['users'];
@@ -61,7 +63,9 @@ holds<{
   ping: Equal<keyof ItsmClient['ping'], keyof Api['ping']>;
   me: Equal<keyof Me, keyof Api['me']>;
   tickets: Equal<keyof Tickets, keyof Api['tickets']>;
+  comments: Equal<keyof Comments, keyof Api['comments']>;
   assets: Equal<keyof Assets, keyof Api['assets']>;
+  activities: Equal<keyof Activities, keyof Api['activities']>;
   projects: Equal<keyof Projects, keyof Api['projects']>;
   tasks: Equal<keyof Tasks, keyof Api['tasks']>;
   users: Equal<keyof Users, keyof Api['users']>;
@@ -84,6 +88,15 @@ holds<{
   newTickets: Equal<client.NewTickets, Body<Api['tickets']['createMany']>>;
   ticketUpdateMany: Equal<Arguments<Tickets['updateMany']>, [client.TicketChanges]>;
   ticketChanges: Equal<client.TicketChanges, Body<Api['tickets']['updateMany']>>;
+  commentQuery: Equal<client.CommentQuery, Query<Api['comments']['list']>>;
+  commentList: Equal<Arguments<Comments['list']>, [Path<Api['comments']['list']>['id'], query?: client.CommentQuery]>;
+  commentCreate: Equal<Arguments<Comments['create']>, [Path<Api['comments']['create']>['id'], client.NewComment]>;
+  newComment: Equal<client.NewComment, Body<Api['comments']['create']>>;
+  activityQuery: Equal<client.ActivityQuery, Query<Api['activities']['ofTicket']>>;
+  activityOfTicket: Equal<
+    Arguments<Activities['ofTicket']>,
+    [Path<Api['activities']['ofTicket']>['id'], query?: client.ActivityQuery]
+  >;
   assetQuery: Equal<client.AssetQuery, Query<Api['assets']['list']>>;
   assetList: Equal<Arguments<Assets['list']>, [query?: client.AssetQuery]>;
   assetGet: Equal<Arguments<Assets['get']>, [Path<Api['assets']['get']>['id']]>;
@@ -122,6 +135,10 @@ holds<{
   ticketUpdate: Equal<Item<Tickets['update']>, ItemOf<Api['tickets']['update']>>;
   ticketCreateMany: Equal<Item<Tickets['createMany']>, ItemOf<Api['tickets']['createMany']>>;
   ticketUpdateMany: Equal<Item<Tickets['updateMany']>, ItemOf<Api['tickets']['updateMany']>>;
+  commentList: Equal<Row<Comments['list']>, RowOf<Api['comments']['list']>>;
+  commentCreate: Equal<Item<Comments['create']>, ItemOf<Api['comments']['create']>>;
+  activityOfTicket: Equal<Row<Activities['ofTicket']>, RowOf<Api['activities']['ofTicket']>>;
+  activityOfAsset: Equal<Row<Activities['ofAsset']>, RowOf<Api['activities']['ofAsset']>>;
   assetList: Equal<Row<Assets['list']>, RowOf<Api['assets']['list']>>;
   assetGet: Equal<Item<Assets['get']>, ItemOf<Api['assets']['get']>>;
   assetCreate: Equal<Item<Assets['create']>, ItemOf<Api['assets']['create']>>;

@@ -122,6 +122,7 @@ describe('a database that is down', () => {
       error: {
         code: 'INTERNAL_ERROR',
         message: 'Something failed on our side. Please try again.',
+        docs: '/docs/errors#INTERNAL_ERROR',
         requestId: answer.headers['x-request-id'],
       },
     });
@@ -151,8 +152,9 @@ describe('CORS_ORIGINS', () => {
     const { headers } = await open.call({ method: 'GET', path: '/api/public/v1/tickets', headers: { origin } });
     expect(headers['access-control-allow-origin']).toBe(origin);
     expect(headers['access-control-expose-headers']).toMatch(
-      /x-request-id.*ratelimit.*retry-after.*idempotent-replayed/,
+      /x-request-id.*etag.*ratelimit.*retry-after.*idempotent-replayed/,
     );
+    expect(allowed.headers['access-control-allow-headers']).toMatch(/if-match.*if-none-match/);
     await open.close();
   });
 

@@ -60,6 +60,7 @@ describe('the health of a process, on the port of the API', () => {
         error: {
           code: 'INTERNAL_ERROR',
           message: 'The service is starting; try again in 5 seconds.',
+          docs: '/docs/errors#INTERNAL_ERROR',
           requestId: answer.headers['x-request-id'],
         },
       });

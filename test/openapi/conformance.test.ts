@@ -20,9 +20,13 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema({ $id: 'openapi.json', components: document.components });
 
+/** The statuses of the specification (spec §7): no others answer requests without conditions. */
+const specified = [200, 201, 400, 401, 403, 404, 429, 500];
+
 /** What is wrong with an answer, by the document; nothing when it is as promised. */
 function faultsOf(operation: DocumentedOperation, { status, headers, body }: Answer): string[] {
   const documented = operation.answers[status];
+  if (!specified.includes(status)) return [`status ${status} is none of the specification`];
   if (documented === undefined) return [`status ${status} is not documented`];
   // No request here carries a header that asks for another one.
   if (!specifiedStatuses.includes(status)) return [`status ${status} is not one of the specification`];
@@ -91,11 +95,12 @@ describe('an answer', () => {
     text: '',
     body: { success: true, data: { status: 'ok', version: 'v1' } },
   };
-  const error = { success: false, error: { code: 'NOT_FOUND', message: 'x', requestId: 'x' } };
+  const error = { success: false, error: { code: 'NOT_FOUND', message: 'x', docs: 'x', requestId: 'x' } };
 
   it.each<[Partial<Answer>, string[]]>([
     [{}, []],
-    [{ status: 418 }, ['status 418 is not documented']],
+    [{ status: 412 }, ['status 412 is none of the specification']],
+    [{ status: 404 }, ['status 404 is not documented']],
     [{ headers: {} }, ['there is no x-request-id']],
     [{ body: { success: true, data: {} } }, [expect.stringContaining('the body is another')]],
     [{ status: 500, body: error }, ['the code is not documented']],

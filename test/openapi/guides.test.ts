@@ -125,6 +125,8 @@ it('all are run here', async () => {
   const names = (await readdir(guides)).filter((name) => name !== 'client.md');
   expect(names.sort()).toEqual([
     'bulk.md',
+    'comments-and-activity.md',
+    'concurrency.md',
     'errors-and-retries.md',
     'finding.md',
     'first-request.md',
@@ -181,6 +183,29 @@ it('finding', async () => {
   expect(await run('sh', guide.take('sh'))).toContain('VPN drops at noon');
   expect(JSON.parse(await run('sh', guide.take('sh'))).meta.totalCount).toBeGreaterThan(0);
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ VPN drops at noon\n1 of 1\n$/);
+});
+
+it('concurrency', async () => {
+  const guide = await readGuide('concurrency');
+  const of = (code: string) =>
+    code.replaceAll('/tickets/1"', `/tickets/${id}"`).replaceAll('/tickets/1`', `/tickets/${id}\``);
+  const { id } = await workspace.createTicket();
+  expect(JSON.parse(await run('sh', of(guide.take('sh')))).data.priority).toBe('CRITICAL');
+  expect(await run('ts', of(guide.take('ts')))).toMatch(/^written "[^"]+"\n$/);
+  expect((await workspace.call('GET', `/tickets/${id}`)).body.data.description).toMatch(/Seen by the monitor\.$/);
+  expect(await run('sh', of(guide.take('sh')))).toBe('304\n');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('comments and activity', async () => {
+  const guide = await readGuide('comments-and-activity');
+  const { id } = await workspace.createTicket();
+  const of = (code: string) => code.replaceAll('/tickets/1/', `/tickets/${id}/`);
+  const [made, listed] = (await run('sh', of(guide.take('sh')))).split('}{');
+  expect(made).toContain('"visibility":"PUBLIC"');
+  expect(listed).toContain('"totalCount":1');
+  const who = `by user ${workspace.userId}`;
+  expect(await run('ts', of(guide.take('ts')))).toBe(`COMMENTED ${who}: commentCount\nCREATED ${who}: all\n`);
   expect(guide.blocks).toEqual([]);
 });
 

@@ -54,8 +54,8 @@ function bodyOf({ requestBody }: Operation): DocumentedOperation['body'] {
 function answersOf({ responses }: Operation): DocumentedOperation['answers'] {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
-      const { content, headers = {} } = follow<{ content: Content; headers?: object }>(response);
-      const { schema, examples } = content['application/json'];
+      const { content, headers = {} } = follow<{ content?: Content; headers?: object }>(response);
+      const { schema, examples } = content?.['application/json'] ?? { schema: {}, examples: {} };
       const always = Object.entries(headers).filter(([, header]) => follow(header).required !== false);
       return [status, { schema, examples: Object.keys(examples), headers: always.map(([name]) => name) }];
     }),

@@ -38,12 +38,15 @@ beforeAll(async () => {
     task: (await theirs.createTask({ assigneeId: theirs.userId }, project)).id,
     webhook: (await theirs.createWebhook()).id,
   };
+  await theirs.createComment(their.ticket);
 });
 afterAll(() => api.close());
 
 /** Everything that the other tenant has, as the API answers it. */
 async function theirData(): Promise<unknown[]> {
   const paths = ['/tickets', '/assets', '/projects', `/projects/${their.project}/tasks`, '/users', '/webhooks'];
+  paths.push(`/tickets/${their.ticket}/comments`, `/tickets/${their.ticket}/activity`);
+  paths.push(`/assets/${their.asset}/activity`);
   const answers = await Promise.all(paths.map((path) => theirs.call('GET', path)));
   return answers.map(({ status, body }) => ({ status, data: body.data }));
 }

@@ -127,6 +127,12 @@ const others = [
   'createdBefore',
 ];
 
+/** The id of the newest row of the resource that a path begins with. */
+async function newestOf(path: string): Promise<string> {
+  const { rows } = await client.query(`SELECT max(id) AS id FROM ${path.split('/')[1]}`);
+  return rows[0].id;
+}
+
 const columnOf = (filter: string) => filter.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const lists = endpoints.filter(({ route }) => (route.query as Partial<z.ZodObject>).shape?.page !== undefined);
@@ -134,8 +140,8 @@ const lists = endpoints.filter(({ route }) => (route.query as Partial<z.ZodObjec
 it.each(lists.map((list) => [list.title, list] as const))(
   '%s finds by index whatever it filters by',
   async (_, list) => {
-    const { rows } = await client.query('SELECT max(id) AS id FROM projects');
-    const path = list.route.path.slice(pathPrefix.length).replace(':id', rows[0].id);
+    const below = list.route.path.slice(pathPrefix.length);
+    const path = below.includes(':id') ? below.replace(':id', await newestOf(below)) : below;
     for (const [name, [one]] of await filtersOf(list.route, path)) {
       for (const page of [1, 2]) await expectIndexed(`${path}?${name}=${one}&page=${page}&perPage=1`, [columnOf(name)]);
     }
@@ -169,4 +175,12 @@ it('GET /tickets does so for what the totals do not tell', async () => {
   for (const [query, names] of Object.entries(columns)) {
     for (const page of [1, 2]) await expectIndexed(`/tickets?${query}&page=${page}&perPage=1`, names);
   }
+});
+
+it.each([
+  ['/tickets/:id/comments', 'ticket_id'],
+  ['/tickets/:id/activity', 'resource_id'],
+  ['/assets/:id/activity', 'resource_id'],
+])('GET %s finds what belongs to the row by index', async (path, column) => {
+  await expectIndexed(path.replace(':id', await newestOf(path)), [column]);
 });

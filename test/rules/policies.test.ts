@@ -39,7 +39,8 @@ afterAll(async () => {
 /** Puts a row of the workspace into every table. */
 async function fill(workspace: Workspace): Promise<void> {
   await workspace.createWebhook();
-  await workspace.createTicket({ assigneeId: workspace.userId, watcherUserIds: [workspace.userId] });
+  const { id } = await workspace.createTicket({ assigneeId: workspace.userId, watcherUserIds: [workspace.userId] });
+  await workspace.createComment(id);
   await workspace.createAsset();
   await workspace.createTask();
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
@@ -149,7 +150,9 @@ describe('the roles', () => {
 
   it('let requests do what endpoints do, and no more', async () => {
     expect(await rightsOf('itsm_request')).toEqual({
+      'public.activities': 'INSERT, SELECT',
       'public.assets': 'INSERT, SELECT, UPDATE',
+      'public.comments': 'INSERT, SELECT',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
       'public.events': 'INSERT, SELECT',
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',

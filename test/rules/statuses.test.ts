@@ -1,23 +1,80 @@
-import { errors } from '@itsm-api/contract';
-import { expect, it } from 'vitest';
-import { operations, specifiedStatuses } from '../openapi/operations.ts';
+import { errors, isVersioned, takesIfMatch, takesIfNoneMatch } from '@itsm-api/contract';
+import { openApiDocument } from '@itsm-api/contract/openapi';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { specifiedStatuses as specified } from '../openapi/operations.ts';
+import { type Answer, type Api, startApi } from '../support/api.ts';
+import { callOf, endpoints, type SampledEndpoint } from '../support/samples.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * Programs that know the specification alone get its statuses alone (docs/decisions/errors.md). Another one answers only
- * requests that carry a header which asks for it. That the server keeps to it is tried by test/openapi/conformance.test.ts.
+ * Public routes answer with the statuses of the specification (spec §7). Others answer only requests that ask for them
+ * with a header that the specification doesn't know (docs/decisions/errors.md).
  */
+/** Statuses beyond the specification, and the header without which nobody gets one. */
+const asked: Record<number, string> = { 304: 'If-None-Match', 409: 'Idempotency-Key', 412: 'If-Match' };
 
-/** The statuses beyond those of the specification, and the header that asks for each. */
-const askedFor: Record<number, string> = { 409: 'Idempotency-Key' };
+let api: Api;
+let workspace: Workspace;
 
-it('every error has a status of the specification, or one that a header asks for', () => {
-  const others = Object.values(errors).filter(({ status }) => !specifiedStatuses.includes(status));
-  expect([...new Set(others.map(({ status }) => String(status)))]).toEqual(Object.keys(askedFor));
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+it('every code has a status of the specification, or one that is asked for', () => {
+  const others = Object.values(errors).filter(({ status }) => !specified.includes(status) && !(status in asked));
+  expect(others).toEqual([]);
 });
 
-it.each(operations)('$id answers with such a status only where it takes the header', ({ answers, parameters }) => {
-  for (const status of Object.keys(answers).map(Number)) {
-    if (specifiedStatuses.includes(status)) continue;
-    expect(parameters).toContainEqual(expect.objectContaining({ in: 'header', name: askedFor[status] }));
+it('the document names the others only where the header may be sent', () => {
+  const operations = Object.values(openApiDocument().paths).flatMap((item) => Object.values(item));
+  for (const { operationId, responses, parameters = [] } of operations) {
+    const headers = parameters.map((each) => ('$ref' in each ? each.$ref.split('/').at(-1) : each.name));
+    for (const status of Object.keys(responses).map(Number)) {
+      if (specified.includes(status)) continue;
+      expect(headers, `${operationId} ${status}`).toContain(asked[status]);
+    }
   }
+});
+
+describe.each(endpoints)('$title', (endpoint) => {
+  /** The answers to a request that is right, and to some that are wrong in their own ways. */
+  async function answers(headers: Record<string, string>): Promise<Answer[]> {
+    const call = async (change: object = {}) => {
+      const sample = await endpoint.sample(workspace);
+      return api.call({ ...callOf(endpoint, sample), key: workspace.key, headers, ...change });
+    };
+    const absent = endpoint.route.path.replace(/:\w+/, '9007199254740991');
+    return [
+      await call(),
+      await call({ path: absent }),
+      await call({ path: `${absent}?surprise=1` }),
+      await call({ body: '{' }),
+      await call({ key: undefined }),
+      await call({ key: await workspace.createKey({ scopes: ['kb:read'] }) }),
+    ];
+  }
+
+  it('answers with a status of the specification', async () => {
+    for (const { status, text } of await answers({})) expect(specified, text).toContain(status);
+  });
+
+  it.each(['', '*', '"1"', 'W/"1"', 'nonsense', '"', `"${'x'.repeat(5000)}`])(
+    'answers so to conditions of %s, or with the status that they ask for',
+    async (tags) => {
+      const conditions = { 'if-match': tags, 'if-none-match': tags };
+      const more = [...(takesIfMatch(endpoint.route) ? [412] : []), ...(takesIfNoneMatch(endpoint.route) ? [304] : [])];
+      for (const { status, text } of await answers(conditions)) expect([...specified, ...more], text).toContain(status);
+    },
+  );
+});
+
+it('asks these conditions of the resources that have a version', () => {
+  const titles = (asks: (route: SampledEndpoint['route']) => boolean) =>
+    endpoints.filter(({ route }) => asks(route)).map(({ title }) => title);
+  expect(titles(takesIfNoneMatch)).toEqual(expect.arrayContaining(['GET /tickets/:id', 'GET /projects/:id']));
+  const changing = ['PATCH /tickets/:id', 'PATCH /assets/:id', 'PATCH /tasks/:taskId', 'DELETE /webhooks/:id'];
+  expect(titles(takesIfMatch)).toEqual(expect.arrayContaining(changing));
+  expect(titles(isVersioned).filter((title) => title.includes('/comments'))).toEqual([]);
 });

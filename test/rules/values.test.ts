@@ -1,6 +1,8 @@
 import {
+  ActivityAction,
   AssetStatus,
   AssetType,
+  CommentVisibility,
   Priority,
   ProjectStatus,
   TaskStatus,
@@ -26,8 +28,11 @@ it('the database takes the values that the contract names, and no others', async
     return [name, [...definition.matchAll(/'([A-Z_]+)'/g)].map(([, value]) => value)] as const;
   });
   expect(Object.fromEntries(taken)).toEqual({
+    activities_action_check: ActivityAction.options,
+    activities_resource_check: ['TICKET', 'ASSET'],
     assets_status_check: AssetStatus.options,
     assets_type_check: AssetType.options,
+    comments_visibility_check: CommentVisibility.options,
     deliveries_state_check: DeliveryState.options,
     projects_priority_check: Priority.options,
     projects_status_check: ProjectStatus.options,

@@ -1,6 +1,6 @@
 import { type Contract, contract, type Endpoint, pathPrefix } from '@itsm-api/contract';
 import type { Call } from './api.ts';
-import { ticket, unique, type Workspace, webhook } from './workspace.ts';
+import { comment, ticket, unique, type Workspace, webhook } from './workspace.ts';
 
 /** What makes a valid request to an endpoint: the ids of its path, and its body. */
 export interface Sample {
@@ -30,11 +30,19 @@ const samples: Samples = {
       body: { tickets: [{ id: (await workspace.createTicket()).id, title: 'Changed' }] },
     }),
   },
+  comments: {
+    list: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
+    create: async (workspace) => ({ params: { id: (await workspace.createTicket()).id }, body: comment }),
+  },
   assets: {
     list: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createAsset()).id } }),
     create: async () => ({ body: { name: 'Laptop', assetTag: unique(), type: 'LAPTOP' } }),
     update: async (workspace) => ({ params: { id: (await workspace.createAsset()).id }, body: { name: 'Changed' } }),
+  },
+  activities: {
+    ofTicket: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
+    ofAsset: async (workspace) => ({ params: { id: (await workspace.createAsset()).id } }),
   },
   projects: {
     list: async () => ({}),

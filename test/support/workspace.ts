@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type {
   Asset,
+  Comment,
   NewAsset,
+  NewComment,
   NewProject,
   NewTask,
   NewTicket,
@@ -34,6 +36,7 @@ export interface Workspace {
   createKey(options?: { scopes?: Scope[]; expiresAt?: Date; revokedAt?: Date }): Promise<string>;
   createUser(overrides?: Partial<NewUser>): Promise<User>;
   createTicket(overrides?: Partial<NewTicket>): Promise<Ticket>;
+  createComment(ticketId: number, overrides?: Partial<NewComment>): Promise<Comment>;
   createAsset(overrides?: Partial<NewAsset>): Promise<Asset>;
   createProject(overrides?: Partial<NewProject>): Promise<Project>;
   createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
@@ -87,6 +90,7 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
     createKey,
     createUser: addUser,
     createTicket: (overrides = {}) => made('/tickets', { ...ticket, ...overrides }),
+    createComment: (ticketId, overrides = {}) => made(`/tickets/${ticketId}/comments`, { ...comment, ...overrides }),
     createAsset: (overrides = {}) =>
       createAsset(context, { name: 'Laptop', assetTag: `LT-${unique()}`, type: 'LAPTOP', ...overrides }),
     createProject: addProject,
@@ -105,6 +109,8 @@ export const ticket = {
   type: 'INCIDENT',
   category: 'NETWORK',
 } as const satisfies NewTicket;
+
+export const comment = { body: 'Does it still happen?', visibility: 'PUBLIC' } as const satisfies NewComment;
 
 export const webhook = {
   url: 'https://hooks.example.com/itsm',

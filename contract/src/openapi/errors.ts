@@ -1,11 +1,11 @@
-import { type ErrorCode, type ErrorEnvelope, errors } from '../errors.ts';
+import { docsOf, type ErrorCode, type ErrorEnvelope, errors } from '../errors.ts';
 import { rateLimits, requestLimits } from '../limits.ts';
 import { ticketTransitions } from '../tickets.ts';
 import type { Content, Example, Reference } from './types.ts';
 
 export const errorCodes = Object.keys(errors) as ErrorCode[];
 
-type Said = Omit<ErrorEnvelope['error'], 'code' | 'requestId'>;
+type Said = Omit<ErrorEnvelope['error'], 'code' | 'docs' | 'requestId'>;
 
 /** What the server says with each code, in one case of it. */
 const said: Record<ErrorCode, Said> = {
@@ -37,6 +37,9 @@ const said: Record<ErrorCode, Said> = {
       'Send this one again in 1 second, with the same key.',
     retryAfterSeconds: 1,
   },
+  PRECONDITION_FAILED: {
+    message: '`If-Match` names another state than the one that this is in: it was changed meanwhile. Read it again.',
+  },
   RATE_LIMIT_EXCEEDED: {
     message:
       `This key has used its ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds on tickets ` +
@@ -53,7 +56,7 @@ function detailed(path: string, message: string): Said {
 /** An example of every error, to be referred to by its code. */
 export const errorExamples: Record<string, Example> = Object.fromEntries(
   errorCodes.map((code) => {
-    const error = { code, ...said[code], requestId: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b' };
+    const error = { code, ...said[code], docs: docsOf(code), requestId: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b' };
     return [code, { summary: errors[code].when, value: { success: false, error } satisfies ErrorEnvelope }];
   }),
 );

@@ -57,6 +57,12 @@ export const headers: Record<string, Header> = {
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
+  ETag: {
+    description: 'Names the state that the resource is in, for `If-Match` and `If-None-Match`.',
+    required: true,
+    schema: { type: 'string' },
+    example: '"7-mi7d2ls0"',
+  },
   'WWW-Authenticate': {
     description: 'The scheme that would be right.',
     required: true,
@@ -70,12 +76,18 @@ interface Kind {
   keyed: boolean;
   /** Whether it may be an answer that was given before. */
   replayable?: boolean;
+  /** Whether a success has an ETag. */
+  versioned?: boolean;
 }
 
 /** The headers of an answer with this status. */
-export function headersOf(status: number, { keyed, replayable = false }: Kind): Record<string, Reference> {
+export function headersOf(
+  status: number,
+  { keyed, replayable = false, versioned = false }: Kind,
+): Record<string, Reference> {
   const names = [
     'x-request-id',
+    ...(versioned && status < 400 ? ['ETag'] : []),
     ...(keyed && status !== 401 ? Object.keys(rateLimitHeaders) : []),
     ...(replayable ? ['Idempotent-Replayed'] : []),
     ...(status === 409 || status === 429 ? ['Retry-After'] : []),

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, isVersioned, takesIfMatch, takesIfNoneMatch } from '../endpoint.ts';
 import { type ErrorCode, errors } from '../errors.ts';
 import { describeErrors, errorCodes, errorContent } from './errors.ts';
 import { headersOf } from './headers.ts';
-import { headerParameters, toComponent } from './parameters.ts';
+import { conditionsOf, headerParameters, toComponent } from './parameters.ts';
 import { describeOperation, hasForbiddenMoves } from './prose.ts';
 import type { Components, Content, Operation, Parameter, Reference, Response } from './types.ts';
 
@@ -13,6 +13,7 @@ const sharedStatuses: Record<number, string> = {
   403: 'InsufficientScope',
   404: 'NotFound',
   409: 'IdempotencyInProgress',
+  412: 'PreconditionFailed',
   429: 'RateLimitExceeded',
   500: 'InternalError',
 };
@@ -42,7 +43,10 @@ export function completed(
   const body = 'body' in route && route.body instanceof z.ZodObject ? route.body : undefined;
   const fields = Object.keys(body?.shape ?? {});
   const drafts = [...drafted.parameters, ...headerParameters(route, schemas)];
-  const references = drafts.map((parameter) => toComponent(parameter, route.path, resource, parameters));
+  const references = [
+    ...drafts.map((parameter) => toComponent(parameter, route.path, resource, parameters)),
+    ...conditionsOf(route, parameters),
+  ];
   return {
     operationId: drafted.operationId.replace('.', '_'),
     summary: route.summary,
@@ -59,15 +63,25 @@ export function completed(
   };
 }
 
-function successes({ responses }: DraftedOperation, { method, metadata }: Endpoint): Record<string, Response> {
-  const kind = { keyed: metadata.scope !== null, replayable: method === 'POST' };
+function successes({ responses }: DraftedOperation, route: Endpoint): Record<string, Response> {
+  const kind = {
+    keyed: route.metadata.scope !== null,
+    replayable: route.method === 'POST',
+    versioned: isVersioned(route),
+  };
+  const headers = (status: number) => headersOf(status, kind);
   const found = Object.entries(responses).filter(([status]) => Number(status) < 300);
-  return Object.fromEntries(
-    found.map(([status, { content }]) => {
-      const description = status === '201' ? 'Created.' : 'Success.';
-      return [status, { description, headers: headersOf(Number(status), kind), content }];
+  return {
+    ...Object.fromEntries(
+      found.map(([status, { content }]) => {
+        const description = status === '201' ? 'Created.' : 'Success.';
+        return [status, { description, headers: headers(Number(status)), content }];
+      }),
+    ),
+    ...(takesIfNoneMatch(route) && {
+      304: { description: 'The resource is still as `If-None-Match` names it. No body.', headers: headers(304) },
     }),
-  );
+  };
 }
 
 function failures(route: Endpoint, codes: ErrorCode[]): Record<string, Response | Reference> {
@@ -102,6 +116,7 @@ function codesOf(resource: string, route: Endpoint, fields: readonly string[]): 
     NOT_FOUND: route.pathParams !== undefined,
     IDEMPOTENCY_KEY_REUSED: route.method === 'POST',
     IDEMPOTENCY_IN_PROGRESS: route.method === 'POST',
+    PRECONDITION_FAILED: takesIfMatch(route),
     RATE_LIMIT_EXCEEDED: keyed,
     INTERNAL_ERROR: true,
   };

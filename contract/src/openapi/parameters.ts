@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { Asset } from '../assets.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, takesIfMatch, takesIfNoneMatch } from '../endpoint.ts';
 import { Project } from '../projects.ts';
 import { Task } from '../tasks.ts';
 import { Ticket } from '../tickets.ts';
@@ -56,6 +56,34 @@ function named(
   const words = `Only those with one of these values of \`${name}\`. Repeat it, or separate the values by commas.`;
   const filter = { name, in: where, required: false, description: words, style: 'form', explode: true, schema };
   return [`${singular(resource)}${capitalised(name)}Filter`, filter];
+}
+
+/** The headers by which a request may say in which state it wants the resource (RFC 9110 §13). */
+const conditions = {
+  'If-Match': condition(
+    'If-Match',
+    'The request is done only while the `ETag` of the resource is one of these, or the resource is there at all (`*`).',
+  ),
+  'If-None-Match': condition(
+    'If-None-Match',
+    'The `ETag` of an answer that you have: 304 without a body says that it still holds.',
+  ),
+};
+
+function condition(name: string, description: string): Parameter {
+  return { name, in: 'header', required: false, description, schema: { type: 'string' }, example: '"7-mi7d2ls0"' };
+}
+
+/** Those of them that an endpoint asks, put among the components. */
+export function conditionsOf(route: Endpoint, parameters: Record<string, Parameter>): Reference[] {
+  const names = [
+    ...(takesIfMatch(route) ? (['If-Match'] as const) : []),
+    ...(takesIfNoneMatch(route) ? (['If-None-Match'] as const) : []),
+  ];
+  return names.map((name) => {
+    parameters[name] = conditions[name];
+    return { $ref: `#/components/parameters/${name}` };
+  });
 }
 
 /** The resources that a path may name. */

@@ -54,6 +54,13 @@ A request that was refused may be mended and sent with the same key.
 \`/tickets/bulk\` takes up to ${bulkItems} tickets in one request. \`data\` tells of each, in their order, what the single request
 would have been answered: \`status\`, and \`data\` or \`error\`.
 
+# Conditions
+
+A single resource is answered with an \`ETag\`, which names the state that it is in; creating and changing answer the new
+one. \`If-None-Match\` with it asks for the resource only where it has changed: else the answer is 304, without a body.
+\`PATCH\` and \`DELETE\` with \`If-Match\` are done only while it has not changed: else the answer is 412, and nothing is
+done. 304 and 412 answer no other requests. A ticket changes with its watchers and its comments, too.
+
 # What is refused
 
 Unknown query parameters and unknown fields are errors that name them. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB, is nested at most
@@ -74,7 +81,8 @@ ${table(
   errorCodes.map((code) => [`\`${code}\``, String(errors[code].status), errors[code].when]),
 )}
 
-They are checked in this order: path, key, rate limits, scope, parameters and body, rows.
+They are checked in this order: path, key, rate limits, scope, parameters and body, rows, \`If-Match\`. Every error
+names in \`docs\` the page on this server that says what its code means.
 `.trim();
 
 /** The tags: a resource each, and what is sent to receivers. */
@@ -82,7 +90,9 @@ export const tags: Record<string, string> = {
   ping: 'Whether the service answers. Needs no key.',
   me: 'The key of the request.',
   tickets: 'Incidents, problems, changes and service requests.',
+  comments: 'What is said of tickets.',
   assets: 'Devices, licences and other things the workspace looks after.',
+  activities: 'Who did what to tickets and assets, and when.',
   projects: 'Projects, to which tasks belong.',
   tasks: 'The tasks of projects.',
   users: 'The people of the workspace.',

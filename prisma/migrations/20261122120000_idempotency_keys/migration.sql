@@ -7,6 +7,7 @@ CREATE TABLE "idempotency_keys" (
     "fingerprint" BYTEA NOT NULL,
     "status" SMALLINT NOT NULL,
     "answer" TEXT NOT NULL,
+    "etag" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "idempotency_keys_pkey" PRIMARY KEY ("tenant_id","key_id","key")

@@ -5,6 +5,7 @@ import { requestIdHeader } from './request-id.ts';
 
 const exposedHeaders = [
   requestIdHeader,
+  'etag',
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
@@ -20,7 +21,15 @@ export async function addCors(app: FastifyInstance, origins: string[]): Promise<
   await app.register(cors, {
     origin: origins,
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: ['authorization', 'content-type', 'x-api-key', requestIdHeader, idempotencyKeyHeader],
+    allowedHeaders: [
+      'authorization',
+      'content-type',
+      'if-match',
+      'if-none-match',
+      'x-api-key',
+      requestIdHeader,
+      idempotencyKeyHeader,
+    ],
     exposedHeaders,
     maxAge: 3600,
     optionsSuccessStatus: 200,

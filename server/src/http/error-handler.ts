@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
+import { docsOf, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { FairUseRefused } from '../fair-use.ts';
@@ -116,6 +116,7 @@ function envelope({ code, message, retryAfterSeconds, details }: ApiError, reque
       // Not on an outage, where the header alone says it (spec §7).
       ...(retryAfterSeconds !== undefined && code !== 'INTERNAL_ERROR' && { retryAfterSeconds }),
       ...(details !== undefined && { details: [...details] }),
+      docs: docsOf(code),
       requestId,
     },
   };

@@ -1,4 +1,4 @@
-import type { EndpointMeta, Limit } from '@itsm-api/contract';
+import type { Endpoint, Limit } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Services, UserContext } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** The contract's entry of the route; absent on the pages that are no part of the API. */
-    tsRestRoute: { metadata: EndpointMeta; body?: unknown };
+    tsRestRoute: Endpoint;
   }
 }
 

@@ -10,6 +10,8 @@ import { ApiError } from '../errors.ts';
 export interface Answer {
   status: number;
   body: { data: unknown };
+  /** The state that the resource is in, where it has a version. */
+  etag?: string | undefined;
 }
 
 /** What is kept of an answer's data where that is not all of it. */
@@ -86,20 +88,20 @@ function lockOf(values: readonly unknown[]): bigint {
   return digest(['idempotency key', ...values].join('\n')).readBigInt64BE();
 }
 
-function store({ context: { db, keyId }, key, fingerprint }: Named, { status, body }: Answer): Statement {
+function store({ context: { db, keyId }, key, fingerprint }: Named, { status, body, etag }: Answer): Statement {
   return {
-    text: `INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer)
-      VALUES ($1, $2, $3, $4, $5, $6)
+    text: `INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer, etag)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
       ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status,
-        answer = EXCLUDED.answer, created_at = EXCLUDED.created_at`,
-    values: [db.$tenantId, keyId, key, fingerprint, status, JSON.stringify(body)],
+        answer = EXCLUDED.answer, etag = EXCLUDED.etag, created_at = EXCLUDED.created_at`,
+    values: [db.$tenantId, keyId, key, fingerprint, status, JSON.stringify(body), etag ?? null],
   };
 }
 
 /** The answer that is stored. @throws ApiError when there is none yet, or it is that of another request */
 async function find({ context: { db, keyId }, key, fingerprint }: Named): Promise<Answer> {
-  const [row] = await selectRows<{ fingerprint: Buffer; status: number; answer: string }>(db, {
-    text: `SELECT fingerprint, status, answer FROM idempotency_keys WHERE ${current}`,
+  const [row] = await selectRows<{ fingerprint: Buffer; status: number; answer: string; etag: string | null }>(db, {
+    text: `SELECT fingerprint, status, answer, etag FROM idempotency_keys WHERE ${current}`,
     values: [db.$tenantId, keyId, key],
   });
   if (row === undefined) {
@@ -114,7 +116,7 @@ async function find({ context: { db, keyId }, key, fingerprint }: Named): Promis
       'Repeat a request with the same path and body, and send a new one with a new key.';
     throw new ApiError('IDEMPOTENCY_KEY_REUSED', message);
   }
-  return { status: row.status, body: JSON.parse(row.answer) };
+  return { status: row.status, body: JSON.parse(row.answer), etag: row.etag ?? undefined };
 }
 
 function shortened({ status, body }: Answer, { keep }: Kept): Answer {

@@ -2,10 +2,13 @@ import { contract } from '@itsm-api/contract';
 import { type AppRoute, validateResponse } from '@ts-rest/core';
 import { initServer, type RequestValidationError } from '@ts-rest/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { entityTagOf } from '../entity-tag.ts';
 import type { ApiError } from '../errors.ts';
 import type { FairUse } from '../fair-use.ts';
 import { detailsOf, unknownField, validationError } from '../validation.ts';
+import { activities } from './activities/handlers.ts';
 import { assets } from './assets/handlers.ts';
+import { comments } from './comments/handlers.ts';
 import { type Answer, answerOnce, type Kept } from './idempotency.ts';
 import { me } from './me/handlers.ts';
 import { ping } from './ping/handlers.ts';
@@ -22,7 +25,7 @@ const kept = new Map<AppRoute, Kept>([[contract.tickets.createMany, keptNewTicke
 /** Registers every endpoint of the contract with its handler; what the contract finds wrong is thrown as ApiError. */
 export async function addResources(app: FastifyInstance, fairUse: FairUse): Promise<void> {
   const server = initServer();
-  const resources = { ping, me, tickets, assets, projects, tasks, users, webhooks };
+  const resources = { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks };
   const router = server.router(contract, wrapped(resources, fairUse));
   await app.register(server.plugin(router), {
     logInitialization: false,
@@ -43,7 +46,7 @@ type Handler = (input: Input) => Promise<Answer>;
 
 /** Every handler with what holds for all of them, from the inside out. */
 function wrapped<Resources extends object>(resources: Resources, fairUse: FairUse): Resources {
-  const wrap = (handler: Handler) => inItsTurn(once(asPromised(handler)), fairUse);
+  const wrap = (handler: Handler) => tagged(inItsTurn(once(asPromised(handler)), fairUse));
   const ofResource = (handlers: object) => mapValues(handlers, (handler) => wrap(handler as Handler));
   return mapValues(resources, (handlers) => ofResource(handlers as object)) as Resources;
 }
@@ -52,7 +55,8 @@ function wrapped<Resources extends object>(resources: Resources, fairUse: FairUs
 function asPromised(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
-    return validateResponse({ appRoute: input.appRoute, response }) as Answer;
+    const etag = entityTagOf(response.body.data as object);
+    return { ...(validateResponse({ appRoute: input.appRoute, response }) as Answer), etag };
   };
 }
 
@@ -69,6 +73,15 @@ function inItsTurn(handler: Handler, fairUse: FairUse): Handler {
   return (input) => {
     const { identity } = input.request;
     return identity === undefined ? handler(input) : fairUse.run(identity.tenantId, () => handler(input));
+  };
+}
+
+/** Has a resource's answer say in which state it is: who keeps it asks whether it still holds, and nobody does for others. */
+function tagged(handler: Handler): Handler {
+  return async (input) => {
+    const answer = await handler(input);
+    if (answer.etag !== undefined) input.reply.headers({ etag: answer.etag, 'cache-control': 'private, no-cache' });
+    return answer;
   };
 }
 

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events } from '@itsm-api/contract';
+import { type Acting, actorOf } from '../actor.ts';
 import { type Statement, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 
 /** What `emit` needs of the transaction that makes the change. */
-export interface Emitter {
+export interface Emitter extends Acting {
   db: TenantClient;
   dispatchJobs: DispatchJobs;
   now(): Date;
@@ -40,18 +41,19 @@ export function emit<Type extends EventType>(
  * @param onlyTo the one subscription that they are for, where they aren't for all that want them
  */
 export async function emitAll<Type extends EventType>(
-  { db, dispatchJobs, now, afterCommit, wakeWorkers, traceParent }: Emitter,
+  { db, dispatchJobs, now, afterCommit, wakeWorkers, traceParent, userId, keyId }: Emitter,
   type: Type,
   emissions: readonly Emission<Type>[],
   onlyTo?: bigint,
 ): Promise<void> {
   const tenantId = db.$tenantId;
   const timestamp = now().toISOString();
+  const actor = actorOf({ userId, keyId });
   const written = emissions.map(({ payload, changes }) => {
     const id = `evt_${randomBytes(16).toString('hex')}`;
     return {
       id,
-      body: JSON.stringify({ id, type, timestamp, [events[type].key]: payload, ...(changes && { changes }) }),
+      body: JSON.stringify({ id, type, timestamp, actor, [events[type].key]: payload, ...(changes && { changes }) }),
     };
   });
 

@@ -67,6 +67,17 @@ export type Ticket = Prisma.TicketModel
  */
 export type TicketWatcher = Prisma.TicketWatcherModel
 /**
+ * Model Comment
+ * What somebody said of a ticket. It never changes; its ticket counts it.
+ */
+export type Comment = Prisma.CommentModel
+/**
+ * Model Activity
+ * What happened to a ticket or an asset, written with the write. It refers to nothing: it stays as it was, and costs a
+ * write no look at other tables.
+ */
+export type Activity = Prisma.ActivityModel
+/**
  * Model TicketSequence
  * How many tickets a tenant has made, in all and of each type: the last ordinal and the last numbers given out.
  * Its row is locked by whoever makes a ticket, until the ticket is committed.

@@ -127,6 +127,17 @@ export type StringNullableFilter<$PrismaModel = never> = {
   not?: Prisma.NestedStringNullableFilter<$PrismaModel> | string | null | runtime.Types.Skip
 }
 
+export type IntFilter<$PrismaModel = never> = {
+  equals?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  in?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  notIn?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  lt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  lte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  gt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  gte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  not?: Prisma.NestedIntFilter<$PrismaModel> | number | runtime.Types.Skip
+}
+
 export type SortOrderInput = {
   sort: Prisma.SortOrder
   nulls?: Prisma.NullsOrder | runtime.Types.Skip
@@ -148,6 +159,22 @@ export type StringNullableWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntNullableFilter<$PrismaModel> | runtime.Types.Skip
   _min?: Prisma.NestedStringNullableFilter<$PrismaModel> | runtime.Types.Skip
   _max?: Prisma.NestedStringNullableFilter<$PrismaModel> | runtime.Types.Skip
+}
+
+export type IntWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  in?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  notIn?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  lt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  lte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  gt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  gte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  not?: Prisma.NestedIntWithAggregatesFilter<$PrismaModel> | number | runtime.Types.Skip
+  _count?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
+  _avg?: Prisma.NestedFloatFilter<$PrismaModel> | runtime.Types.Skip
+  _sum?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
+  _min?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
+  _max?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
 }
 
 export type BytesFilter<$PrismaModel = never> = {
@@ -192,17 +219,6 @@ export type DateTimeNullableWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedDateTimeNullableFilter<$PrismaModel> | runtime.Types.Skip
 }
 
-export type IntFilter<$PrismaModel = never> = {
-  equals?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  in?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  notIn?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  lt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  lte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  gt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  gte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  not?: Prisma.NestedIntFilter<$PrismaModel> | number | runtime.Types.Skip
-}
-
 export type BigIntNullableFilter<$PrismaModel = never> = {
   equals?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
   in?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
@@ -236,22 +252,6 @@ export type JsonFilterBase<$PrismaModel = never> = {
   gt?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | runtime.Types.Skip
   gte?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | runtime.Types.Skip
   not?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | Prisma.JsonNullValueFilter | runtime.Types.Skip
-}
-
-export type IntWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  in?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  notIn?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  lt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  lte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  gt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  gte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  not?: Prisma.NestedIntWithAggregatesFilter<$PrismaModel> | number | runtime.Types.Skip
-  _count?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
-  _avg?: Prisma.NestedFloatFilter<$PrismaModel> | runtime.Types.Skip
-  _sum?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
-  _min?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
-  _max?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
 }
 
 export type BigIntNullableWithAggregatesFilter<$PrismaModel = never> = {
@@ -538,6 +538,22 @@ export type NestedIntNullableFilter<$PrismaModel = never> = {
   not?: Prisma.NestedIntNullableFilter<$PrismaModel> | number | null | runtime.Types.Skip
 }
 
+export type NestedIntWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  in?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  notIn?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  lt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  lte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  gt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  gte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  not?: Prisma.NestedIntWithAggregatesFilter<$PrismaModel> | number | runtime.Types.Skip
+  _count?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
+  _avg?: Prisma.NestedFloatFilter<$PrismaModel> | runtime.Types.Skip
+  _sum?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
+  _min?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
+  _max?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
+}
+
 export type NestedBytesFilter<$PrismaModel = never> = {
   equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
   in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
@@ -589,22 +605,6 @@ export type NestedBigIntNullableFilter<$PrismaModel = never> = {
   gt?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
   gte?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
   not?: Prisma.NestedBigIntNullableFilter<$PrismaModel> | bigint | number | null | runtime.Types.Skip
-}
-
-export type NestedIntWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  in?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  notIn?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  lt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  lte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  gt?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  gte?: number | Prisma.IntFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  not?: Prisma.NestedIntWithAggregatesFilter<$PrismaModel> | number | runtime.Types.Skip
-  _count?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
-  _avg?: Prisma.NestedFloatFilter<$PrismaModel> | runtime.Types.Skip
-  _sum?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
-  _min?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
-  _max?: Prisma.NestedIntFilter<$PrismaModel> | runtime.Types.Skip
 }
 
 export type NestedBigIntNullableWithAggregatesFilter<$PrismaModel = never> = {

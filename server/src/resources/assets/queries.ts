@@ -12,10 +12,12 @@ import type { Prisma } from '../../database/generated/client.ts';
 import { lockRow } from '../../database/lock.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
+import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { ApiError, invalidField, notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
+import { record } from '../activities/record.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
 import { checkUsers, reference } from '../references.ts';
@@ -56,6 +58,7 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
     const taken = `${input.assetTag} is taken by another asset`;
     const row = await createUnique('assetTag', taken, () => db.asset.create({ data: columnsOf(input) }));
     const asset = presentAsset(row);
+    await record(context, { resource: 'ASSET', ids: [asset.id], action: 'CREATED' });
     await emit(context, 'asset.created', { payload: asset });
     return asset;
   });
@@ -80,6 +83,7 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
     let created = 0;
     for (const chunk of chunksOf(inputs, 500)) {
       const rows = await context.db.asset.createManyAndReturn({ data: chunk.map(columnsOf) });
+      await record(context, { resource: 'ASSET', ids: rows.map(({ id }) => Number(id)), action: 'CREATED' });
       for (const row of rows) await emit(emitter, 'asset.created', { payload: presentAsset(row) });
       created += chunk.length;
       onProgress(created);
@@ -90,7 +94,7 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
 
 /**
  * Changes an asset; a patch that changes nothing leaves `updatedAt` (docs/decisions/assets.md).
- * @throws ApiError NOT_FOUND, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
 export function updateAsset(context: Context, id: number, patch: AssetPatch): Promise<Asset> {
   return transaction(context, async (context) => {
@@ -99,8 +103,10 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
     const current = await db.asset.findFirst({ where: { id } });
     if (current === null) throw notFound('asset');
     const before = presentAsset(current);
+    requireMatch(context.ifMatch, before);
     const after = merge(before, patch);
-    if (Object.keys(changesBetween(before, after)).length === 0) return before;
+    const changes = changesBetween(before, after);
+    if (Object.keys(changes).length === 0) return before;
 
     await checkUsers(context, reference('assignedToId', patch.assignedToId, before.assignedToId));
     const { id: _, assetTag, createdAt, updatedAt, ...columns } = after;
@@ -113,13 +119,14 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
       },
     });
     if (row === undefined) throw notFound('asset');
+    await record(context, { resource: 'ASSET', ids: [id], action: 'UPDATED', changes });
     return presentAsset(row);
   });
 }
 
 /** An asset as the API answers it and as events carry it. */
 export function presentAsset(row: AssetRow): Asset {
-  return {
+  return withVersion(row.version, {
     id: presentId(row.id),
     name: row.name,
     assetTag: row.assetTag,
@@ -136,7 +143,7 @@ export function presentAsset(row: AssetRow): Asset {
     notes: row.notes,
     customFields: row.customFields,
     ...presentTimestamps(row),
-  };
+  });
 }
 
 /** The columns of a new asset (docs/decisions/assets.md). */

@@ -2,6 +2,7 @@ import type { NewProject, Project, ProjectQuery } from '@itsm-api/contract';
 import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import { createUnique } from '../../database/unique.ts';
+import { withVersion } from '../../entity-tag.ts';
 import { notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamps, toDate } from '../../present.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
@@ -54,7 +55,7 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
 
 /** A project as the API answers it. */
 export function presentProject(row: ProjectRow): Project {
-  return {
+  return withVersion(row.version, {
     id: presentId(row.id),
     key: row.key,
     name: row.name,
@@ -65,5 +66,5 @@ export function presentProject(row: ProjectRow): Project {
     startDate: presentDate(row.startDate),
     endDate: presentDate(row.endDate),
     ...presentTimestamps(row),
-  };
+  });
 }

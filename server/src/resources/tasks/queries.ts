@@ -2,6 +2,7 @@ import type { NewTask, Task, TaskPatch, TaskQuery } from '@itsm-api/contract';
 import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import { lockRow } from '../../database/lock.ts';
+import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
@@ -61,7 +62,7 @@ export function createTask(context: Context, projectId: number, input: NewTask):
 /**
  * Changes a task and emits `task.updated`; a patch that changes nothing does neither
  * (docs/decisions/projects-and-tasks.md).
- * @throws ApiError NOT_FOUND, INVALID_REFERENCE
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateTask(context: Context, id: number, patch: TaskPatch): Promise<Task> {
   return transaction(context, async (context) => {
@@ -70,6 +71,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
     const current = await db.task.findFirst({ where: { id } });
     if (current === null) throw notFound('task');
     const before = presentTask(current);
+    requireMatch(context.ifMatch, before);
     const after = merge(before, patch, context.now());
     const changes = changesBetween(before, after);
     if (Object.keys(changes).length === 0) return before;
@@ -94,7 +96,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
 
 /** A task as the API answers it and as events carry it. */
 export function presentTask(row: TaskRow): Task {
-  return {
+  return withVersion(row.version, {
     id: presentId(row.id),
     projectId: presentId(row.projectId),
     title: row.title,
@@ -106,7 +108,7 @@ export function presentTask(row: TaskRow): Task {
     dueDate: presentDate(row.dueDate),
     completedAt: presentTimestamp(row.completedAt),
     ...presentTimestamps(row),
-  };
+  });
 }
 
 function merge(before: Task, patch: TaskPatch, now: Date): Task {

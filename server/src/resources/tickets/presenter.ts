@@ -1,10 +1,11 @@
 import { type Ticket, ticketNumberPrefixes } from '@itsm-api/contract';
+import { withVersion } from '../../entity-tag.ts';
 import { presentTimestamp, presentTimestamps } from '../../present.ts';
 import type { TicketRow } from './sql.ts';
 
 /** A ticket as the API answers it and as events carry it. */
 export function presentTicket(row: TicketRow): Ticket {
-  return {
+  return withVersion(row.version, {
     id: row.id,
     ticketNumber: `${ticketNumberPrefixes[row.type]}-${row.number}`,
     title: row.title,
@@ -22,6 +23,7 @@ export function presentTicket(row: TicketRow): Ticket {
     resolution: row.resolution,
     resolvedAt: presentTimestamp(row.resolvedAt),
     closedAt: presentTimestamp(row.closedAt),
+    commentCount: row.commentCount,
     ...presentTimestamps(row),
-  };
+  });
 }

@@ -10,6 +10,7 @@ import {
 } from '@itsm-api/contract';
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../../context.ts';
 import { lockTenant } from '../../database/lock.ts';
+import { requireMatch } from '../../entity-tag.ts';
 import { invalidField, notFound } from '../../errors.ts';
 import { emitAll } from '../../webhooks/emit.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
@@ -59,7 +60,7 @@ export async function createTicket(context: UserContext, input: NewTicket): Prom
   await checkReferences(context, referencesOf(input));
   const given = newRow(context, input);
   // Mostly nobody wants to be told, and there is nothing to do between the statement and its commit.
-  const untold = isWithin(context) ? undefined : await insertUntoldTicket(context.db, given);
+  const untold = isWithin(context) ? undefined : await insertUntoldTicket(context, given);
   if (untold !== undefined) return presentTicket(untold);
 
   return transaction(context, async (context) => {
@@ -70,7 +71,7 @@ export async function createTicket(context: UserContext, input: NewTicket): Prom
 
 /** Makes tickets and tells of them; answers them in their order. */
 export async function writeNew(context: Context & Transaction, rows: readonly NewTicketRow[]): Promise<Ticket[]> {
-  const { tickets, isWanted } = await insertTickets(context.db, rows);
+  const { tickets, isWanted } = await insertTickets(context, rows);
   const made = tickets.map(presentTicket);
   if (isWanted) {
     const emissions = made.map((payload) => ({ payload }));
@@ -81,15 +82,17 @@ export async function writeNew(context: Context & Transaction, rows: readonly Ne
 
 /**
  * Changes a ticket and emits `ticket.updated`; a patch that changes nothing does neither (docs/decisions/tickets.md).
- * @throws ApiError NOT_FOUND, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
 export function updateTicket(context: Context, reference: TicketReference, patch: TicketPatch): Promise<Ticket> {
   return transaction(context, async (context) => {
     const id = await ticketIdOf(context, reference);
     const [locked] = await lockTickets(context.db, [id]);
     if (locked === undefined) throw notFound('ticket');
-    const change = changeOf(presentTicket(locked), patch, context.now());
-    if (change === undefined) return presentTicket(locked);
+    const before = presentTicket(locked);
+    requireMatch(context.ifMatch, before);
+    const change = changeOf(before, patch, context.now());
+    if (change === undefined) return before;
 
     await checkReferences(context, change.references);
     refuseCycle(change, await lockParents(context, [change]));
@@ -120,10 +123,9 @@ export function changeOf(before: Ticket, patch: TicketPatch, now: Date): Change 
 
 /** Writes changes of locked tickets and tells of them; answers the tickets in the order of the changes. */
 export async function writeChanges(context: Context & Transaction, changes: readonly Change[]): Promise<Ticket[]> {
-  const afters = changes.map(({ after }) => after);
-  const { tickets, isWanted } = await changeTickets(context.db, afters);
+  const { tickets, isWanted } = await changeTickets(context, changes);
   const byId = new Map(tickets.map((row) => [row.id, presentTicket(row)]));
-  const changed = afters.map(({ id }) => byId.get(id) as Ticket);
+  const changed = changes.map(({ after }) => byId.get(after.id) as Ticket);
   if (isWanted) {
     const emissions = changed.map((payload, index) => ({ payload, changes: changes[index]?.changes ?? {} }));
     await emitAll(context, 'ticket.updated', emissions);

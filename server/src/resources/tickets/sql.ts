@@ -1,10 +1,12 @@
-import type { EventType, Ticket, TicketReference } from '@itsm-api/contract';
+import type { Changes, EventType, Ticket, TicketReference } from '@itsm-api/contract';
+import type { Acting } from '../../actor.ts';
 import type { Ticket as Columns } from '../../database/generated/client.ts';
 import { guardOf, lockOf } from '../../database/lock.ts';
 import { read, reading, type Statement, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { codeOf, DIVISION_BY_ZERO } from '../../error-code.ts';
 import { askWhetherWanted, failIfWanted, isWanted } from '../../webhooks/emit.ts';
+import { insertActivity, shortened } from '../activities/record.ts';
 import { conditions, namedBy } from './reference.ts';
 
 /*
@@ -43,7 +45,8 @@ const ownColumns = `
   t.id, t.type, t.number, t.title, t.description, t.status, t.priority, t.category,
   t.category_config_id AS "categoryConfigId", t.requester_id AS "requesterId", t.assignee_id AS "assigneeId",
   t.parent_id AS "parentId", t.custom_fields AS "customFields", t.resolution, t.resolved_at AS "resolvedAt",
-  t.closed_at AS "closedAt", t.created_at AS "createdAt", t.updated_at AS "updatedAt"`;
+  t.closed_at AS "closedAt", t.comment_count AS "commentCount", t.version, t.created_at AS "createdAt",
+  t.updated_at AS "updatedAt"`;
 
 /** The columns of a TicketRow from the table tickets as `t`. */
 export const columns = `${ownColumns},
@@ -125,15 +128,31 @@ const insert = `
   ), watcher AS (
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
     SELECT tenant_id, id, unnest("watcherUserIds") FROM made
-  )
+  ), activity AS (${insertActivity({
+    resource: 'TICKET',
+    action: 'CREATED',
+    tenantId: '$1',
+    rows: 't',
+    at: 'created_at',
+    userId: '$4',
+    keyId: '$5',
+    changes: "'{}'",
+  })})
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, t."watcherUserIds" FROM made t ORDER BY ordinal) AS ticket`;
 
+/** Who writes, and where. */
+export interface Writer extends Acting {
+  db: TenantClient;
+}
+
 /** The statements that make tickets, behind those who make one of the same tenant. */
-function insertion(db: TenantClient, tickets: readonly NewTicketRow[], unlessWanted?: EventType): Statement[] {
-  return [
-    guardOf(db, 'ticketSequence'),
-    { text: insert, values: [db.$tenantId, JSON.stringify(tickets), unlessWanted ?? null] },
-  ];
+function insertion(
+  { db, userId, keyId }: Writer,
+  tickets: readonly NewTicketRow[],
+  unlessWanted?: EventType,
+): Statement[] {
+  const values = [db.$tenantId, JSON.stringify(tickets), unlessWanted ?? null, userId ?? null, keyId ?? null];
+  return [guardOf(db, 'ticketSequence'), { text: insert, values }];
 }
 
 /** Tickets as they were written, and whether somebody wants to be told. */
@@ -146,10 +165,10 @@ interface Written {
  * Makes tickets with their watchers, the next ordinals and the next numbers of their types, and answers them in their
  * order. The tenant's sequence stays locked until the transaction is committed, which keeps ordinals and ids in one order.
  */
-export async function insertTickets(db: TenantClient, tickets: readonly NewTicketRow[]): Promise<Written> {
-  const [, rows = [], asked = []] = await selectTogether(db, [
-    ...insertion(db, tickets),
-    askWhetherWanted(db, 'ticket.created'),
+export async function insertTickets(writer: Writer, tickets: readonly NewTicketRow[]): Promise<Written> {
+  const [, rows = [], asked = []] = await selectTogether(writer.db, [
+    ...insertion(writer, tickets),
+    askWhetherWanted(writer.db, 'ticket.created'),
   ]);
   return written(rows, asked, tickets.length);
 }
@@ -158,10 +177,11 @@ export async function insertTickets(db: TenantClient, tickets: readonly NewTicke
  * Makes one, committed in one round trip. Where somebody wants to be told of it, it makes none and resolves to undefined:
  * who subscribed before is seen before anything is written, and who did while it waited for a lock, after.
  */
-export async function insertUntoldTicket(db: TenantClient, ticket: NewTicketRow): Promise<TicketRow | undefined> {
+export async function insertUntoldTicket(writer: Writer, ticket: NewTicketRow): Promise<TicketRow | undefined> {
+  const { db } = writer;
   const event = 'ticket.created';
   try {
-    const [, rows = []] = await selectTogether(db, [...insertion(db, [ticket], event), failIfWanted(db, event)]);
+    const [, rows = []] = await selectTogether(db, [...insertion(writer, [ticket], event), failIfWanted(db, event)]);
     const [row] = rows as { ticket: TicketRow }[];
     return row?.ticket;
   } catch (error) {
@@ -176,7 +196,7 @@ const update = `
     SELECT * FROM json_to_recordset($3::json) AS given (id bigint, title text, description text, status text,
       priority text, category text, "categoryConfigId" text, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb,
       resolution text, "resolvedAt" timestamptz, "closedAt" timestamptz, "updatedAt" timestamptz,
-      "watcherUserIds" bigint[])
+      "watcherUserIds" bigint[], changes jsonb)
   ), t AS (
     UPDATE tickets SET title = given.title, description = given.description, status = given.status,
       priority = given.priority, category = given.category, category_config_id = given."categoryConfigId",
@@ -184,27 +204,46 @@ const update = `
       resolution = given.resolution, resolved_at = given."resolvedAt", closed_at = given."closedAt",
       updated_at = given."updatedAt"
     FROM given WHERE tenant_id = $1 AND tickets.id = ANY ($2::bigint[]) AND tickets.id = given.id
-    RETURNING tickets.*, given."watcherUserIds"
+    RETURNING tickets.*, given."watcherUserIds", given.changes
   ), removed AS (
     DELETE FROM ticket_watchers w USING given WHERE w.tenant_id = $1 AND w.ticket_id = ANY ($2::bigint[])
       AND w.ticket_id = given.id AND w.user_id <> ALL (given."watcherUserIds")
   ), added AS (
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
     SELECT $1, id, unnest("watcherUserIds") FROM given ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING
-  )
+  ), activity AS (${insertActivity({
+    resource: 'TICKET',
+    action: 'UPDATED',
+    tenantId: '$1',
+    rows: 't',
+    at: 'updated_at',
+    userId: '$4',
+    keyId: '$5',
+    changes: 'changes',
+  })})
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, t."watcherUserIds" FROM t) AS ticket`;
+
+/** A ticket as it is to be, and what differs from before. */
+interface ChangedTicket {
+  after: Ticket;
+  changes: Changes;
+}
 
 /**
  * Changes tickets that the transaction has locked, and their watchers. `updatedAt` is set as Prisma does elsewhere.
  * Resolves to the tickets as they were written, in no order.
  */
-export async function changeTickets(db: TenantClient, tickets: readonly Ticket[]): Promise<Written> {
+export async function changeTickets(
+  { db, userId, keyId }: Writer,
+  changed: readonly ChangedTicket[],
+): Promise<Written> {
   const updatedAt = new Date();
-  const given = tickets.map((ticket) => ({ ...ticket, updatedAt }));
-  const values = [db.$tenantId, tickets.map(({ id }) => id), JSON.stringify(given)];
+  const ids = changed.map(({ after }) => after.id);
+  const given = changed.map(({ after, changes }) => ({ ...after, updatedAt, changes: shortened(changes) }));
+  const values = [db.$tenantId, ids, JSON.stringify(given), userId ?? null, keyId ?? null];
   const asking = askWhetherWanted(db, 'ticket.updated');
   const [rows = [], asked = []] = await selectTogether(db, [{ text: update, values }, asking]);
-  return written(rows, asked, tickets.length);
+  return written(rows, asked, changed.length);
 }
 
 function written(rows: object[], [asked]: object[], count: number): Written {

@@ -2,6 +2,7 @@ import type { NewUser, User, UserQuery } from '@itsm-api/contract';
 import type { Context } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import { createUnique } from '../../database/unique.ts';
+import { withVersion } from '../../entity-tag.ts';
 import { notFound } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
@@ -54,7 +55,7 @@ export async function deactivateUser({ db }: Pick<Context, 'db'>, email: string)
 
 /** A user as the API answers it. */
 export function presentUser(row: UserRow): User {
-  return {
+  return withVersion(row.version, {
     id: presentId(row.id),
     name: row.name,
     email: row.email,
@@ -65,7 +66,7 @@ export function presentUser(row: UserRow): User {
     phone: row.phone,
     timeZone: row.timeZone,
     ...presentTimestamps(row),
-  };
+  });
 }
 
 /** Prisma has no `in` for booleans. Both values together restrict nothing. */

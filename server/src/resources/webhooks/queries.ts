@@ -1,7 +1,8 @@
 import { EventType, maxActiveWebhooks, type NewWebhook, type Webhook, type WebhookQuery } from '@itsm-api/contract';
 import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
-import { lockTenant } from '../../database/lock.ts';
+import { lockRow, lockTenant } from '../../database/lock.ts';
+import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
 import { type Page, readPage } from '../lists.ts';
@@ -56,20 +57,23 @@ export function createWebhook(context: Context, input: NewWebhook): Promise<Webh
 /**
  * Deactivates a subscription; again when repeated (spec §3). From then on nothing is sent to it: what waits is left to
  * the workers, who cancel it, so that this costs the same however much there is.
- * @throws ApiError NOT_FOUND
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED
  */
 export function deleteWebhook(context: Context, id: number): Promise<Webhook> {
-  return transaction(context, async ({ db }) => {
-    await db.webhookSubscription.updateMany({ where: { id, active: true }, data: { active: false } });
-    const row = await db.webhookSubscription.findFirst({ where: { id } });
-    if (row === null) throw notFound('webhook subscription');
-    return presentWebhook(row);
+  return transaction(context, async ({ db, ifMatch }) => {
+    if (!(await lockRow(db, 'webhook_subscriptions', id))) throw notFound('webhook subscription');
+    const current = await db.webhookSubscription.findFirst({ where: { id } });
+    if (current === null) throw notFound('webhook subscription');
+    requireMatch(ifMatch, presentWebhook(current));
+    const where = { id, active: true };
+    const [row] = await db.webhookSubscription.updateManyAndReturn({ where, data: { active: false } });
+    return presentWebhook(row ?? current);
   });
 }
 
 /** A subscription as the API answers it, without its secret. */
 export function presentWebhook(row: WebhookRow): Webhook {
-  return {
+  return withVersion(row.version, {
     id: presentId(row.id),
     url: row.url,
     events: row.events.map((event) => EventType.parse(event)),
@@ -79,5 +83,5 @@ export function presentWebhook(row: WebhookRow): Webhook {
     pausedAt: presentTimestamp(row.pausedAt),
     pausedReason: row.pausedReason,
     ...presentTimestamps(row),
-  };
+  });
 }

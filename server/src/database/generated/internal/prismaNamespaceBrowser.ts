@@ -56,6 +56,8 @@ export const ModelName = {
   ApiKey: 'ApiKey',
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
+  Comment: 'Comment',
+  Activity: 'Activity',
   TicketSequence: 'TicketSequence',
   TicketCount: 'TicketCount',
   Text: 'Text',
@@ -108,6 +110,7 @@ export const UserScalarFieldEnum = {
   department: 'department',
   phone: 'phone',
   timeZone: 'timeZone',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -152,6 +155,8 @@ export const TicketScalarFieldEnum = {
   resolution: 'resolution',
   resolvedAt: 'resolvedAt',
   closedAt: 'closedAt',
+  commentCount: 'commentCount',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -166,6 +171,34 @@ export const TicketWatcherScalarFieldEnum = {
 } as const
 
 export type TicketWatcherScalarFieldEnum = (typeof TicketWatcherScalarFieldEnum)[keyof typeof TicketWatcherScalarFieldEnum]
+
+
+export const CommentScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  ticketId: 'ticketId',
+  authorId: 'authorId',
+  body: 'body',
+  visibility: 'visibility',
+  createdAt: 'createdAt'
+} as const
+
+export type CommentScalarFieldEnum = (typeof CommentScalarFieldEnum)[keyof typeof CommentScalarFieldEnum]
+
+
+export const ActivityScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  resource: 'resource',
+  resourceId: 'resourceId',
+  action: 'action',
+  at: 'at',
+  actorUserId: 'actorUserId',
+  actorKeyId: 'actorKeyId',
+  changes: 'changes'
+} as const
+
+export type ActivityScalarFieldEnum = (typeof ActivityScalarFieldEnum)[keyof typeof ActivityScalarFieldEnum]
 
 
 export const TicketSequenceScalarFieldEnum = {
@@ -219,6 +252,7 @@ export const AssetScalarFieldEnum = {
   warrantyExpiresAt: 'warrantyExpiresAt',
   notes: 'notes',
   customFields: 'customFields',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -237,6 +271,7 @@ export const ProjectScalarFieldEnum = {
   managerId: 'managerId',
   startDate: 'startDate',
   endDate: 'endDate',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -256,6 +291,7 @@ export const TaskScalarFieldEnum = {
   startDate: 'startDate',
   dueDate: 'dueDate',
   completedAt: 'completedAt',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -278,6 +314,7 @@ export const WebhookSubscriptionScalarFieldEnum = {
   openings: 'openings',
   pausedAt: 'pausedAt',
   pausedReason: 'pausedReason',
+  version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -292,6 +329,7 @@ export const IdempotencyKeyScalarFieldEnum = {
   fingerprint: 'fingerprint',
   status: 'status',
   answer: 'answer',
+  etag: 'etag',
   createdAt: 'createdAt'
 } as const
 

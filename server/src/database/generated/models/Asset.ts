@@ -33,6 +33,7 @@ export type AssetAvgAggregateOutputType = {
   id: number | null
   assignedToId: number | null
   purchaseCost: runtime.Decimal | null
+  version: number | null
 }
 
 export type AssetSumAggregateOutputType = {
@@ -40,6 +41,7 @@ export type AssetSumAggregateOutputType = {
   id: bigint | null
   assignedToId: bigint | null
   purchaseCost: runtime.Decimal | null
+  version: number | null
 }
 
 export type AssetMinAggregateOutputType = {
@@ -58,6 +60,7 @@ export type AssetMinAggregateOutputType = {
   purchaseCost: runtime.Decimal | null
   warrantyExpiresAt: Date | null
   notes: string | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -78,6 +81,7 @@ export type AssetMaxAggregateOutputType = {
   purchaseCost: runtime.Decimal | null
   warrantyExpiresAt: Date | null
   notes: string | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -99,6 +103,7 @@ export type AssetCountAggregateOutputType = {
   warrantyExpiresAt: number
   notes: number
   customFields: number
+  version: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -110,6 +115,7 @@ export type AssetAvgAggregateInputType = {
   id?: true | runtime.Types.Skip
   assignedToId?: true | runtime.Types.Skip
   purchaseCost?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type AssetSumAggregateInputType = {
@@ -117,6 +123,7 @@ export type AssetSumAggregateInputType = {
   id?: true | runtime.Types.Skip
   assignedToId?: true | runtime.Types.Skip
   purchaseCost?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type AssetMinAggregateInputType = {
@@ -135,6 +142,7 @@ export type AssetMinAggregateInputType = {
   purchaseCost?: true | runtime.Types.Skip
   warrantyExpiresAt?: true | runtime.Types.Skip
   notes?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -155,6 +163,7 @@ export type AssetMaxAggregateInputType = {
   purchaseCost?: true | runtime.Types.Skip
   warrantyExpiresAt?: true | runtime.Types.Skip
   notes?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -176,6 +185,7 @@ export type AssetCountAggregateInputType = {
   warrantyExpiresAt?: true | runtime.Types.Skip
   notes?: true | runtime.Types.Skip
   customFields?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -284,6 +294,7 @@ export type AssetGroupByOutputType = {
   warrantyExpiresAt: Date | null
   notes: string | null
   customFields:(import("@itsm-api/contract").CustomFields)
+  version: number
   createdAt: Date
   updatedAt: Date
   _count: AssetCountAggregateOutputType | null
@@ -328,6 +339,7 @@ export type AssetWhereInput = {
   warrantyExpiresAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Asset"> | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -351,6 +363,7 @@ export type AssetOrderByWithRelationInput = {
   warrantyExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
@@ -379,6 +392,7 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   warrantyExpiresAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Asset"> | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -402,6 +416,7 @@ export type AssetOrderByWithAggregationInput = {
   warrantyExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.AssetCountOrderByAggregateInput | runtime.Types.Skip
@@ -431,6 +446,7 @@ export type AssetScalarWhereWithAggregatesInput = {
   warrantyExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonWithAggregatesFilter<"Asset"> | runtime.Types.Skip
+  version?: Prisma.IntWithAggregatesFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Asset"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Asset"> | Date | string | runtime.Types.Skip
 }
@@ -450,6 +466,7 @@ export type AssetCreateInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
@@ -473,6 +490,7 @@ export type AssetUncheckedCreateInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -492,6 +510,7 @@ export type AssetUpdateInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
@@ -515,6 +534,7 @@ export type AssetUncheckedUpdateInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -536,6 +556,7 @@ export type AssetCreateManyInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -555,6 +576,7 @@ export type AssetUpdateManyMutationInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -576,6 +598,7 @@ export type AssetUncheckedUpdateManyInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -617,6 +640,7 @@ export type AssetCountOrderByAggregateInput = {
   warrantyExpiresAt?: Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -626,6 +650,7 @@ export type AssetAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   assignedToId?: Prisma.SortOrder | runtime.Types.Skip
   purchaseCost?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type AssetMaxOrderByAggregateInput = {
@@ -644,6 +669,7 @@ export type AssetMaxOrderByAggregateInput = {
   purchaseCost?: Prisma.SortOrder | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -664,6 +690,7 @@ export type AssetMinOrderByAggregateInput = {
   purchaseCost?: Prisma.SortOrder | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -673,6 +700,7 @@ export type AssetSumOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   assignedToId?: Prisma.SortOrder | runtime.Types.Skip
   purchaseCost?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type AssetCreateNestedManyWithoutTenantInput = {
@@ -782,6 +810,7 @@ export type AssetCreateWithoutTenantInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
@@ -803,6 +832,7 @@ export type AssetUncheckedCreateWithoutTenantInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -853,6 +883,7 @@ export type AssetScalarWhereInput = {
   warrantyExpiresAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Asset"> | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
 }
@@ -872,6 +903,7 @@ export type AssetCreateWithoutAssignedToInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
@@ -892,6 +924,7 @@ export type AssetUncheckedCreateWithoutAssignedToInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -938,6 +971,7 @@ export type AssetCreateManyTenantInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -957,6 +991,7 @@ export type AssetUpdateWithoutTenantInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
@@ -978,6 +1013,7 @@ export type AssetUncheckedUpdateWithoutTenantInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -998,6 +1034,7 @@ export type AssetUncheckedUpdateManyWithoutTenantInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1017,6 +1054,7 @@ export type AssetCreateManyAssignedToInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1036,6 +1074,7 @@ export type AssetUpdateWithoutAssignedToInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
@@ -1056,6 +1095,7 @@ export type AssetUncheckedUpdateWithoutAssignedToInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1075,6 +1115,7 @@ export type AssetUncheckedUpdateManyWithoutAssignedToInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1098,6 +1139,7 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1121,6 +1163,7 @@ export type AssetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1144,6 +1187,7 @@ export type AssetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1167,11 +1211,12 @@ export type AssetSelectScalar = {
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "assetTag" | "serialNumber" | "type" | "status" | "manufacturer" | "model" | "location" | "assignedToId" | "purchaseDate" | "purchaseCost" | "warrantyExpiresAt" | "notes" | "customFields" | "createdAt" | "updatedAt", ExtArgs["result"]["asset"], runtime.Types.Skip>
+export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "assetTag" | "serialNumber" | "type" | "status" | "manufacturer" | "model" | "location" | "assignedToId" | "purchaseDate" | "purchaseCost" | "warrantyExpiresAt" | "notes" | "customFields" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["asset"], runtime.Types.Skip>
 export type AssetInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignedTo?: boolean | Prisma.Asset$assignedToArgs<ExtArgs> | runtime.Types.Skip
@@ -1217,6 +1262,7 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * ![import("@itsm-api/contract").CustomFields]
      */
     customFields:(import("@itsm-api/contract").CustomFields)
+    version: number
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["asset"]>
@@ -1660,6 +1706,7 @@ export interface AssetFieldRefs {
   readonly warrantyExpiresAt: Prisma.FieldRef<"Asset", 'DateTime'>
   readonly notes: Prisma.FieldRef<"Asset", 'String'>
   readonly customFields: Prisma.FieldRef<"Asset", 'Json'>
+  readonly version: Prisma.FieldRef<"Asset", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Asset", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Asset", 'DateTime'>
 }

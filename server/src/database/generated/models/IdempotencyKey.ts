@@ -48,6 +48,7 @@ export type IdempotencyKeyMinAggregateOutputType = {
   fingerprint: runtime.Bytes | null
   status: number | null
   answer: string | null
+  etag: string | null
   createdAt: Date | null
 }
 
@@ -58,6 +59,7 @@ export type IdempotencyKeyMaxAggregateOutputType = {
   fingerprint: runtime.Bytes | null
   status: number | null
   answer: string | null
+  etag: string | null
   createdAt: Date | null
 }
 
@@ -68,6 +70,7 @@ export type IdempotencyKeyCountAggregateOutputType = {
   fingerprint: number
   status: number
   answer: number
+  etag: number
   createdAt: number
   _all: number
 }
@@ -92,6 +95,7 @@ export type IdempotencyKeyMinAggregateInputType = {
   fingerprint?: true | runtime.Types.Skip
   status?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
+  etag?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
 
@@ -102,6 +106,7 @@ export type IdempotencyKeyMaxAggregateInputType = {
   fingerprint?: true | runtime.Types.Skip
   status?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
+  etag?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
 
@@ -112,6 +117,7 @@ export type IdempotencyKeyCountAggregateInputType = {
   fingerprint?: true | runtime.Types.Skip
   status?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
+  etag?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
@@ -209,6 +215,7 @@ export type IdempotencyKeyGroupByOutputType = {
   fingerprint: runtime.Bytes
   status: number
   answer: string
+  etag: string | null
   createdAt: Date
   _count: IdempotencyKeyCountAggregateOutputType | null
   _avg: IdempotencyKeyAvgAggregateOutputType | null
@@ -242,6 +249,7 @@ export type IdempotencyKeyWhereInput = {
   fingerprint?: Prisma.BytesFilter<"IdempotencyKey"> | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFilter<"IdempotencyKey"> | number | runtime.Types.Skip
   answer?: Prisma.StringFilter<"IdempotencyKey"> | string | runtime.Types.Skip
+  etag?: Prisma.StringNullableFilter<"IdempotencyKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"IdempotencyKey"> | Date | string | runtime.Types.Skip
 }
 
@@ -252,6 +260,7 @@ export type IdempotencyKeyOrderByWithRelationInput = {
   fingerprint?: Prisma.SortOrder | runtime.Types.Skip
   status?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
+  etag?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -266,6 +275,7 @@ export type IdempotencyKeyWhereUniqueInput = Prisma.AtLeast<{
   fingerprint?: Prisma.BytesFilter<"IdempotencyKey"> | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFilter<"IdempotencyKey"> | number | runtime.Types.Skip
   answer?: Prisma.StringFilter<"IdempotencyKey"> | string | runtime.Types.Skip
+  etag?: Prisma.StringNullableFilter<"IdempotencyKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"IdempotencyKey"> | Date | string | runtime.Types.Skip
 }, "tenantId_keyId_key">
 
@@ -276,6 +286,7 @@ export type IdempotencyKeyOrderByWithAggregationInput = {
   fingerprint?: Prisma.SortOrder | runtime.Types.Skip
   status?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
+  etag?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.IdempotencyKeyCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.IdempotencyKeyAvgOrderByAggregateInput | runtime.Types.Skip
@@ -294,6 +305,7 @@ export type IdempotencyKeyScalarWhereWithAggregatesInput = {
   fingerprint?: Prisma.BytesWithAggregatesFilter<"IdempotencyKey"> | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntWithAggregatesFilter<"IdempotencyKey"> | number | runtime.Types.Skip
   answer?: Prisma.StringWithAggregatesFilter<"IdempotencyKey"> | string | runtime.Types.Skip
+  etag?: Prisma.StringNullableWithAggregatesFilter<"IdempotencyKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"IdempotencyKey"> | Date | string | runtime.Types.Skip
 }
 
@@ -304,6 +316,7 @@ export type IdempotencyKeyCreateInput = {
   fingerprint: runtime.Bytes
   status: number
   answer: string
+  etag?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -314,6 +327,7 @@ export type IdempotencyKeyUncheckedCreateInput = {
   fingerprint: runtime.Bytes
   status: number
   answer: string
+  etag?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -324,6 +338,7 @@ export type IdempotencyKeyUpdateInput = {
   fingerprint?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   answer?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -334,6 +349,7 @@ export type IdempotencyKeyUncheckedUpdateInput = {
   fingerprint?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   answer?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -344,6 +360,7 @@ export type IdempotencyKeyCreateManyInput = {
   fingerprint: runtime.Bytes
   status: number
   answer: string
+  etag?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -354,6 +371,7 @@ export type IdempotencyKeyUpdateManyMutationInput = {
   fingerprint?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   answer?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -364,6 +382,7 @@ export type IdempotencyKeyUncheckedUpdateManyInput = {
   fingerprint?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   answer?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -380,6 +399,7 @@ export type IdempotencyKeyCountOrderByAggregateInput = {
   fingerprint?: Prisma.SortOrder | runtime.Types.Skip
   status?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
+  etag?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -396,6 +416,7 @@ export type IdempotencyKeyMaxOrderByAggregateInput = {
   fingerprint?: Prisma.SortOrder | runtime.Types.Skip
   status?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
+  etag?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -406,6 +427,7 @@ export type IdempotencyKeyMinOrderByAggregateInput = {
   fingerprint?: Prisma.SortOrder | runtime.Types.Skip
   status?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
+  etag?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -424,6 +446,7 @@ export type IdempotencyKeySelect<ExtArgs extends runtime.Types.Extensions.Intern
   fingerprint?: boolean | runtime.Types.Skip
   status?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
+  etag?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["idempotencyKey"]>
 
@@ -434,6 +457,7 @@ export type IdempotencyKeySelectCreateManyAndReturn<ExtArgs extends runtime.Type
   fingerprint?: boolean | runtime.Types.Skip
   status?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
+  etag?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["idempotencyKey"]>
 
@@ -444,6 +468,7 @@ export type IdempotencyKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   fingerprint?: boolean | runtime.Types.Skip
   status?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
+  etag?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["idempotencyKey"]>
 
@@ -454,10 +479,11 @@ export type IdempotencyKeySelectScalar = {
   fingerprint?: boolean | runtime.Types.Skip
   status?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
+  etag?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type IdempotencyKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "keyId" | "key" | "fingerprint" | "status" | "answer" | "createdAt", ExtArgs["result"]["idempotencyKey"], runtime.Types.Skip>
+export type IdempotencyKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "keyId" | "key" | "fingerprint" | "status" | "answer" | "etag" | "createdAt", ExtArgs["result"]["idempotencyKey"], runtime.Types.Skip>
 
 export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "IdempotencyKey"
@@ -478,6 +504,10 @@ export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.Inte
      * JSON.
      */
     answer: string
+    /**
+     * The state that the resource was in, where it has a version.
+     */
+    etag: string | null
     createdAt: Date
   }, ExtArgs["result"]["idempotencyKey"]>
   composites: {}
@@ -908,6 +938,7 @@ export interface IdempotencyKeyFieldRefs {
   readonly fingerprint: Prisma.FieldRef<"IdempotencyKey", 'Bytes'>
   readonly status: Prisma.FieldRef<"IdempotencyKey", 'Int'>
   readonly answer: Prisma.FieldRef<"IdempotencyKey", 'String'>
+  readonly etag: Prisma.FieldRef<"IdempotencyKey", 'String'>
   readonly createdAt: Prisma.FieldRef<"IdempotencyKey", 'DateTime'>
 }
     

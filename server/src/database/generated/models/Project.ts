@@ -32,12 +32,14 @@ export type ProjectAvgAggregateOutputType = {
   tenantId: number | null
   id: number | null
   managerId: number | null
+  version: number | null
 }
 
 export type ProjectSumAggregateOutputType = {
   tenantId: bigint | null
   id: bigint | null
   managerId: bigint | null
+  version: number | null
 }
 
 export type ProjectMinAggregateOutputType = {
@@ -51,6 +53,7 @@ export type ProjectMinAggregateOutputType = {
   managerId: bigint | null
   startDate: Date | null
   endDate: Date | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -66,6 +69,7 @@ export type ProjectMaxAggregateOutputType = {
   managerId: bigint | null
   startDate: Date | null
   endDate: Date | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -81,6 +85,7 @@ export type ProjectCountAggregateOutputType = {
   managerId: number
   startDate: number
   endDate: number
+  version: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -91,12 +96,14 @@ export type ProjectAvgAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   managerId?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type ProjectSumAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   managerId?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type ProjectMinAggregateInputType = {
@@ -110,6 +117,7 @@ export type ProjectMinAggregateInputType = {
   managerId?: true | runtime.Types.Skip
   startDate?: true | runtime.Types.Skip
   endDate?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -125,6 +133,7 @@ export type ProjectMaxAggregateInputType = {
   managerId?: true | runtime.Types.Skip
   startDate?: true | runtime.Types.Skip
   endDate?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -140,6 +149,7 @@ export type ProjectCountAggregateInputType = {
   managerId?: true | runtime.Types.Skip
   startDate?: true | runtime.Types.Skip
   endDate?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -242,6 +252,7 @@ export type ProjectGroupByOutputType = {
   managerId: bigint | null
   startDate: Date | null
   endDate: Date | null
+  version: number
   createdAt: Date
   updatedAt: Date
   _count: ProjectCountAggregateOutputType | null
@@ -280,6 +291,7 @@ export type ProjectWhereInput = {
   managerId?: Prisma.BigIntNullableFilter<"Project"> | bigint | number | null | runtime.Types.Skip
   startDate?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Project"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Project"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Project"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -298,6 +310,7 @@ export type ProjectOrderByWithRelationInput = {
   managerId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   startDate?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   endDate?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
@@ -321,6 +334,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   managerId?: Prisma.BigIntNullableFilter<"Project"> | bigint | number | null | runtime.Types.Skip
   startDate?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Project"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Project"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Project"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -339,6 +353,7 @@ export type ProjectOrderByWithAggregationInput = {
   managerId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   startDate?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   endDate?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ProjectCountOrderByAggregateInput | runtime.Types.Skip
@@ -362,6 +377,7 @@ export type ProjectScalarWhereWithAggregatesInput = {
   managerId?: Prisma.BigIntNullableWithAggregatesFilter<"Project"> | bigint | number | null | runtime.Types.Skip
   startDate?: Prisma.DateTimeNullableWithAggregatesFilter<"Project"> | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.DateTimeNullableWithAggregatesFilter<"Project"> | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntWithAggregatesFilter<"Project"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Project"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Project"> | Date | string | runtime.Types.Skip
 }
@@ -375,6 +391,7 @@ export type ProjectCreateInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutProjectsInput | runtime.Types.Skip
@@ -393,6 +410,7 @@ export type ProjectUncheckedCreateInput = {
   managerId?: bigint | number | null | runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutProjectInput | runtime.Types.Skip
@@ -407,6 +425,7 @@ export type ProjectUpdateInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutProjectsNestedInput | runtime.Types.Skip
@@ -425,6 +444,7 @@ export type ProjectUncheckedUpdateInput = {
   managerId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutProjectNestedInput | runtime.Types.Skip
@@ -441,6 +461,7 @@ export type ProjectCreateManyInput = {
   managerId?: bigint | number | null | runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -454,6 +475,7 @@ export type ProjectUpdateManyMutationInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -469,6 +491,7 @@ export type ProjectUncheckedUpdateManyInput = {
   managerId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -504,6 +527,7 @@ export type ProjectCountOrderByAggregateInput = {
   managerId?: Prisma.SortOrder | runtime.Types.Skip
   startDate?: Prisma.SortOrder | runtime.Types.Skip
   endDate?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -512,6 +536,7 @@ export type ProjectAvgOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   managerId?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ProjectMaxOrderByAggregateInput = {
@@ -525,6 +550,7 @@ export type ProjectMaxOrderByAggregateInput = {
   managerId?: Prisma.SortOrder | runtime.Types.Skip
   startDate?: Prisma.SortOrder | runtime.Types.Skip
   endDate?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -540,6 +566,7 @@ export type ProjectMinOrderByAggregateInput = {
   managerId?: Prisma.SortOrder | runtime.Types.Skip
   startDate?: Prisma.SortOrder | runtime.Types.Skip
   endDate?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -548,6 +575,7 @@ export type ProjectSumOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   managerId?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ProjectScalarRelationFilter = {
@@ -662,6 +690,7 @@ export type ProjectCreateWithoutTenantInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   manager?: Prisma.UserCreateNestedOneWithoutManagedProjectsInput | runtime.Types.Skip
@@ -678,6 +707,7 @@ export type ProjectUncheckedCreateWithoutTenantInput = {
   managerId?: bigint | number | null | runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutProjectInput | runtime.Types.Skip
@@ -723,6 +753,7 @@ export type ProjectScalarWhereInput = {
   managerId?: Prisma.BigIntNullableFilter<"Project"> | bigint | number | null | runtime.Types.Skip
   startDate?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Project"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Project"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Project"> | Date | string | runtime.Types.Skip
 }
@@ -736,6 +767,7 @@ export type ProjectCreateWithoutManagerInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutProjectsInput | runtime.Types.Skip
@@ -751,6 +783,7 @@ export type ProjectUncheckedCreateWithoutManagerInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutProjectInput | runtime.Types.Skip
@@ -791,6 +824,7 @@ export type ProjectCreateWithoutTasksInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutProjectsInput | runtime.Types.Skip
@@ -808,6 +842,7 @@ export type ProjectUncheckedCreateWithoutTasksInput = {
   managerId?: bigint | number | null | runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -837,6 +872,7 @@ export type ProjectUpdateWithoutTasksInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutProjectsNestedInput | runtime.Types.Skip
@@ -854,6 +890,7 @@ export type ProjectUncheckedUpdateWithoutTasksInput = {
   managerId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -868,6 +905,7 @@ export type ProjectCreateManyTenantInput = {
   managerId?: bigint | number | null | runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -881,6 +919,7 @@ export type ProjectUpdateWithoutTenantInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   manager?: Prisma.UserUpdateOneWithoutManagedProjectsNestedInput | runtime.Types.Skip
@@ -897,6 +936,7 @@ export type ProjectUncheckedUpdateWithoutTenantInput = {
   managerId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutProjectNestedInput | runtime.Types.Skip
@@ -912,6 +952,7 @@ export type ProjectUncheckedUpdateManyWithoutTenantInput = {
   managerId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -925,6 +966,7 @@ export type ProjectCreateManyManagerInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Date | string | null | runtime.Types.Skip
   endDate?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -938,6 +980,7 @@ export type ProjectUpdateWithoutManagerInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutProjectsNestedInput | runtime.Types.Skip
@@ -953,6 +996,7 @@ export type ProjectUncheckedUpdateWithoutManagerInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutProjectNestedInput | runtime.Types.Skip
@@ -967,6 +1011,7 @@ export type ProjectUncheckedUpdateManyWithoutManagerInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   endDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1013,6 +1058,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   managerId?: boolean | runtime.Types.Skip
   startDate?: boolean | runtime.Types.Skip
   endDate?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1032,6 +1078,7 @@ export type ProjectSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   managerId?: boolean | runtime.Types.Skip
   startDate?: boolean | runtime.Types.Skip
   endDate?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1049,6 +1096,7 @@ export type ProjectSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   managerId?: boolean | runtime.Types.Skip
   startDate?: boolean | runtime.Types.Skip
   endDate?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1066,11 +1114,12 @@ export type ProjectSelectScalar = {
   managerId?: boolean | runtime.Types.Skip
   startDate?: boolean | runtime.Types.Skip
   endDate?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type ProjectOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "key" | "name" | "description" | "status" | "priority" | "managerId" | "startDate" | "endDate" | "createdAt" | "updatedAt", ExtArgs["result"]["project"], runtime.Types.Skip>
+export type ProjectOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "key" | "name" | "description" | "status" | "priority" | "managerId" | "startDate" | "endDate" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["project"], runtime.Types.Skip>
 export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   manager?: boolean | Prisma.Project$managerArgs<ExtArgs> | runtime.Types.Skip
@@ -1110,6 +1159,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     managerId: bigint | null
     startDate: Date | null
     endDate: Date | null
+    version: number
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["project"]>
@@ -1548,6 +1598,7 @@ export interface ProjectFieldRefs {
   readonly managerId: Prisma.FieldRef<"Project", 'BigInt'>
   readonly startDate: Prisma.FieldRef<"Project", 'DateTime'>
   readonly endDate: Prisma.FieldRef<"Project", 'DateTime'>
+  readonly version: Prisma.FieldRef<"Project", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Project", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Project", 'DateTime'>
 }

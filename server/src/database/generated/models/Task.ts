@@ -33,6 +33,7 @@ export type TaskAvgAggregateOutputType = {
   id: number | null
   projectId: number | null
   assigneeId: number | null
+  version: number | null
 }
 
 export type TaskSumAggregateOutputType = {
@@ -40,6 +41,7 @@ export type TaskSumAggregateOutputType = {
   id: bigint | null
   projectId: bigint | null
   assigneeId: bigint | null
+  version: number | null
 }
 
 export type TaskMinAggregateOutputType = {
@@ -54,6 +56,7 @@ export type TaskMinAggregateOutputType = {
   startDate: Date | null
   dueDate: Date | null
   completedAt: Date | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -70,6 +73,7 @@ export type TaskMaxAggregateOutputType = {
   startDate: Date | null
   dueDate: Date | null
   completedAt: Date | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -86,6 +90,7 @@ export type TaskCountAggregateOutputType = {
   startDate: number
   dueDate: number
   completedAt: number
+  version: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -97,6 +102,7 @@ export type TaskAvgAggregateInputType = {
   id?: true | runtime.Types.Skip
   projectId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type TaskSumAggregateInputType = {
@@ -104,6 +110,7 @@ export type TaskSumAggregateInputType = {
   id?: true | runtime.Types.Skip
   projectId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type TaskMinAggregateInputType = {
@@ -118,6 +125,7 @@ export type TaskMinAggregateInputType = {
   startDate?: true | runtime.Types.Skip
   dueDate?: true | runtime.Types.Skip
   completedAt?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -134,6 +142,7 @@ export type TaskMaxAggregateInputType = {
   startDate?: true | runtime.Types.Skip
   dueDate?: true | runtime.Types.Skip
   completedAt?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -150,6 +159,7 @@ export type TaskCountAggregateInputType = {
   startDate?: true | runtime.Types.Skip
   dueDate?: true | runtime.Types.Skip
   completedAt?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -253,6 +263,7 @@ export type TaskGroupByOutputType = {
   startDate: Date | null
   dueDate: Date | null
   completedAt: Date | null
+  version: number
   createdAt: Date
   updatedAt: Date
   _count: TaskCountAggregateOutputType | null
@@ -292,6 +303,7 @@ export type TaskWhereInput = {
   startDate?: Prisma.DateTimeNullableFilter<"Task"> | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.DateTimeNullableFilter<"Task"> | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.DateTimeNullableFilter<"Task"> | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Task"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Task"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Task"> | Date | string | runtime.Types.Skip
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput> | runtime.Types.Skip
@@ -310,6 +322,7 @@ export type TaskOrderByWithRelationInput = {
   startDate?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   dueDate?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   completedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   project?: Prisma.ProjectOrderByWithRelationInput | runtime.Types.Skip
@@ -332,6 +345,7 @@ export type TaskWhereUniqueInput = Prisma.AtLeast<{
   startDate?: Prisma.DateTimeNullableFilter<"Task"> | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.DateTimeNullableFilter<"Task"> | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.DateTimeNullableFilter<"Task"> | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Task"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Task"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Task"> | Date | string | runtime.Types.Skip
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput> | runtime.Types.Skip
@@ -350,6 +364,7 @@ export type TaskOrderByWithAggregationInput = {
   startDate?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   dueDate?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   completedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.TaskCountOrderByAggregateInput | runtime.Types.Skip
@@ -374,6 +389,7 @@ export type TaskScalarWhereWithAggregatesInput = {
   startDate?: Prisma.DateTimeNullableWithAggregatesFilter<"Task"> | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.DateTimeNullableWithAggregatesFilter<"Task"> | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Task"> | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntWithAggregatesFilter<"Task"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Task"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Task"> | Date | string | runtime.Types.Skip
 }
@@ -387,6 +403,7 @@ export type TaskCreateInput = {
   startDate?: Date | string | null | runtime.Types.Skip
   dueDate?: Date | string | null | runtime.Types.Skip
   completedAt?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   project: Prisma.ProjectCreateNestedOneWithoutTasksInput
@@ -405,6 +422,7 @@ export type TaskUncheckedCreateInput = {
   startDate?: Date | string | null | runtime.Types.Skip
   dueDate?: Date | string | null | runtime.Types.Skip
   completedAt?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -418,6 +436,7 @@ export type TaskUpdateInput = {
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   project?: Prisma.ProjectUpdateOneRequiredWithoutTasksNestedInput | runtime.Types.Skip
@@ -436,6 +455,7 @@ export type TaskUncheckedUpdateInput = {
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -452,6 +472,7 @@ export type TaskCreateManyInput = {
   startDate?: Date | string | null | runtime.Types.Skip
   dueDate?: Date | string | null | runtime.Types.Skip
   completedAt?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -465,6 +486,7 @@ export type TaskUpdateManyMutationInput = {
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -481,6 +503,7 @@ export type TaskUncheckedUpdateManyInput = {
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -512,6 +535,7 @@ export type TaskCountOrderByAggregateInput = {
   startDate?: Prisma.SortOrder | runtime.Types.Skip
   dueDate?: Prisma.SortOrder | runtime.Types.Skip
   completedAt?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -521,6 +545,7 @@ export type TaskAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   projectId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TaskMaxOrderByAggregateInput = {
@@ -535,6 +560,7 @@ export type TaskMaxOrderByAggregateInput = {
   startDate?: Prisma.SortOrder | runtime.Types.Skip
   dueDate?: Prisma.SortOrder | runtime.Types.Skip
   completedAt?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -551,6 +577,7 @@ export type TaskMinOrderByAggregateInput = {
   startDate?: Prisma.SortOrder | runtime.Types.Skip
   dueDate?: Prisma.SortOrder | runtime.Types.Skip
   completedAt?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -560,6 +587,7 @@ export type TaskSumOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   projectId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TaskCreateNestedManyWithoutAssigneeInput = {
@@ -655,6 +683,7 @@ export type TaskCreateWithoutAssigneeInput = {
   startDate?: Date | string | null | runtime.Types.Skip
   dueDate?: Date | string | null | runtime.Types.Skip
   completedAt?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   project: Prisma.ProjectCreateNestedOneWithoutTasksInput
@@ -670,6 +699,7 @@ export type TaskUncheckedCreateWithoutAssigneeInput = {
   startDate?: Date | string | null | runtime.Types.Skip
   dueDate?: Date | string | null | runtime.Types.Skip
   completedAt?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -715,6 +745,7 @@ export type TaskScalarWhereInput = {
   startDate?: Prisma.DateTimeNullableFilter<"Task"> | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.DateTimeNullableFilter<"Task"> | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.DateTimeNullableFilter<"Task"> | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Task"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Task"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Task"> | Date | string | runtime.Types.Skip
 }
@@ -728,6 +759,7 @@ export type TaskCreateWithoutProjectInput = {
   startDate?: Date | string | null | runtime.Types.Skip
   dueDate?: Date | string | null | runtime.Types.Skip
   completedAt?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   assignee?: Prisma.UserCreateNestedOneWithoutTasksInput | runtime.Types.Skip
@@ -743,6 +775,7 @@ export type TaskUncheckedCreateWithoutProjectInput = {
   startDate?: Date | string | null | runtime.Types.Skip
   dueDate?: Date | string | null | runtime.Types.Skip
   completedAt?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -783,6 +816,7 @@ export type TaskCreateManyAssigneeInput = {
   startDate?: Date | string | null | runtime.Types.Skip
   dueDate?: Date | string | null | runtime.Types.Skip
   completedAt?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -796,6 +830,7 @@ export type TaskUpdateWithoutAssigneeInput = {
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   project?: Prisma.ProjectUpdateOneRequiredWithoutTasksNestedInput | runtime.Types.Skip
@@ -811,6 +846,7 @@ export type TaskUncheckedUpdateWithoutAssigneeInput = {
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -825,6 +861,7 @@ export type TaskUncheckedUpdateManyWithoutAssigneeInput = {
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -839,6 +876,7 @@ export type TaskCreateManyProjectInput = {
   startDate?: Date | string | null | runtime.Types.Skip
   dueDate?: Date | string | null | runtime.Types.Skip
   completedAt?: Date | string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -852,6 +890,7 @@ export type TaskUpdateWithoutProjectInput = {
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutTasksNestedInput | runtime.Types.Skip
@@ -867,6 +906,7 @@ export type TaskUncheckedUpdateWithoutProjectInput = {
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -881,6 +921,7 @@ export type TaskUncheckedUpdateManyWithoutProjectInput = {
   startDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -899,6 +940,7 @@ export type TaskSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   startDate?: boolean | runtime.Types.Skip
   dueDate?: boolean | runtime.Types.Skip
   completedAt?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -917,6 +959,7 @@ export type TaskSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   startDate?: boolean | runtime.Types.Skip
   dueDate?: boolean | runtime.Types.Skip
   completedAt?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -935,6 +978,7 @@ export type TaskSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   startDate?: boolean | runtime.Types.Skip
   dueDate?: boolean | runtime.Types.Skip
   completedAt?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -953,11 +997,12 @@ export type TaskSelectScalar = {
   startDate?: boolean | runtime.Types.Skip
   dueDate?: boolean | runtime.Types.Skip
   completedAt?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TaskOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "projectId" | "title" | "description" | "status" | "priority" | "assigneeId" | "startDate" | "dueDate" | "completedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["task"], runtime.Types.Skip>
+export type TaskOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "projectId" | "title" | "description" | "status" | "priority" | "assigneeId" | "startDate" | "dueDate" | "completedAt" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["task"], runtime.Types.Skip>
 export type TaskInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignee?: boolean | Prisma.Task$assigneeArgs<ExtArgs> | runtime.Types.Skip
@@ -995,6 +1040,7 @@ export type $TaskPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     startDate: Date | null
     dueDate: Date | null
     completedAt: Date | null
+    version: number
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["task"]>
@@ -1433,6 +1479,7 @@ export interface TaskFieldRefs {
   readonly startDate: Prisma.FieldRef<"Task", 'DateTime'>
   readonly dueDate: Prisma.FieldRef<"Task", 'DateTime'>
   readonly completedAt: Prisma.FieldRef<"Task", 'DateTime'>
+  readonly version: Prisma.FieldRef<"Task", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Task", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Task", 'DateTime'>
 }

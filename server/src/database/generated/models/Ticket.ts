@@ -36,6 +36,8 @@ export type TicketAvgAggregateOutputType = {
   requesterId: number | null
   assigneeId: number | null
   parentId: number | null
+  commentCount: number | null
+  version: number | null
 }
 
 export type TicketSumAggregateOutputType = {
@@ -46,6 +48,8 @@ export type TicketSumAggregateOutputType = {
   requesterId: bigint | null
   assigneeId: bigint | null
   parentId: bigint | null
+  commentCount: number | null
+  version: number | null
 }
 
 export type TicketMinAggregateOutputType = {
@@ -66,6 +70,8 @@ export type TicketMinAggregateOutputType = {
   resolution: string | null
   resolvedAt: Date | null
   closedAt: Date | null
+  commentCount: number | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -88,6 +94,8 @@ export type TicketMaxAggregateOutputType = {
   resolution: string | null
   resolvedAt: Date | null
   closedAt: Date | null
+  commentCount: number | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -111,6 +119,8 @@ export type TicketCountAggregateOutputType = {
   resolution: number
   resolvedAt: number
   closedAt: number
+  commentCount: number
+  version: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -125,6 +135,8 @@ export type TicketAvgAggregateInputType = {
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
+  commentCount?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type TicketSumAggregateInputType = {
@@ -135,6 +147,8 @@ export type TicketSumAggregateInputType = {
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
+  commentCount?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type TicketMinAggregateInputType = {
@@ -155,6 +169,8 @@ export type TicketMinAggregateInputType = {
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
   closedAt?: true | runtime.Types.Skip
+  commentCount?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -177,6 +193,8 @@ export type TicketMaxAggregateInputType = {
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
   closedAt?: true | runtime.Types.Skip
+  commentCount?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -200,6 +218,8 @@ export type TicketCountAggregateInputType = {
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
   closedAt?: true | runtime.Types.Skip
+  commentCount?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -310,6 +330,8 @@ export type TicketGroupByOutputType = {
   resolution: string | null
   resolvedAt: Date | null
   closedAt: Date | null
+  commentCount: number
+  version: number
   createdAt: Date
   updatedAt: Date
   _count: TicketCountAggregateOutputType | null
@@ -356,6 +378,8 @@ export type TicketWhereInput = {
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -364,6 +388,7 @@ export type TicketWhereInput = {
   parent?: Prisma.XOR<Prisma.TicketNullableScalarRelationFilter, Prisma.TicketWhereInput> | null | runtime.Types.Skip
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
+  comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
 }
 
 export type TicketOrderByWithRelationInput = {
@@ -385,6 +410,8 @@ export type TicketOrderByWithRelationInput = {
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
@@ -393,6 +420,7 @@ export type TicketOrderByWithRelationInput = {
   parent?: Prisma.TicketOrderByWithRelationInput | runtime.Types.Skip
   children?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherOrderByRelationAggregateInput | runtime.Types.Skip
+  comments?: Prisma.CommentOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type TicketWhereUniqueInput = Prisma.AtLeast<{
@@ -420,6 +448,8 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -428,6 +458,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   parent?: Prisma.XOR<Prisma.TicketNullableScalarRelationFilter, Prisma.TicketWhereInput> | null | runtime.Types.Skip
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
+  comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_type_number" | "tenantId_ordinal">
 
 export type TicketOrderByWithAggregationInput = {
@@ -449,6 +480,8 @@ export type TicketOrderByWithAggregationInput = {
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.TicketCountOrderByAggregateInput | runtime.Types.Skip
@@ -480,6 +513,8 @@ export type TicketScalarWhereWithAggregatesInput = {
   resolution?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
+  version?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Ticket"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Ticket"> | Date | string | runtime.Types.Skip
 }
@@ -499,6 +534,8 @@ export type TicketCreateInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
@@ -507,6 +544,7 @@ export type TicketCreateInput = {
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateInput = {
@@ -528,10 +566,13 @@ export type TicketUncheckedCreateInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUpdateInput = {
@@ -549,6 +590,8 @@ export type TicketUpdateInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
@@ -557,6 +600,7 @@ export type TicketUpdateInput = {
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateInput = {
@@ -578,10 +622,13 @@ export type TicketUncheckedUpdateInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketCreateManyInput = {
@@ -603,6 +650,8 @@ export type TicketCreateManyInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -622,6 +671,8 @@ export type TicketUpdateManyMutationInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -645,6 +696,8 @@ export type TicketUncheckedUpdateManyInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -699,6 +752,8 @@ export type TicketCountOrderByAggregateInput = {
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
+  commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -711,6 +766,8 @@ export type TicketAvgOrderByAggregateInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
+  commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TicketMaxOrderByAggregateInput = {
@@ -731,6 +788,8 @@ export type TicketMaxOrderByAggregateInput = {
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
+  commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -753,6 +812,8 @@ export type TicketMinOrderByAggregateInput = {
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
+  commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -765,6 +826,8 @@ export type TicketSumOrderByAggregateInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
+  commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TicketScalarRelationFilter = {
@@ -918,14 +981,6 @@ export type TicketUncheckedCreateNestedManyWithoutParentInput = {
   connect?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
 }
 
-export type IntFieldUpdateOperationsInput = {
-  set?: number | runtime.Types.Skip
-  increment?: number | runtime.Types.Skip
-  decrement?: number | runtime.Types.Skip
-  multiply?: number | runtime.Types.Skip
-  divide?: number | runtime.Types.Skip
-}
-
 export type TicketUpdateOneWithoutChildrenNestedInput = {
   create?: Prisma.XOR<Prisma.TicketCreateWithoutChildrenInput, Prisma.TicketUncheckedCreateWithoutChildrenInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.TicketCreateOrConnectWithoutChildrenInput | runtime.Types.Skip
@@ -986,6 +1041,20 @@ export type TicketUpdateOneRequiredWithoutWatchersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TicketUpdateToOneWithWhereWithoutWatchersInput, Prisma.TicketUpdateWithoutWatchersInput>, Prisma.TicketUncheckedUpdateWithoutWatchersInput> | runtime.Types.Skip
 }
 
+export type TicketCreateNestedOneWithoutCommentsInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutCommentsInput, Prisma.TicketUncheckedCreateWithoutCommentsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutCommentsInput | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TicketUpdateOneRequiredWithoutCommentsNestedInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutCommentsInput, Prisma.TicketUncheckedCreateWithoutCommentsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutCommentsInput | runtime.Types.Skip
+  upsert?: Prisma.TicketUpsertWithoutCommentsInput | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TicketUpdateToOneWithWhereWithoutCommentsInput, Prisma.TicketUpdateWithoutCommentsInput>, Prisma.TicketUncheckedUpdateWithoutCommentsInput> | runtime.Types.Skip
+}
+
 export type TicketCreateWithoutTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   type:(import("@itsm-api/contract").TicketType)
@@ -1001,6 +1070,8 @@ export type TicketCreateWithoutTenantInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
@@ -1008,6 +1079,7 @@ export type TicketCreateWithoutTenantInput = {
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutTenantInput = {
@@ -1028,10 +1100,13 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutTenantInput = {
@@ -1082,6 +1157,8 @@ export type TicketScalarWhereInput = {
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
 }
@@ -1101,6 +1178,8 @@ export type TicketCreateWithoutRequesterInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
@@ -1108,6 +1187,7 @@ export type TicketCreateWithoutRequesterInput = {
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutRequesterInput = {
@@ -1127,10 +1207,13 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutRequesterInput = {
@@ -1158,6 +1241,8 @@ export type TicketCreateWithoutAssigneeInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
@@ -1165,6 +1250,7 @@ export type TicketCreateWithoutAssigneeInput = {
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutAssigneeInput = {
@@ -1184,10 +1270,13 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutAssigneeInput = {
@@ -1247,6 +1336,8 @@ export type TicketCreateWithoutChildrenInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
@@ -1254,6 +1345,7 @@ export type TicketCreateWithoutChildrenInput = {
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutChildrenInput = {
@@ -1275,9 +1367,12 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutChildrenInput = {
@@ -1300,6 +1395,8 @@ export type TicketCreateWithoutParentInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
@@ -1307,6 +1404,7 @@ export type TicketCreateWithoutParentInput = {
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutParentInput = {
@@ -1326,10 +1424,13 @@ export type TicketUncheckedCreateWithoutParentInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutParentInput = {
@@ -1368,6 +1469,8 @@ export type TicketUpdateWithoutChildrenInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
@@ -1375,6 +1478,7 @@ export type TicketUpdateWithoutChildrenInput = {
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutChildrenInput = {
@@ -1396,9 +1500,12 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUpsertWithWhereUniqueWithoutParentInput = {
@@ -1432,6 +1539,8 @@ export type TicketCreateWithoutWatchersInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
@@ -1439,6 +1548,7 @@ export type TicketCreateWithoutWatchersInput = {
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutWatchersInput = {
@@ -1460,9 +1570,12 @@ export type TicketUncheckedCreateWithoutWatchersInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutWatchersInput = {
@@ -1496,6 +1609,8 @@ export type TicketUpdateWithoutWatchersInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
@@ -1503,6 +1618,7 @@ export type TicketUpdateWithoutWatchersInput = {
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutWatchersInput = {
@@ -1524,9 +1640,136 @@ export type TicketUncheckedUpdateWithoutWatchersInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+}
+
+export type TicketCreateWithoutCommentsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
+  requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
+  assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
+  children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedCreateWithoutCommentsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  requesterId: bigint | number
+  assigneeId?: bigint | number | null | runtime.Types.Skip
+  parentId?: bigint | number | null | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+}
+
+export type TicketCreateOrConnectWithoutCommentsInput = {
+  where: Prisma.TicketWhereUniqueInput
+  create: Prisma.XOR<Prisma.TicketCreateWithoutCommentsInput, Prisma.TicketUncheckedCreateWithoutCommentsInput>
+}
+
+export type TicketUpsertWithoutCommentsInput = {
+  update: Prisma.XOR<Prisma.TicketUpdateWithoutCommentsInput, Prisma.TicketUncheckedUpdateWithoutCommentsInput>
+  create: Prisma.XOR<Prisma.TicketCreateWithoutCommentsInput, Prisma.TicketUncheckedCreateWithoutCommentsInput>
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+}
+
+export type TicketUpdateToOneWithWhereWithoutCommentsInput = {
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TicketUpdateWithoutCommentsInput, Prisma.TicketUncheckedUpdateWithoutCommentsInput>
+}
+
+export type TicketUpdateWithoutCommentsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
+  requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
+  assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
+  children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedUpdateWithoutCommentsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketCreateManyTenantInput = {
@@ -1547,6 +1790,8 @@ export type TicketCreateManyTenantInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1566,6 +1811,8 @@ export type TicketUpdateWithoutTenantInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
@@ -1573,6 +1820,7 @@ export type TicketUpdateWithoutTenantInput = {
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutTenantInput = {
@@ -1593,10 +1841,13 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutTenantInput = {
@@ -1617,6 +1868,8 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1638,6 +1891,8 @@ export type TicketCreateManyRequesterInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1659,6 +1914,8 @@ export type TicketCreateManyAssigneeInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1678,6 +1935,8 @@ export type TicketUpdateWithoutRequesterInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
@@ -1685,6 +1944,7 @@ export type TicketUpdateWithoutRequesterInput = {
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutRequesterInput = {
@@ -1704,10 +1964,13 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutRequesterInput = {
@@ -1727,6 +1990,8 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1746,6 +2011,8 @@ export type TicketUpdateWithoutAssigneeInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
@@ -1753,6 +2020,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutAssigneeInput = {
@@ -1772,10 +2040,13 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
@@ -1795,6 +2066,8 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1816,6 +2089,8 @@ export type TicketCreateManyParentInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1835,6 +2110,8 @@ export type TicketUpdateWithoutParentInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
@@ -1842,6 +2119,7 @@ export type TicketUpdateWithoutParentInput = {
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutParentInput = {
@@ -1861,10 +2139,13 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutParentInput = {
@@ -1884,6 +2165,8 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1896,11 +2179,13 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
 export type TicketCountOutputType = {
   children: number
   watchers: number
+  comments: number
 }
 
 export type TicketCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   children?: boolean | TicketCountOutputTypeCountChildrenArgs
   watchers?: boolean | TicketCountOutputTypeCountWatchersArgs
+  comments?: boolean | TicketCountOutputTypeCountCommentsArgs
 }
 
 /**
@@ -1927,6 +2212,13 @@ export type TicketCountOutputTypeCountWatchersArgs<ExtArgs extends runtime.Types
   where?: Prisma.TicketWatcherWhereInput | runtime.Types.Skip
 }
 
+/**
+ * TicketCountOutputType without action
+ */
+export type TicketCountOutputTypeCountCommentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CommentWhereInput | runtime.Types.Skip
+}
+
 
 export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
@@ -1947,6 +2239,8 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
   closedAt?: boolean | runtime.Types.Skip
+  commentCount?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1955,6 +2249,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   parent?: boolean | Prisma.Ticket$parentArgs<ExtArgs> | runtime.Types.Skip
   children?: boolean | Prisma.Ticket$childrenArgs<ExtArgs> | runtime.Types.Skip
   watchers?: boolean | Prisma.Ticket$watchersArgs<ExtArgs> | runtime.Types.Skip
+  comments?: boolean | Prisma.Ticket$commentsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TicketCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticket"]>
 
@@ -1977,6 +2272,8 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
   closedAt?: boolean | runtime.Types.Skip
+  commentCount?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -2004,6 +2301,8 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
   closedAt?: boolean | runtime.Types.Skip
+  commentCount?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -2031,11 +2330,13 @@ export type TicketSelectScalar = {
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
   closedAt?: boolean | runtime.Types.Skip
+  commentCount?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "commentCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -2043,6 +2344,7 @@ export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   parent?: boolean | Prisma.Ticket$parentArgs<ExtArgs> | runtime.Types.Skip
   children?: boolean | Prisma.Ticket$childrenArgs<ExtArgs> | runtime.Types.Skip
   watchers?: boolean | Prisma.Ticket$watchersArgs<ExtArgs> | runtime.Types.Skip
+  comments?: boolean | Prisma.Ticket$commentsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TicketCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TicketIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2067,6 +2369,7 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     parent: Prisma.$TicketPayload<ExtArgs> | null
     children: Prisma.$TicketPayload<ExtArgs>[]
     watchers: Prisma.$TicketWatcherPayload<ExtArgs>[]
+    comments: Prisma.$CommentPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -2108,6 +2411,11 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     resolution: string | null
     resolvedAt: Date | null
     closedAt: Date | null
+    commentCount: number
+    /**
+     * Counts the row's writes, by a trigger: its ETag is made of it (docs/decisions/concurrency.md).
+     */
+    version: number
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["ticket"]>
@@ -2510,6 +2818,7 @@ export interface Prisma__TicketClient<T, Null = never, ExtArgs extends runtime.T
   parent<T extends Prisma.Ticket$parentArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$parentArgs<ExtArgs>>): Prisma.Prisma__TicketClient<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   children<T extends Prisma.Ticket$childrenArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$childrenArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   watchers<T extends Prisma.Ticket$watchersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$watchersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketWatcherPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  comments<T extends Prisma.Ticket$commentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$commentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CommentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2557,6 +2866,8 @@ export interface TicketFieldRefs {
   readonly resolution: Prisma.FieldRef<"Ticket", 'String'>
   readonly resolvedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly closedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
+  readonly commentCount: Prisma.FieldRef<"Ticket", 'Int'>
+  readonly version: Prisma.FieldRef<"Ticket", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
 }
@@ -3043,6 +3354,30 @@ export type Ticket$watchersArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.TicketWatcherScalarFieldEnum | Prisma.TicketWatcherScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Ticket.comments
+ */
+export type Ticket$commentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Comment
+   */
+  select?: Prisma.CommentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Comment
+   */
+  omit?: Prisma.CommentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CommentInclude<ExtArgs> | null
+  where?: Prisma.CommentWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.CommentOrderByWithRelationInput | Prisma.CommentOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.CommentWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.CommentScalarFieldEnum | Prisma.CommentScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -31,11 +31,13 @@ export type AggregateUser = {
 export type UserAvgAggregateOutputType = {
   tenantId: number | null
   id: number | null
+  version: number | null
 }
 
 export type UserSumAggregateOutputType = {
   tenantId: bigint | null
   id: bigint | null
+  version: number | null
 }
 
 export type UserMinAggregateOutputType = {
@@ -49,6 +51,7 @@ export type UserMinAggregateOutputType = {
   department: string | null
   phone: string | null
   timeZone: string | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -64,6 +67,7 @@ export type UserMaxAggregateOutputType = {
   department: string | null
   phone: string | null
   timeZone: string | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -79,6 +83,7 @@ export type UserCountAggregateOutputType = {
   department: number
   phone: number
   timeZone: number
+  version: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -88,11 +93,13 @@ export type UserCountAggregateOutputType = {
 export type UserAvgAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type UserSumAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type UserMinAggregateInputType = {
@@ -106,6 +113,7 @@ export type UserMinAggregateInputType = {
   department?: true | runtime.Types.Skip
   phone?: true | runtime.Types.Skip
   timeZone?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -121,6 +129,7 @@ export type UserMaxAggregateInputType = {
   department?: true | runtime.Types.Skip
   phone?: true | runtime.Types.Skip
   timeZone?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -136,6 +145,7 @@ export type UserCountAggregateInputType = {
   department?: true | runtime.Types.Skip
   phone?: true | runtime.Types.Skip
   timeZone?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -238,6 +248,7 @@ export type UserGroupByOutputType = {
   department: string | null
   phone: string | null
   timeZone: string | null
+  version: number
   createdAt: Date
   updatedAt: Date
   _count: UserCountAggregateOutputType | null
@@ -276,6 +287,7 @@ export type UserWhereInput = {
   department?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
   phone?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
   timeZone?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"User"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -286,6 +298,7 @@ export type UserWhereInput = {
   assets?: Prisma.AssetListRelationFilter | runtime.Types.Skip
   managedProjects?: Prisma.ProjectListRelationFilter | runtime.Types.Skip
   tasks?: Prisma.TaskListRelationFilter | runtime.Types.Skip
+  comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
 }
 
 export type UserOrderByWithRelationInput = {
@@ -299,6 +312,7 @@ export type UserOrderByWithRelationInput = {
   department?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   phone?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   timeZone?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
@@ -309,6 +323,7 @@ export type UserOrderByWithRelationInput = {
   assets?: Prisma.AssetOrderByRelationAggregateInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectOrderByRelationAggregateInput | runtime.Types.Skip
   tasks?: Prisma.TaskOrderByRelationAggregateInput | runtime.Types.Skip
+  comments?: Prisma.CommentOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -327,6 +342,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   department?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
   phone?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
   timeZone?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"User"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -337,6 +353,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   assets?: Prisma.AssetListRelationFilter | runtime.Types.Skip
   managedProjects?: Prisma.ProjectListRelationFilter | runtime.Types.Skip
   tasks?: Prisma.TaskListRelationFilter | runtime.Types.Skip
+  comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_email">
 
 export type UserOrderByWithAggregationInput = {
@@ -350,6 +367,7 @@ export type UserOrderByWithAggregationInput = {
   department?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   phone?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   timeZone?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.UserCountOrderByAggregateInput | runtime.Types.Skip
@@ -373,6 +391,7 @@ export type UserScalarWhereWithAggregatesInput = {
   department?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null | runtime.Types.Skip
   phone?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null | runtime.Types.Skip
   timeZone?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null | runtime.Types.Skip
+  version?: Prisma.IntWithAggregatesFilter<"User"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string | runtime.Types.Skip
 }
@@ -387,6 +406,7 @@ export type UserCreateInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
@@ -397,6 +417,7 @@ export type UserCreateInput = {
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateInput = {
@@ -410,6 +431,7 @@ export type UserUncheckedCreateInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -419,6 +441,7 @@ export type UserUncheckedCreateInput = {
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserUpdateInput = {
@@ -431,6 +454,7 @@ export type UserUpdateInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
@@ -441,6 +465,7 @@ export type UserUpdateInput = {
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateInput = {
@@ -454,6 +479,7 @@ export type UserUncheckedUpdateInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -463,6 +489,7 @@ export type UserUncheckedUpdateInput = {
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyInput = {
@@ -476,6 +503,7 @@ export type UserCreateManyInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -490,6 +518,7 @@ export type UserUpdateManyMutationInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -505,6 +534,7 @@ export type UserUncheckedUpdateManyInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -540,6 +570,7 @@ export type UserCountOrderByAggregateInput = {
   department?: Prisma.SortOrder | runtime.Types.Skip
   phone?: Prisma.SortOrder | runtime.Types.Skip
   timeZone?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -547,6 +578,7 @@ export type UserCountOrderByAggregateInput = {
 export type UserAvgOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type UserMaxOrderByAggregateInput = {
@@ -560,6 +592,7 @@ export type UserMaxOrderByAggregateInput = {
   department?: Prisma.SortOrder | runtime.Types.Skip
   phone?: Prisma.SortOrder | runtime.Types.Skip
   timeZone?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -575,6 +608,7 @@ export type UserMinOrderByAggregateInput = {
   department?: Prisma.SortOrder | runtime.Types.Skip
   phone?: Prisma.SortOrder | runtime.Types.Skip
   timeZone?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -582,6 +616,7 @@ export type UserMinOrderByAggregateInput = {
 export type UserSumOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type UserScalarRelationFilter = {
@@ -638,6 +673,14 @@ export type UserUncheckedUpdateManyWithoutTenantNestedInput = {
 
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null | runtime.Types.Skip
+}
+
+export type IntFieldUpdateOperationsInput = {
+  set?: number | runtime.Types.Skip
+  increment?: number | runtime.Types.Skip
+  decrement?: number | runtime.Types.Skip
+  multiply?: number | runtime.Types.Skip
+  divide?: number | runtime.Types.Skip
 }
 
 export type UserCreateNestedOneWithoutApiKeysInput = {
@@ -698,6 +741,20 @@ export type UserUpdateOneRequiredWithoutWatchedTicketsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutWatchedTicketsInput, Prisma.UserUpdateWithoutWatchedTicketsInput>, Prisma.UserUncheckedUpdateWithoutWatchedTicketsInput> | runtime.Types.Skip
 }
 
+export type UserCreateNestedOneWithoutCommentsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutCommentsInput, Prisma.UserUncheckedCreateWithoutCommentsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutCommentsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutCommentsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutCommentsInput, Prisma.UserUncheckedCreateWithoutCommentsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutCommentsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutCommentsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutCommentsInput, Prisma.UserUpdateWithoutCommentsInput>, Prisma.UserUncheckedUpdateWithoutCommentsInput> | runtime.Types.Skip
+}
+
 export type UserCreateNestedOneWithoutAssetsInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutAssetsInput, Prisma.UserUncheckedCreateWithoutAssetsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutAssetsInput | runtime.Types.Skip
@@ -756,6 +813,7 @@ export type UserCreateWithoutTenantInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -765,6 +823,7 @@ export type UserCreateWithoutTenantInput = {
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTenantInput = {
@@ -777,6 +836,7 @@ export type UserUncheckedCreateWithoutTenantInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -786,6 +846,7 @@ export type UserUncheckedCreateWithoutTenantInput = {
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTenantInput = {
@@ -828,6 +889,7 @@ export type UserScalarWhereInput = {
   department?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
   phone?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
   timeZone?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"User"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string | runtime.Types.Skip
 }
@@ -842,6 +904,7 @@ export type UserCreateWithoutApiKeysInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
@@ -851,6 +914,7 @@ export type UserCreateWithoutApiKeysInput = {
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutApiKeysInput = {
@@ -864,6 +928,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
@@ -872,6 +937,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutApiKeysInput = {
@@ -900,6 +966,7 @@ export type UserUpdateWithoutApiKeysInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
@@ -909,6 +976,7 @@ export type UserUpdateWithoutApiKeysInput = {
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutApiKeysInput = {
@@ -922,6 +990,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
@@ -930,6 +999,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutRequestedTicketsInput = {
@@ -942,6 +1012,7 @@ export type UserCreateWithoutRequestedTicketsInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
@@ -951,6 +1022,7 @@ export type UserCreateWithoutRequestedTicketsInput = {
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutRequestedTicketsInput = {
@@ -964,6 +1036,7 @@ export type UserUncheckedCreateWithoutRequestedTicketsInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -972,6 +1045,7 @@ export type UserUncheckedCreateWithoutRequestedTicketsInput = {
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutRequestedTicketsInput = {
@@ -989,6 +1063,7 @@ export type UserCreateWithoutAssignedTicketsInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
@@ -998,6 +1073,7 @@ export type UserCreateWithoutAssignedTicketsInput = {
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAssignedTicketsInput = {
@@ -1011,6 +1087,7 @@ export type UserUncheckedCreateWithoutAssignedTicketsInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1019,6 +1096,7 @@ export type UserUncheckedCreateWithoutAssignedTicketsInput = {
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAssignedTicketsInput = {
@@ -1047,6 +1125,7 @@ export type UserUpdateWithoutRequestedTicketsInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
@@ -1056,6 +1135,7 @@ export type UserUpdateWithoutRequestedTicketsInput = {
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
@@ -1069,6 +1149,7 @@ export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1077,6 +1158,7 @@ export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUpsertWithoutAssignedTicketsInput = {
@@ -1100,6 +1182,7 @@ export type UserUpdateWithoutAssignedTicketsInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
@@ -1109,6 +1192,7 @@ export type UserUpdateWithoutAssignedTicketsInput = {
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
@@ -1122,6 +1206,7 @@ export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1130,6 +1215,7 @@ export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutWatchedTicketsInput = {
@@ -1142,6 +1228,7 @@ export type UserCreateWithoutWatchedTicketsInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
@@ -1151,6 +1238,7 @@ export type UserCreateWithoutWatchedTicketsInput = {
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutWatchedTicketsInput = {
@@ -1164,6 +1252,7 @@ export type UserUncheckedCreateWithoutWatchedTicketsInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1172,6 +1261,7 @@ export type UserUncheckedCreateWithoutWatchedTicketsInput = {
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutWatchedTicketsInput = {
@@ -1200,6 +1290,7 @@ export type UserUpdateWithoutWatchedTicketsInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
@@ -1209,6 +1300,7 @@ export type UserUpdateWithoutWatchedTicketsInput = {
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
@@ -1222,11 +1314,121 @@ export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+}
+
+export type UserCreateWithoutCommentsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutCommentsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutCommentsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutCommentsInput, Prisma.UserUncheckedCreateWithoutCommentsInput>
+}
+
+export type UserUpsertWithoutCommentsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutCommentsInput, Prisma.UserUncheckedUpdateWithoutCommentsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutCommentsInput, Prisma.UserUncheckedCreateWithoutCommentsInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutCommentsInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutCommentsInput, Prisma.UserUncheckedUpdateWithoutCommentsInput>
+}
+
+export type UserUpdateWithoutCommentsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutCommentsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1242,6 +1444,7 @@ export type UserCreateWithoutAssetsInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
@@ -1251,6 +1454,7 @@ export type UserCreateWithoutAssetsInput = {
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAssetsInput = {
@@ -1264,6 +1468,7 @@ export type UserUncheckedCreateWithoutAssetsInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1272,6 +1477,7 @@ export type UserUncheckedCreateWithoutAssetsInput = {
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAssetsInput = {
@@ -1300,6 +1506,7 @@ export type UserUpdateWithoutAssetsInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
@@ -1309,6 +1516,7 @@ export type UserUpdateWithoutAssetsInput = {
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAssetsInput = {
@@ -1322,6 +1530,7 @@ export type UserUncheckedUpdateWithoutAssetsInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1330,6 +1539,7 @@ export type UserUncheckedUpdateWithoutAssetsInput = {
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutManagedProjectsInput = {
@@ -1342,6 +1552,7 @@ export type UserCreateWithoutManagedProjectsInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
@@ -1351,6 +1562,7 @@ export type UserCreateWithoutManagedProjectsInput = {
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutManagedProjectsInput = {
@@ -1364,6 +1576,7 @@ export type UserUncheckedCreateWithoutManagedProjectsInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1372,6 +1585,7 @@ export type UserUncheckedCreateWithoutManagedProjectsInput = {
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutManagedProjectsInput = {
@@ -1400,6 +1614,7 @@ export type UserUpdateWithoutManagedProjectsInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
@@ -1409,6 +1624,7 @@ export type UserUpdateWithoutManagedProjectsInput = {
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutManagedProjectsInput = {
@@ -1422,6 +1638,7 @@ export type UserUncheckedUpdateWithoutManagedProjectsInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1430,6 +1647,7 @@ export type UserUncheckedUpdateWithoutManagedProjectsInput = {
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutTasksInput = {
@@ -1442,6 +1660,7 @@ export type UserCreateWithoutTasksInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
@@ -1451,6 +1670,7 @@ export type UserCreateWithoutTasksInput = {
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTasksInput = {
@@ -1464,6 +1684,7 @@ export type UserUncheckedCreateWithoutTasksInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1472,6 +1693,7 @@ export type UserUncheckedCreateWithoutTasksInput = {
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTasksInput = {
@@ -1500,6 +1722,7 @@ export type UserUpdateWithoutTasksInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
@@ -1509,6 +1732,7 @@ export type UserUpdateWithoutTasksInput = {
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTasksInput = {
@@ -1522,6 +1746,7 @@ export type UserUncheckedUpdateWithoutTasksInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1530,6 +1755,7 @@ export type UserUncheckedUpdateWithoutTasksInput = {
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyTenantInput = {
@@ -1542,6 +1768,7 @@ export type UserCreateManyTenantInput = {
   department?: string | null | runtime.Types.Skip
   phone?: string | null | runtime.Types.Skip
   timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1556,6 +1783,7 @@ export type UserUpdateWithoutTenantInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1565,6 +1793,7 @@ export type UserUpdateWithoutTenantInput = {
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTenantInput = {
@@ -1577,6 +1806,7 @@ export type UserUncheckedUpdateWithoutTenantInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1586,6 +1816,7 @@ export type UserUncheckedUpdateWithoutTenantInput = {
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateManyWithoutTenantInput = {
@@ -1598,6 +1829,7 @@ export type UserUncheckedUpdateManyWithoutTenantInput = {
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1615,6 +1847,7 @@ export type UserCountOutputType = {
   assets: number
   managedProjects: number
   tasks: number
+  comments: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1625,6 +1858,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   assets?: boolean | UserCountOutputTypeCountAssetsArgs
   managedProjects?: boolean | UserCountOutputTypeCountManagedProjectsArgs
   tasks?: boolean | UserCountOutputTypeCountTasksArgs
+  comments?: boolean | UserCountOutputTypeCountCommentsArgs
 }
 
 /**
@@ -1686,6 +1920,13 @@ export type UserCountOutputTypeCountTasksArgs<ExtArgs extends runtime.Types.Exte
   where?: Prisma.TaskWhereInput | runtime.Types.Skip
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountCommentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CommentWhereInput | runtime.Types.Skip
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
@@ -1698,6 +1939,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   department?: boolean | runtime.Types.Skip
   phone?: boolean | runtime.Types.Skip
   timeZone?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1708,6 +1950,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   assets?: boolean | Prisma.User$assetsArgs<ExtArgs> | runtime.Types.Skip
   managedProjects?: boolean | Prisma.User$managedProjectsArgs<ExtArgs> | runtime.Types.Skip
   tasks?: boolean | Prisma.User$tasksArgs<ExtArgs> | runtime.Types.Skip
+  comments?: boolean | Prisma.User$commentsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["user"]>
 
@@ -1722,6 +1965,7 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   department?: boolean | runtime.Types.Skip
   phone?: boolean | runtime.Types.Skip
   timeZone?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1738,6 +1982,7 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   department?: boolean | runtime.Types.Skip
   phone?: boolean | runtime.Types.Skip
   timeZone?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1754,11 +1999,12 @@ export type UserSelectScalar = {
   department?: boolean | runtime.Types.Skip
   phone?: boolean | runtime.Types.Skip
   timeZone?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "email" | "role" | "active" | "jobTitle" | "department" | "phone" | "timeZone" | "createdAt" | "updatedAt", ExtArgs["result"]["user"], runtime.Types.Skip>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "email" | "role" | "active" | "jobTitle" | "department" | "phone" | "timeZone" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["user"], runtime.Types.Skip>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   apiKeys?: boolean | Prisma.User$apiKeysArgs<ExtArgs> | runtime.Types.Skip
@@ -1768,6 +2014,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   assets?: boolean | Prisma.User$assetsArgs<ExtArgs> | runtime.Types.Skip
   managedProjects?: boolean | Prisma.User$managedProjectsArgs<ExtArgs> | runtime.Types.Skip
   tasks?: boolean | Prisma.User$tasksArgs<ExtArgs> | runtime.Types.Skip
+  comments?: boolean | Prisma.User$commentsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1788,6 +2035,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     assets: Prisma.$AssetPayload<ExtArgs>[]
     managedProjects: Prisma.$ProjectPayload<ExtArgs>[]
     tasks: Prisma.$TaskPayload<ExtArgs>[]
+    comments: Prisma.$CommentPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -1806,6 +2054,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     department: string | null
     phone: string | null
     timeZone: string | null
+    version: number
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["user"]>
@@ -2210,6 +2459,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   assets<T extends Prisma.User$assetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$assetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AssetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   managedProjects<T extends Prisma.User$managedProjectsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$managedProjectsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   tasks<T extends Prisma.User$tasksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$tasksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaskPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  comments<T extends Prisma.User$commentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$commentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CommentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2249,6 +2499,7 @@ export interface UserFieldRefs {
   readonly department: Prisma.FieldRef<"User", 'String'>
   readonly phone: Prisma.FieldRef<"User", 'String'>
   readonly timeZone: Prisma.FieldRef<"User", 'String'>
+  readonly version: Prisma.FieldRef<"User", 'Int'>
   readonly createdAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"User", 'DateTime'>
 }
@@ -2817,6 +3068,30 @@ export type User$tasksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.TaskScalarFieldEnum | Prisma.TaskScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.comments
+ */
+export type User$commentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Comment
+   */
+  select?: Prisma.CommentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Comment
+   */
+  omit?: Prisma.CommentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CommentInclude<ExtArgs> | null
+  where?: Prisma.CommentWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.CommentOrderByWithRelationInput | Prisma.CommentOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.CommentWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.CommentScalarFieldEnum | Prisma.CommentScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -33,6 +33,7 @@ export type WebhookSubscriptionAvgAggregateOutputType = {
   id: number | null
   failures: number | null
   openings: number | null
+  version: number | null
 }
 
 export type WebhookSubscriptionSumAggregateOutputType = {
@@ -40,6 +41,7 @@ export type WebhookSubscriptionSumAggregateOutputType = {
   id: bigint | null
   failures: number | null
   openings: number | null
+  version: number | null
 }
 
 export type WebhookSubscriptionMinAggregateOutputType = {
@@ -56,6 +58,7 @@ export type WebhookSubscriptionMinAggregateOutputType = {
   openings: number | null
   pausedAt: Date | null
   pausedReason: string | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -74,6 +77,7 @@ export type WebhookSubscriptionMaxAggregateOutputType = {
   openings: number | null
   pausedAt: Date | null
   pausedReason: string | null
+  version: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -93,6 +97,7 @@ export type WebhookSubscriptionCountAggregateOutputType = {
   openings: number
   pausedAt: number
   pausedReason: number
+  version: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -104,6 +109,7 @@ export type WebhookSubscriptionAvgAggregateInputType = {
   id?: true | runtime.Types.Skip
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionSumAggregateInputType = {
@@ -111,6 +117,7 @@ export type WebhookSubscriptionSumAggregateInputType = {
   id?: true | runtime.Types.Skip
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionMinAggregateInputType = {
@@ -127,6 +134,7 @@ export type WebhookSubscriptionMinAggregateInputType = {
   openings?: true | runtime.Types.Skip
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -145,6 +153,7 @@ export type WebhookSubscriptionMaxAggregateInputType = {
   openings?: true | runtime.Types.Skip
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -164,6 +173,7 @@ export type WebhookSubscriptionCountAggregateInputType = {
   openings?: true | runtime.Types.Skip
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -270,6 +280,7 @@ export type WebhookSubscriptionGroupByOutputType = {
   openings: number
   pausedAt: Date | null
   pausedReason: string | null
+  version: number
   createdAt: Date
   updatedAt: Date
   _count: WebhookSubscriptionCountAggregateOutputType | null
@@ -312,6 +323,7 @@ export type WebhookSubscriptionWhereInput = {
   openings?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -333,6 +345,7 @@ export type WebhookSubscriptionOrderByWithRelationInput = {
   openings?: Prisma.SortOrder | runtime.Types.Skip
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
@@ -358,6 +371,7 @@ export type WebhookSubscriptionWhereUniqueInput = Prisma.AtLeast<{
   openings?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -379,6 +393,7 @@ export type WebhookSubscriptionOrderByWithAggregationInput = {
   openings?: Prisma.SortOrder | runtime.Types.Skip
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.WebhookSubscriptionCountOrderByAggregateInput | runtime.Types.Skip
@@ -406,6 +421,7 @@ export type WebhookSubscriptionScalarWhereWithAggregatesInput = {
   openings?: Prisma.IntWithAggregatesFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   pausedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableWithAggregatesFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
+  version?: Prisma.IntWithAggregatesFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
@@ -424,6 +440,7 @@ export type WebhookSubscriptionCreateInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -445,6 +462,7 @@ export type WebhookSubscriptionUncheckedCreateInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -464,6 +482,7 @@ export type WebhookSubscriptionUpdateInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -485,6 +504,7 @@ export type WebhookSubscriptionUncheckedUpdateInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -505,6 +525,7 @@ export type WebhookSubscriptionCreateManyInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -523,6 +544,7 @@ export type WebhookSubscriptionUpdateManyMutationInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -542,6 +564,7 @@ export type WebhookSubscriptionUncheckedUpdateManyInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -576,6 +599,7 @@ export type WebhookSubscriptionCountOrderByAggregateInput = {
   openings?: Prisma.SortOrder | runtime.Types.Skip
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -585,6 +609,7 @@ export type WebhookSubscriptionAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionMaxOrderByAggregateInput = {
@@ -601,6 +626,7 @@ export type WebhookSubscriptionMaxOrderByAggregateInput = {
   openings?: Prisma.SortOrder | runtime.Types.Skip
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -619,6 +645,7 @@ export type WebhookSubscriptionMinOrderByAggregateInput = {
   openings?: Prisma.SortOrder | runtime.Types.Skip
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -628,6 +655,7 @@ export type WebhookSubscriptionSumOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionScalarRelationFilter = {
@@ -714,6 +742,7 @@ export type WebhookSubscriptionCreateWithoutTenantInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -733,6 +762,7 @@ export type WebhookSubscriptionUncheckedCreateWithoutTenantInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -782,6 +812,7 @@ export type WebhookSubscriptionScalarWhereInput = {
   openings?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
+  version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
@@ -800,6 +831,7 @@ export type WebhookSubscriptionCreateWithoutDeliveriesInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -820,6 +852,7 @@ export type WebhookSubscriptionUncheckedCreateWithoutDeliveriesInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -854,6 +887,7 @@ export type WebhookSubscriptionUpdateWithoutDeliveriesInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -874,6 +908,7 @@ export type WebhookSubscriptionUncheckedUpdateWithoutDeliveriesInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -892,6 +927,7 @@ export type WebhookSubscriptionCreateManyTenantInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -910,6 +946,7 @@ export type WebhookSubscriptionUpdateWithoutTenantInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -929,6 +966,7 @@ export type WebhookSubscriptionUncheckedUpdateWithoutTenantInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -948,6 +986,7 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -998,6 +1037,7 @@ export type WebhookSubscriptionSelect<ExtArgs extends runtime.Types.Extensions.I
   openings?: boolean | runtime.Types.Skip
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1020,6 +1060,7 @@ export type WebhookSubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime
   openings?: boolean | runtime.Types.Skip
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1040,6 +1081,7 @@ export type WebhookSubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime
   openings?: boolean | runtime.Types.Skip
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1060,11 +1102,12 @@ export type WebhookSubscriptionSelectScalar = {
   openings?: boolean | runtime.Types.Skip
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "events" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
+export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "events" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
 export type WebhookSubscriptionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   deliveries?: boolean | Prisma.WebhookSubscription$deliveriesArgs<ExtArgs> | runtime.Types.Skip
@@ -1107,6 +1150,7 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
     openings: number
     pausedAt: Date | null
     pausedReason: string | null
+    version: number
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["webhookSubscription"]>
@@ -1548,6 +1592,7 @@ export interface WebhookSubscriptionFieldRefs {
   readonly openings: Prisma.FieldRef<"WebhookSubscription", 'Int'>
   readonly pausedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly pausedReason: Prisma.FieldRef<"WebhookSubscription", 'String'>
+  readonly version: Prisma.FieldRef<"WebhookSubscription", 'Int'>
   readonly createdAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
 }

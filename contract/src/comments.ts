@@ -1,0 +1,69 @@
+import * as z from 'zod';
+import { endpoints, item, list, listQuery, meta, NoQuery } from './endpoint.ts';
+import { answered, Id, longText, Timestamp } from './fields.ts';
+import { TicketIdParam } from './tickets.ts';
+
+export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
+  id: 'CommentVisibility',
+  description: 'For whom it was written. A label: whoever may read the ticket reads both.',
+});
+export type CommentVisibility = z.output<typeof CommentVisibility>;
+
+const Body = longText().meta({ description: 'The text, at most 65535 bytes in UTF-8.' });
+
+export const Comment = z
+  .object({
+    id: Id,
+    ticketId: Id.meta({ description: 'The ticket that it is on.' }),
+    authorId: Id.meta({ description: 'The user who created the key that wrote it.' }),
+    body: answered(Body),
+    visibility: CommentVisibility,
+    createdAt: Timestamp.meta({ description: 'When it was written. It never changes.' }),
+  })
+  .meta({
+    id: 'Comment',
+    description: 'A comment on a ticket.',
+    example: {
+      id: 77,
+      ticketId: 1042,
+      authorId: 3,
+      body: 'The gateway was restarted; does it still happen?',
+      visibility: 'PUBLIC',
+      createdAt: '2026-11-20T10:05:00.000Z',
+    },
+  });
+export type Comment = z.output<typeof Comment>;
+
+export const NewComment = z.strictObject({ body: Body, visibility: CommentVisibility }).meta({
+  id: 'NewComment',
+  example: { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' },
+});
+export type NewComment = z.output<typeof NewComment>;
+
+export const CommentQuery = listQuery({});
+export type CommentQuery = z.output<typeof CommentQuery>;
+
+export const comments = endpoints({
+  list: {
+    method: 'GET',
+    path: '/tickets/:id/comments',
+    summary: "List a ticket's comments",
+    description: 'Newest first, PUBLIC and INTERNAL ones.',
+    metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
+    pathParams: TicketIdParam,
+    query: CommentQuery,
+    responses: { 200: list(Comment) },
+  },
+  create: {
+    method: 'POST',
+    path: '/tickets/:id/comments',
+    summary: 'Comment on a ticket',
+    description:
+      'On a ticket in any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.',
+    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    pathParams: TicketIdParam,
+    query: NoQuery,
+    body: NewComment,
+    responses: { 201: item(Comment) },
+  },
+});

@@ -1,0 +1,25 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { codingFor, quick, varyByCoding } from './content-coding.ts';
+
+/** What is smaller fits into a packet as it is. Bytes. */
+const worthwhileBytes = 1024;
+
+/**
+ * Compresses successes without an `ETag`, lists above all, whole and before they are counted as unread: a single resource
+ * has a strong one, which would be another's in each coding (docs/decisions/compression.md).
+ */
+export function compressAnswers(app: FastifyInstance): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!isCompressible(reply, payload)) return done(null, payload);
+    varyByCoding(reply);
+    const coding = codingFor(request);
+    if (coding === 'identity') return done(null, payload);
+    reply.header('content-encoding', coding);
+    quick[coding](payload).then((bytes) => done(null, bytes), done);
+  });
+}
+
+function isCompressible(reply: FastifyReply, payload: unknown): payload is string | Buffer {
+  if (reply.statusCode >= 300 || reply.hasHeader('etag')) return false;
+  return (typeof payload === 'string' || Buffer.isBuffer(payload)) && Buffer.byteLength(payload) >= worthwhileBytes;
+}

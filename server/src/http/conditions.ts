@@ -1,0 +1,39 @@
+import { type Endpoint, takesIfMatch } from '@itsm-api/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { names, readEntityTags } from '../entity-tag.ts';
+import { ApiError } from '../errors.ts';
+
+/**
+ * Conditional requests (RFC 9110 §13, docs/decisions/concurrency.md): whoever has read a resource is answered 304 while
+ * it is the same, and may have it changed only then. Who changes it looks at `ifMatch` under the row's lock.
+ */
+export function addConditions(app: FastifyInstance): void {
+  app.addHook('preHandler', (request, _reply, done) => {
+    const header = request.headers['if-match'];
+    const route: Endpoint | undefined = request.routeOptions.config.tsRestRoute;
+    if (header === undefined || route === undefined || !takesIfMatch(route)) return done();
+    const tags = readEntityTags(header);
+    if (tags === undefined) return done(malformed());
+    request.ctx.ifMatch = tags;
+    done();
+  });
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const etag = reply.statusCode === 200 ? reply.getHeader('etag') : undefined;
+    done(null, typeof etag === 'string' ? unlessKnown(request, reply, payload, etag) : payload);
+  });
+}
+
+/** The payload, or none with 304 where a reader has it already. HEAD tells its length all the same. */
+export function unlessKnown(request: FastifyRequest, reply: FastifyReply, payload: unknown, etag: string): unknown {
+  const { method, headers } = request;
+  if (method !== 'GET' && method !== 'HEAD') return payload;
+  if (!names(headers['if-none-match'] ?? '', etag)) return payload;
+  reply.code(304);
+  return method === 'HEAD' ? payload : null;
+}
+
+function malformed(): ApiError {
+  const message = 'If-Match must be `*`, or ETags as they were answered, in double quotes and separated by commas.';
+  return new ApiError('VALIDATION_ERROR', message);
+}

@@ -1,0 +1,8 @@
+import { page } from '../../reply.ts';
+import type { Handlers } from '../handlers.ts';
+import { listAssetActivity, listTicketActivity } from './queries.ts';
+
+export const activities: Handlers<'activities'> = {
+  ofTicket: async ({ request, params, query }) => page(await listTicketActivity(request.ctx, params.id, query)),
+  ofAsset: async ({ request, params, query }) => page(await listAssetActivity(request.ctx, params.id, query)),
+};

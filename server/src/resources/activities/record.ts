@@ -1,0 +1,68 @@
+import { type ActivityAction, activityTextLength, type Changes } from '@itsm-api/contract';
+import type { Context } from '../../context.ts';
+import { selectRows } from '../../database/statements.ts';
+
+/*
+ * Activity is written with what it tells of: in the same statement where that is one of our own, else in the same
+ * transaction (docs/decisions/comments-and-activity.md).
+ */
+
+/** What activity is kept of. */
+export type Recorded = 'TICKET' | 'ASSET';
+
+/** What was done, and in SQL: to which rows, when, by whom and what changed. */
+interface Insertion {
+  resource: Recorded;
+  action: ActivityAction;
+  tenantId: string;
+  /** What may stand behind FROM, and has an `id`: a row of activity for each. */
+  rows: string;
+  /** Expressions, over `rows` where they like. */
+  at: string;
+  userId: string;
+  keyId: string;
+  changes: string;
+}
+
+/** The INSERT of activity, for a WITH beside the statement that writes the rows, or by itself. */
+export function insertActivity({ resource, action, tenantId, rows, at, userId, keyId, changes }: Insertion): string {
+  return `INSERT INTO activities (tenant_id, resource, resource_id, action, at, actor_user_id, actor_key_id, changes)
+    SELECT ${tenantId}::bigint, '${resource}', id, '${action}', ${at}, ${userId}::bigint, ${keyId}::bigint, ${changes}
+    FROM ${rows}`;
+}
+
+/** The same thing that was done to some rows. */
+interface Deed {
+  resource: Recorded;
+  ids: number[];
+  action: ActivityAction;
+  changes?: Changes;
+}
+
+/** Writes activity in a statement of its own, in the transaction that is under way. */
+export async function record(context: Context, { resource, ids, action, changes = {} }: Deed): Promise<void> {
+  const { db, now, userId = null, keyId = null } = context;
+  const text = insertActivity({
+    resource,
+    action,
+    tenantId: '$1',
+    rows: 'unnest($2::bigint[]) AS t (id)',
+    at: '$3::timestamptz',
+    userId: '$4',
+    keyId: '$5',
+    changes: '$6::jsonb',
+  });
+  const values = [db.$tenantId, ids, now(), userId, keyId, JSON.stringify(shortened(changes))];
+  await selectRows(db, { text, values });
+}
+
+/** Changes as they are kept: of long texts the beginning, so that a history is not many times its resource. */
+export function shortened(changes: Changes): Changes {
+  const short = Object.entries(changes).map(([name, { from, to }]) => [name, { from: cut(from), to: cut(to) }]);
+  return Object.fromEntries(short);
+}
+
+function cut(value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= activityTextLength) return value;
+  return `${value.slice(0, activityTextLength).toWellFormed()}…`;
+}

@@ -1,0 +1,8 @@
+import { created, page } from '../../reply.ts';
+import type { Handlers } from '../handlers.ts';
+import { createComment, listComments } from './queries.ts';
+
+export const comments: Handlers<'comments'> = {
+  list: async ({ request, params, query }) => page(await listComments(request.ctx, params.id, query)),
+  create: async ({ request, params, body }) => created(await createComment(request.ctx, params.id, body)),
+};

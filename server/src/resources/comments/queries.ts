@@ -1,0 +1,82 @@
+import type { Comment, CommentQuery, NewComment, TicketReference } from '@itsm-api/contract';
+import { type Context, transaction, type UserContext } from '../../context.ts';
+import { selectRows, selectTogether } from '../../database/statements.ts';
+import { notFound } from '../../errors.ts';
+import { presentTimestamp } from '../../present.ts';
+import { askWhetherWanted, emit } from '../../webhooks/emit.ts';
+import { insertActivity } from '../activities/record.ts';
+import type { Page } from '../lists.ts';
+import { presentTicket } from '../tickets/presenter.ts';
+import { ticketIdOf } from '../tickets/reference.ts';
+import { type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
+
+const columns =
+  'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
+
+const select = `SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
+    SELECT json_agg(comment) FROM (
+      SELECT ${columns} FROM comments c WHERE c.tenant_id = $1 AND c.ticket_id = $2
+      ORDER BY c.id DESC OFFSET $3::bigint LIMIT $4::int) AS comment) END AS comments
+  FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`;
+
+/** A page of a ticket's comments, newest first. @throws ApiError NOT_FOUND for the ticket */
+export async function listComments(
+  context: Context,
+  reference: TicketReference,
+  { page, perPage }: CommentQuery,
+): Promise<Page<Comment>> {
+  const { db } = context;
+  const ticketId = await ticketIdOf(context, reference);
+  const [row] = await selectRows<{ totalCount: number; comments: Comment[] | null }>(db, {
+    text: select,
+    values: [db.$tenantId, ticketId, BigInt(page - 1) * BigInt(perPage), perPage],
+  });
+  if (row === undefined) throw notFound('ticket');
+  return { data: (row.comments ?? []).map(presentComment), meta: { page, perPage, totalCount: row.totalCount } };
+}
+
+const insert = `WITH t AS (
+    UPDATE tickets SET comment_count = comment_count + 1, updated_at = $3 WHERE tenant_id = $1 AND id = $2 RETURNING *
+  ), c AS (
+    INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, created_at)
+    SELECT $1::bigint, id, $4::bigint, $6::text, $7::text, $3 FROM t RETURNING *
+  ), activity AS (${insertActivity({
+    resource: 'TICKET',
+    action: 'COMMENTED',
+    tenantId: '$1',
+    rows: 't',
+    at: '$3',
+    userId: '$4',
+    keyId: '$5',
+    changes: "jsonb_build_object('commentCount', jsonb_build_object('from', comment_count - 1, 'to', comment_count))",
+  })})
+  SELECT (SELECT to_json(ticket) FROM (SELECT ${ticketColumns} FROM t) AS ticket) AS ticket,
+    (SELECT to_json(comment) FROM (SELECT ${columns} FROM c) AS comment) AS comment`;
+
+/**
+ * Comments on a ticket, in whatever status it is. The ticket counts it under its row's lock, and `ticket.updated` is
+ * emitted (docs/decisions/comments-and-activity.md).
+ * @throws ApiError NOT_FOUND for the ticket
+ */
+export function createComment(context: UserContext, reference: TicketReference, input: NewComment): Promise<Comment> {
+  return transaction(context, async (context) => {
+    const { db, now, userId, keyId } = context;
+    const ticketId = await ticketIdOf(context, reference);
+    const values = [db.$tenantId, ticketId, now(), userId, keyId, input.body, input.visibility];
+    const [[written], [answer]] = (await selectTogether(db, [
+      { text: insert, values },
+      askWhetherWanted(db, 'ticket.updated'),
+    ])) as [{ ticket: TicketRow | null; comment: Comment | null }[], { isWanted: boolean }[]];
+    if (!written?.ticket || !written.comment) throw notFound('ticket');
+    if (answer?.isWanted) {
+      const ticket = presentTicket(written.ticket);
+      const changes = { commentCount: { from: ticket.commentCount - 1, to: ticket.commentCount } };
+      await emit(context, 'ticket.updated', { payload: ticket, changes });
+    }
+    return presentComment(written.comment);
+  });
+}
+
+function presentComment(row: Comment): Comment {
+  return { ...row, createdAt: presentTimestamp(row.createdAt) };
+}

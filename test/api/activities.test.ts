@@ -1,0 +1,115 @@
+import type { Activity } from '@itsm-api/contract';
+import { updateAsset } from '@itsm-api/server/resources/assets/queries.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+let actor: Activity['actor'];
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  actor = { userId: workspace.userId, keyId: Number(workspace.context.keyId) };
+});
+afterAll(() => api.close());
+
+async function activityOf(path: string): Promise<Activity[]> {
+  const { status, body, text } = await workspace.call('GET', `${path}/activity`);
+  expect(status, text).toBe(200);
+  expect(body.meta.totalCount).toBe(body.data.length);
+  return body.data;
+}
+
+/** Without what differs from run to run. */
+const told = (all: Activity[]) => all.map(({ action, actor, changes }) => ({ action, actor, changes }));
+
+describe('GET /tickets/{id}/activity', () => {
+  it('tells who did what, the newest first', async () => {
+    const ticket = await workspace.createTicket();
+    const patched = (await workspace.call('PATCH', `/tickets/${ticket.id}`, { status: 'RESOLVED', title: 'Other' }))
+      .body;
+    await workspace.createComment(ticket.id);
+    const all = await activityOf(`/tickets/${ticket.id}`);
+    const changes = {
+      status: { from: 'OPEN', to: 'RESOLVED' },
+      title: { from: ticket.title, to: 'Other' },
+      resolvedAt: { from: null, to: patched.data.resolvedAt },
+    };
+    expect(told(all)).toEqual([
+      { action: 'COMMENTED', actor, changes: { commentCount: { from: 0, to: 1 } } },
+      { action: 'UPDATED', actor, changes },
+      { action: 'CREATED', actor, changes: {} },
+    ]);
+    expect(all.map(({ at }) => at).slice(1)).toEqual([patched.data.updatedAt, ticket.createdAt]);
+    const ids = all.map(({ id }) => id);
+    expect(ids).toEqual([...ids].sort((a, b) => b - a));
+  });
+
+  it('is the same where somebody subscribes', async () => {
+    const owner = await createWorkspace(api);
+    await owner.createWebhook();
+    const { id } = await owner.createTicket();
+    await owner.call('PATCH', `/tickets/${id}`, { title: 'Other' });
+    const { data } = (await owner.call('GET', `/tickets/${id}/activity`)).body;
+    expect(data.map(({ action }: Activity) => action)).toEqual(['UPDATED', 'CREATED']);
+  });
+
+  it('tells nothing of what was refused or changed nothing', async () => {
+    const { id, title } = await workspace.createTicket();
+    for (const body of [{ title }, { status: 'CLOSED' }, { assigneeId: 1e15 }, { title: '' }]) {
+      await workspace.call('PATCH', `/tickets/${id}`, body);
+    }
+    expect(await activityOf(`/tickets/${id}`)).toHaveLength(1);
+  });
+
+  it('keeps of long texts the beginning, and of all else the whole', async () => {
+    const description = `${'a'.repeat(999)}😀${'b'.repeat(60_000)}`;
+    const customFields = { long: 'c'.repeat(5000) };
+    const { id } = await workspace.createTicket();
+    await workspace.call('PATCH', `/tickets/${id}`, { description, customFields });
+    const [{ changes }] = (await activityOf(`/tickets/${id}`)) as [Activity];
+    expect(changes.description).toEqual({ from: 'Every ten minutes.', to: `${'a'.repeat(999)}\ufffd…` });
+    expect(changes.customFields).toEqual({ from: {}, to: customFields });
+  });
+
+  it('is paged as lists are', async () => {
+    const { id } = await workspace.createTicket();
+    for (const title of ['A', 'B', 'C']) await workspace.call('PATCH', `/tickets/${id}`, { title });
+    const { data, meta } = (await workspace.call('GET', `/tickets/${id}/activity?page=2&perPage=3`)).body;
+    expect(meta).toEqual({ page: 2, perPage: 3, totalCount: 4 });
+    expect(data.map(({ action }: Activity) => action)).toEqual(['CREATED']);
+  });
+
+  it('is empty for a ticket that was made before there was any', async () => {
+    const { id } = await workspace.createTicket();
+    await api.prisma.activity.deleteMany({ where: { resource: 'TICKET', resourceId: id } });
+    expect(await activityOf(`/tickets/${id}`)).toEqual([]);
+  });
+});
+
+describe('GET /assets/{id}/activity', () => {
+  it('tells who did what; nobody is known of the command line', async () => {
+    const { userId: _, keyId: __, ...nobody } = workspace.context;
+    const { id } = await workspace.createAsset();
+    await workspace.call('PATCH', `/assets/${id}`, { status: 'LOST' });
+    await updateAsset(nobody, id, { status: 'IN_USE', location: 'Berlin' });
+    expect(told(await activityOf(`/assets/${id}`))).toEqual([
+      {
+        action: 'UPDATED',
+        actor: null,
+        changes: { status: { from: 'LOST', to: 'IN_USE' }, location: { from: null, to: 'Berlin' } },
+      },
+      { action: 'UPDATED', actor, changes: { status: { from: 'IN_STOCK', to: 'LOST' } } },
+      { action: 'CREATED', actor, changes: {} },
+    ]);
+  });
+
+  it('is not that of the ticket with the same id', async () => {
+    const { id } = await workspace.createAsset();
+    await api.prisma.$executeRaw`INSERT INTO activities (tenant_id, resource, resource_id, action, at)
+      VALUES (${workspace.tenantId}, 'TICKET', ${id}, 'UPDATED', now())`;
+    expect(told(await activityOf(`/assets/${id}`)).map(({ action }) => action)).toEqual(['CREATED']);
+  });
+});

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, errorOf, startApi } from '../support/api.ts';
+import { comment, createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+const post = (id: number, body: unknown) => workspace.call('POST', `/tickets/${id}/comments`, body);
+
+describe('POST /tickets/{id}/comments', () => {
+  it('answers the comment, written by the user of the key', async () => {
+    const { id } = await workspace.createTicket();
+    const { status, body, headers } = await post(id, { body: ' As given.\n', visibility: 'INTERNAL' });
+    expect(status).toBe(201);
+    expect(body.data).toEqual({
+      id: expect.any(Number),
+      ticketId: id,
+      authorId: workspace.userId,
+      body: ' As given.\n',
+      visibility: 'INTERNAL',
+      createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+    });
+    expect(headers.etag).toBeUndefined();
+  });
+
+  it('moves the commentCount and updatedAt of its ticket', async () => {
+    const before = await workspace.createTicket();
+    expect(before.commentCount).toBe(0);
+    const { createdAt } = await workspace.createComment(before.id);
+    await workspace.createComment(before.id, { visibility: 'INTERNAL' });
+    const { data } = (await workspace.call('GET', `/tickets/${before.id}`)).body;
+    expect(data).toEqual({ ...before, commentCount: 2, updatedAt: expect.any(String) });
+    expect(data.updatedAt >= createdAt).toBe(true);
+  });
+
+  it('takes one on a ticket in a final status', async () => {
+    const { id } = await workspace.createTicket();
+    await workspace.call('PATCH', `/tickets/${id}`, { status: 'CANCELLED' });
+    expect((await post(id, comment)).status).toBe(201);
+  });
+
+  it('counts every one of many at once', async () => {
+    const { id } = await workspace.createTicket();
+    await Promise.all(Array.from({ length: 10 }, () => workspace.createComment(id)));
+    expect((await workspace.call('GET', `/tickets/${id}`)).body.data.commentCount).toBe(10);
+    const { data, meta } = (await workspace.call('GET', `/tickets/${id}/comments`)).body;
+    expect([data.length, meta.totalCount]).toEqual([10, 10]);
+  });
+
+  it.each<[what: string, body: object, path: string]>([
+    ['no visibility', { body: 'x' }, 'visibility'],
+    ['another visibility', { ...comment, visibility: 'SECRET' }, 'visibility'],
+    ['null as visibility', { ...comment, visibility: null }, 'visibility'],
+    ['no body', { visibility: 'PUBLIC' }, 'body'],
+    ['an empty body', { ...comment, body: '' }, 'body'],
+    ['NUL', { ...comment, body: 'a\0b' }, 'body'],
+    ['half a surrogate pair', { ...comment, body: 'a\ud800' }, 'body'],
+    ['more than 65,535 bytes', { ...comment, body: 'é'.repeat(32_768) }, 'body'],
+    ['an author', { ...comment, authorId: 1 }, 'authorId'],
+  ])('refuses %s', async (_, body, path) => {
+    const { id } = await workspace.createTicket();
+    const answer = await post(id, body);
+    expect(answer.status, answer.text).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
+    expect((await workspace.call('GET', `/tickets/${id}`)).body.data.commentCount).toBe(0);
+  });
+
+  it('takes 65,535 bytes', async () => {
+    const { id } = await workspace.createTicket();
+    const body = `${'é'.repeat(32_767)}x`;
+    expect((await workspace.createComment(id, { body })).body).toBe(body);
+  });
+
+  it('emits ticket.updated with the ticket as it is then, and no fifth event', async () => {
+    const owner = await createWorkspace(api);
+    await owner.createWebhook({ events: ['ticket.created', 'ticket.updated', 'asset.created', 'task.updated'] });
+    const { id } = await owner.createTicket();
+    await owner.createComment(id);
+    const events = await api.prisma.event.findMany({ where: { tenantId: owner.tenantId }, orderBy: { id: 'asc' } });
+    expect(events.map(({ type }) => type)).toEqual(['ticket.created', 'ticket.updated']);
+    expect(JSON.parse(events[1]?.body ?? '')).toMatchObject({
+      ticket: (await owner.call('GET', `/tickets/${id}`)).body.data,
+      changes: { commentCount: { from: 0, to: 1 } },
+      actor: { userId: owner.userId, keyId: Number(owner.context.keyId) },
+    });
+  });
+});
+
+describe('GET /tickets/{id}/comments', () => {
+  it('answers the newest first, both visibilities to any key that may read', async () => {
+    const { id } = await workspace.createTicket();
+    const made = [];
+    for (const visibility of ['PUBLIC', 'INTERNAL', 'PUBLIC'] as const) {
+      made.unshift(await workspace.createComment(id, { visibility, body: `${visibility} ${made.length}` }));
+    }
+    await workspace.createComment((await workspace.createTicket()).id);
+    const key = await workspace.createKey({ scopes: ['tickets:read'] });
+    const { body } = await api.call({ method: 'GET', path: `/api/public/v1/tickets/${id}/comments`, key });
+    expect(body).toEqual({ success: true, data: made, meta: { page: 1, perPage: 20, totalCount: 3 } });
+    const second = await workspace.call('GET', `/tickets/${id}/comments?page=2&perPage=2`);
+    expect(second.body.data).toEqual(made.slice(2));
+  });
+});

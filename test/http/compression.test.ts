@@ -1,0 +1,66 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { pathPrefix } from '@itsm-api/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  for (let i = 0; i < 5; i++) await workspace.createTicket({ title: `Ünïcödé ${i}`, description: 'x'.repeat(300) });
+});
+afterAll(() => api.close());
+
+function get(path: string, encoding?: string, method: 'GET' | 'HEAD' = 'GET') {
+  const headers = { 'x-api-key': workspace.key, ...(encoding !== undefined && { 'accept-encoding': encoding }) };
+  return api.app.inject({ method, url: pathPrefix + path, headers });
+}
+
+describe('a list', () => {
+  it.each([
+    ['gzip', 'gzip', gunzipSync],
+    ['br', 'br', brotliDecompressSync],
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['br;q=0.5, gzip', 'gzip', gunzipSync],
+    ['*', 'br', brotliDecompressSync],
+  ])('is the same to who takes %s', async (accepted, coding, decode) => {
+    const [plain, coded] = [await get('/tickets'), await get('/tickets', accepted)];
+    expect(coded.headers['content-encoding']).toBe(coding);
+    expect(coded.headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
+    expect(Number(coded.headers['content-length'])).toBe(coded.rawPayload.length);
+    expect(decode(coded.rawPayload).toString()).toBe(plain.payload);
+    expect(coded.rawPayload.length).toBeLessThan(plain.rawPayload.length / 2);
+  });
+
+  it.each([undefined, '', 'identity', 'deflate', 'br;q=0, gzip;q=0', 'nonsense', ';;,q=;'])(
+    'is sent as it is to who takes %s',
+    async (accepted) => {
+      const { headers, payload } = await get('/tickets', accepted);
+      expect(headers['content-encoding']).toBeUndefined();
+      expect(headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
+      expect(JSON.parse(payload).data).toHaveLength(5);
+    },
+  );
+
+  it('is told of by HEAD', async () => {
+    const [whole, head] = [await get('/tickets', 'gzip'), await get('/tickets', 'gzip', 'HEAD')];
+    expect(head.payload).toBe('');
+    for (const name of ['content-length', 'content-encoding', 'vary'])
+      expect(head.headers[name]).toBe(whole.headers[name]);
+  });
+
+  it('is sent as it is below a kibibyte', async () => {
+    const { headers } = await get('/users', 'br');
+    expect(headers['content-encoding']).toBeUndefined();
+  });
+});
+
+it('a single resource is never compressed: its tag names the bytes', async () => {
+  const { id } = await workspace.createTicket({ description: 'x'.repeat(5000) });
+  const { headers } = await get(`/tickets/${id}`, 'br, gzip');
+  expect(headers['content-encoding']).toBeUndefined();
+  expect(headers.etag).toMatch(/^"/);
+});

@@ -1,0 +1,30 @@
+import { errors, pathPrefix } from '@itsm-api/contract';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Api, errorOf, startApi } from '../support/api.ts';
+
+let api: Api;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+it('an error leads to what the server says of its code', async () => {
+  const { docs } = errorOf(await api.call({ method: 'GET', path: `${pathPrefix}/tickets` }));
+  expect(docs).toBe('/docs/errors#INVALID_API_KEY');
+  const [path = '', anchor = ''] = docs.split('#');
+  const page = await api.call({ method: 'GET', path });
+  expect(page.status).toBe(200);
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+  expect(page.headers['content-security-policy']).toMatch(/^default-src 'none';/);
+  expect(page.text).toContain(`id="${anchor}"`);
+});
+
+it('the page has a place for every code, and what it means and what to do', async () => {
+  const { text } = await api.call({ method: 'GET', path: '/docs/errors' });
+  expect([...text.matchAll(/<section id="(\w+)">/g)].map(([, code]) => code)).toEqual(Object.keys(errors));
+  for (const { status, remedy } of Object.values(errors)) {
+    expect(text).toContain(`Status ${status}.`);
+    expect(text.replaceAll(/<\/?code>/g, '`')).toContain(remedy);
+  }
+});

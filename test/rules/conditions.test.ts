@@ -1,0 +1,153 @@
+import { isVersioned, takesIfMatch, takesIfNoneMatch } from '@itsm-api/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { callOf, keyedEndpoints } from '../support/samples.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+/** As strong entity tags are written (RFC 9110 §8.8.3). */
+const strong = /^"[\x21\x23-\x7e]+"$/;
+
+describe.each(keyedEndpoints.filter(({ route }) => isVersioned(route)))('$title', (endpoint) => {
+  it('tells the version of what it answers', async () => {
+    const sample = await endpoint.sample(workspace);
+    const { headers } = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
+    expect(headers.etag).toMatch(strong);
+    expect(headers['content-encoding']).toBeUndefined();
+  });
+});
+
+describe.each(keyedEndpoints.filter(({ route }) => takesIfNoneMatch(route)))('$title', (endpoint) => {
+  it.each(['GET', 'HEAD'])('is answered 304 to %s while it is the same', async (method) => {
+    const call = { ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key, method };
+    const { headers, text } = await api.call(call);
+    for (const tags of [headers.etag, `"other", ${headers.etag}`, `"a,b" ,, W/${headers.etag}`, '*']) {
+      const again = await api.call({ ...call, headers: { 'if-none-match': String(tags) } });
+      expect(again).toMatchObject({ status: 304, text: '' });
+      expect(again.headers).toMatchObject({
+        etag: headers.etag,
+        'cache-control': 'private, no-cache',
+        vary: 'Authorization, X-API-Key',
+      });
+      expect(again.headers['x-ratelimit-remaining']).toBeDefined();
+    }
+    for (const tags of ['"other"', '', 'nonsense', String(headers.etag).slice(1)]) {
+      const whole = await api.call({ ...call, headers: { 'if-none-match': tags } });
+      expect([whole.status, whole.text]).toEqual([200, text]);
+    }
+  });
+});
+
+describe.each(keyedEndpoints.filter(({ route }) => takesIfMatch(route)))('$title', (endpoint) => {
+  /** The endpoint with a row of its own; an update twice is one with another value. */
+  async function change() {
+    const sample = await endpoint.sample(workspace);
+    let count = 0;
+    return (ifMatch?: string): Promise<Answer> => {
+      const [field] = Object.keys(sample.body ?? {});
+      const body = field && { [field]: `Changed ${count++}` };
+      const call = { ...callOf(endpoint, { ...sample, ...(body && { body }) }), key: workspace.key };
+      return api.call(ifMatch === undefined ? call : { ...call, headers: { 'if-match': ifMatch } });
+    };
+  }
+
+  it('is done to the state that it names', async () => {
+    const send = await change();
+    const first = await send();
+    const second = await send(first.headers.etag);
+    expect(second.status, second.text).toBe(200);
+    for (const tags of [`"other", ${second.headers.etag}`, '*', ' * ']) {
+      const { status, headers } = await send(endpoint.route.method === 'DELETE' ? '*' : tags);
+      expect(status).toBe(200);
+      second.headers.etag = headers.etag ?? '';
+    }
+  });
+
+  it('is refused with 412 in another, and nothing is done', async () => {
+    const send = await change();
+    const first = await send();
+    for (const tags of ['"other"', '"1", "2"', `W/${first.headers.etag}`]) {
+      const refused = await send(tags);
+      expect(refused.status).toBe(412);
+      expect(errorOf(refused).code).toBe('PRECONDITION_FAILED');
+      expect(refused.headers.etag).toBeUndefined();
+    }
+    expect((await send(first.headers.etag)).status).toBe(200);
+  });
+
+  it.each(['', 'nonsense', '"open', 'W/', '*, "a"', '"a" b'])('refuses %s, which names nothing', async (tags) => {
+    const refused = await (await change())(tags);
+    expect(refused.status).toBe(400);
+    expect(errorOf(refused)).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining('If-Match') });
+  });
+
+  it('is 404 whatever is named, where there is no such row', async () => {
+    const { body } = await endpoint.sample(workspace);
+    const path = endpoint.route.path.replace(/:\w+/, '9007199254740991');
+    for (const tags of ['*', '"1"']) {
+      const headers = { 'if-match': tags };
+      const answer = await api.call({ method: endpoint.route.method, path, body, key: workspace.key, headers });
+      expect(answer.status).toBe(404);
+    }
+  });
+});
+
+describe('the version of a ticket', () => {
+  const etagOf = async (id: number) => (await workspace.call('GET', `/tickets/${id}`)).headers.etag;
+
+  it('moves with whatever is answered of it, and with nothing else', async () => {
+    const { id } = await workspace.createTicket();
+    const seen = [await etagOf(id)];
+    const changes: (() => Promise<Answer | unknown>)[] = [
+      () => workspace.call('PATCH', `/tickets/${id}`, { title: 'Other' }),
+      () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [workspace.userId] }),
+      () => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [] }),
+      () => workspace.createComment(id),
+      // A process that knows nothing of versions, and a title that was there before.
+      () => api.prisma.$executeRaw`UPDATE tickets SET title = 'VPN drops' WHERE id = ${id}`,
+    ];
+    for (const make of changes) {
+      await make();
+      const etag = await etagOf(id);
+      expect(seen).not.toContain(etag);
+      seen.push(etag);
+    }
+    await workspace.call('PATCH', `/tickets/${id}`, { title: 'VPN drops' });
+    await workspace.call('PATCH', `/tickets/${id}`, { status: 'CLOSED' });
+    expect(await etagOf(id)).toBe(seen.at(-1));
+  });
+
+  it('is the same in the answer to who made or changed it', async () => {
+    const made = await workspace.call('POST', '/tickets', ticket);
+    const { id } = made.body.data;
+    expect(made.headers.etag).toBe(await etagOf(id));
+    const changed = await workspace.call('PATCH', `/tickets/${id}`, { priority: 'LOW' });
+    expect(changed.headers.etag).toBe(await etagOf(id));
+  });
+
+  it('lets one of many through who change the same state at once', async () => {
+    const { id } = await workspace.createTicket();
+    const headers = { 'if-match': String(await etagOf(id)) };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => workspace.call('PATCH', `/tickets/${id}`, { title: `Title ${i}` }, headers)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(412)]);
+  });
+
+  it('begins again where it was when numbers come to their end', async () => {
+    const { id } = await workspace.createTicket();
+    await api.prisma.$executeRaw`ALTER TABLE tickets DISABLE TRIGGER tickets_next_version`;
+    await api.prisma.$executeRaw`UPDATE tickets SET version = 2147483647 WHERE id = ${id}`;
+    await api.prisma.$executeRaw`ALTER TABLE tickets ENABLE TRIGGER tickets_next_version`;
+    const { status, headers } = await workspace.call('PATCH', `/tickets/${id}`, { title: 'Other' });
+    expect([status, headers.etag]).toEqual([200, expect.stringMatching(/^"1-/)]);
+  });
+});
