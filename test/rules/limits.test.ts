@@ -2,7 +2,7 @@ import { createMemoryStore } from '@itsm-api/server/http/rate-limit-store.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 /** Two servers: on one the window of the group closes first, on the other that over all. */
 let groupTight: Api;
@@ -32,7 +32,10 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     const workspace = await createWorkspace(api());
     const sample = await endpoint.sample(workspace);
     const key = await workspace.createKey();
-    const call = () => api().call({ ...callOf(endpoint, sample), key });
+    // What must not be taken is another one each time.
+    const fresh = () => ('assetTag' in (sample.body ?? {}) ? { assetTag: unique() } : {});
+    const bodyOf = () => (sample.body === undefined ? {} : { body: { ...sample.body, ...fresh() } });
+    const call = () => api().call({ ...callOf(endpoint, { ...sample, ...bodyOf() }), key });
 
     for (const left of [2, 1, 0]) {
       const answer = await call();

@@ -171,7 +171,8 @@ describe('PostgreSQL', () => {
       JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
       WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', '_prisma_migrations') AND a.attname <> 'tenant_id'`;
-    expect(others.map(({ name }) => name)).toEqual(['api_keys_hash_key']);
+    // Each word of a text begins with its tenant.
+    expect(others.map(({ name }) => name)).toEqual(['api_keys_hash_key', 'texts_document_idx']);
     const keys = await prisma.$queryRaw<{ name: string }[]>`
       SELECT conname AS name FROM pg_constraint
       JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = conkey[1]

@@ -60,7 +60,7 @@ it('commits all, or nothing when its work throws', async () => {
     await byStatement('After');
   });
   expect(await state()).toEqual({ title: 'After', resolution: 'After', tasks: 9000 });
-});
+}, 60_000);
 
 it('does not pretend to have committed when a failure in it was not passed on', async () => {
   const careless = inTransaction(db, async () => {

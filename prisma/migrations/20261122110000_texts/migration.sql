@@ -53,6 +53,33 @@ CREATE FUNCTION "ticket_document"(
     CASE "type" WHEN 'INCIDENT' THEN 'inc-' WHEN 'PROBLEM' THEN 'prb-' WHEN 'CHANGE' THEN 'chg-' ELSE 'req-' END || "number"
   );
 
+-- By statement, so that many rows are written at once.
+CREATE FUNCTION "write_new_ticket_texts"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO public.texts (tenant_id, resource, id, document)
+  SELECT a.tenant_id, 'tickets', a.id,
+    public.ticket_document(a.tenant_id, a.ordinal, a.type, a.number, a.title, a.description)
+  FROM added AS a
+  ON CONFLICT (tenant_id, resource, id) DO UPDATE SET document = EXCLUDED.document;
+  RETURN NULL;
+END
+$$;
+
+-- The same for the other resources: a tenant has few of their rows, which are all in one place. Its arguments are the
+-- columns whose words count.
+CREATE FUNCTION "write_new_texts"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO public.texts (tenant_id, resource, id, document)
+  SELECT a.tenant_id, TG_TABLE_NAME, a.id, public.text_document(
+    public.text_place(a.tenant_id, TG_TABLE_NAME, 0),
+    (SELECT string_agg(to_jsonb(a) ->> field, ' ') FROM unnest(TG_ARGV) AS field), NULL)
+  FROM added AS a
+  ON CONFLICT (tenant_id, resource, id) DO UPDATE SET document = EXCLUDED.document;
+  RETURN NULL;
+END
+$$;
+
+-- By row, since most updates change no text.
 CREATE FUNCTION "write_ticket_text"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO public.texts (tenant_id, resource, id, document)
@@ -63,8 +90,6 @@ BEGIN
 END
 $$;
 
--- The same for the other resources: a tenant has few of their rows, which are all in one place. Its arguments are the
--- columns whose words count.
 CREATE FUNCTION "write_text"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO public.texts (tenant_id, resource, id, document)
@@ -77,28 +102,30 @@ END
 $$;
 
 -- Releases that know nothing of texts write them, too. What leaves the words alone leaves their row alone.
-CREATE TRIGGER "tickets_text_new" AFTER INSERT ON "tickets" FOR EACH ROW EXECUTE FUNCTION "write_ticket_text"();
+CREATE TRIGGER "tickets_text_new" AFTER INSERT ON "tickets"
+  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_ticket_texts"();
 CREATE TRIGGER "tickets_text_changed" AFTER UPDATE ON "tickets" FOR EACH ROW
   WHEN ((OLD."id", OLD."title", OLD."description") IS DISTINCT FROM (NEW."id", NEW."title", NEW."description"))
   EXECUTE FUNCTION "write_ticket_text"();
-CREATE TRIGGER "assets_text_new" AFTER INSERT ON "assets" FOR EACH ROW
-  EXECUTE FUNCTION "write_text"('name', 'asset_tag', 'serial_number');
+CREATE TRIGGER "assets_text_new" AFTER INSERT ON "assets"
+  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('name', 'asset_tag', 'serial_number');
 CREATE TRIGGER "assets_text_changed" AFTER UPDATE ON "assets" FOR EACH ROW
   WHEN ((OLD."id", OLD."name", OLD."asset_tag", OLD."serial_number")
     IS DISTINCT FROM (NEW."id", NEW."name", NEW."asset_tag", NEW."serial_number"))
   EXECUTE FUNCTION "write_text"('name', 'asset_tag', 'serial_number');
-CREATE TRIGGER "users_text_new" AFTER INSERT ON "users" FOR EACH ROW EXECUTE FUNCTION "write_text"('name', 'email');
+CREATE TRIGGER "users_text_new" AFTER INSERT ON "users"
+  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('name', 'email');
 CREATE TRIGGER "users_text_changed" AFTER UPDATE ON "users" FOR EACH ROW
   WHEN ((OLD."id", OLD."name", OLD."email") IS DISTINCT FROM (NEW."id", NEW."name", NEW."email"))
   EXECUTE FUNCTION "write_text"('name', 'email');
-CREATE TRIGGER "projects_text_new" AFTER INSERT ON "projects" FOR EACH ROW
-  EXECUTE FUNCTION "write_text"('key', 'name', 'description');
+CREATE TRIGGER "projects_text_new" AFTER INSERT ON "projects"
+  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('key', 'name', 'description');
 CREATE TRIGGER "projects_text_changed" AFTER UPDATE ON "projects" FOR EACH ROW
   WHEN ((OLD."id", OLD."key", OLD."name", OLD."description")
     IS DISTINCT FROM (NEW."id", NEW."key", NEW."name", NEW."description"))
   EXECUTE FUNCTION "write_text"('key', 'name', 'description');
-CREATE TRIGGER "tasks_text_new" AFTER INSERT ON "tasks" FOR EACH ROW
-  EXECUTE FUNCTION "write_text"('title', 'description');
+CREATE TRIGGER "tasks_text_new" AFTER INSERT ON "tasks"
+  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('title', 'description');
 CREATE TRIGGER "tasks_text_changed" AFTER UPDATE ON "tasks" FOR EACH ROW
   WHEN ((OLD."id", OLD."title", OLD."description") IS DISTINCT FROM (NEW."id", NEW."title", NEW."description"))
   EXECUTE FUNCTION "write_text"('title', 'description');
