@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
@@ -263,7 +264,27 @@ describe('PATCH /tickets/bulk', () => {
     ]);
   });
 
-  it('keeps totals exact, and lets no two requests wait for each other', async () => {
+  it('locks in the order of ids, whatever order they come in', async () => {
+    const ids = (
+      await bulk(
+        'POST',
+        Array.from({ length: 9 }, () => ticket),
+      )
+    ).map(({ data }) => data.id);
+    const client = new pg.Client({ connectionString: api.databaseUrl });
+    await client.connect();
+    // Without an order each would have taken half of them, and wait for the other's.
+    await client.query(`BEGIN; SELECT FROM tickets WHERE id = ${ids[4]} FOR UPDATE`);
+    const change = (title: string) => ids.map((id) => ({ id, title }));
+    const both = Promise.all([bulk('PATCH', change('Up')), bulk('PATCH', change('Down').toReversed())]);
+    const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FOR NO KEY UPDATE%'`;
+    await expect.poll(async () => (await api.owner.pool.query(waiting)).rows[0].count, { timeout: 20_000 }).toBe(2);
+    await client.end();
+    for (const answers of await both) for (const { status } of answers) expect(status).toBe(200);
+  });
+
+  it('keeps totals exact when many are changed at once', async () => {
     const own = await createWorkspace(api);
     const made = (
       await bulk(
