@@ -71,6 +71,15 @@ export interface TicketQuery {
   category?: TicketCategory | readonly TicketCategory[] | undefined;
 }
 
+/** Where to begin with what has changed, and how much of it. */
+export interface ChangesQuery {
+  /** What has changed since this moment, and perhaps a little before it. Not together with `cursor`. */
+  since?: string | undefined;
+  /** The `nextCursor` of the page before: what has changed after it. */
+  cursor?: string | undefined;
+  perPage?: number | string | undefined;
+}
+
 /** One of `category` and `categoryConfigId` is required; both may be given. */
 export interface NewTicket {
   title: string;
@@ -369,6 +378,13 @@ export interface PageMeta {
   totalCount: number;
 }
 
+export interface ChangesMeta {
+  /** Where the next page begins, also on the last one: keep it, and ask with it again later. */
+  nextCursor: string;
+  /** Whether there is more already; else ask again after a while. */
+  hasMore: boolean;
+}
+
 export interface ErrorDetail {
   /** The field, query parameter or path parameter, with dots into its parts. */
   path: string;
@@ -430,25 +446,30 @@ export const routes = {
   },
   tickets: {
     list: { method: 'GET', path: '/tickets', scope: 'tickets:read', takes: 'query' },
+    changes: { method: 'GET', path: '/tickets/changes', scope: 'tickets:read', takes: 'changes' },
     get: { method: 'GET', path: '/tickets/:id', scope: 'tickets:read' },
     create: { method: 'POST', path: '/tickets', scope: 'tickets:write', takes: 'body' },
     update: { method: 'PATCH', path: '/tickets/:id', scope: 'tickets:write', takes: 'body' },
   },
   assets: {
     list: { method: 'GET', path: '/assets', scope: 'assets:read', takes: 'query' },
+    changes: { method: 'GET', path: '/assets/changes', scope: 'assets:read', takes: 'changes' },
     update: { method: 'PATCH', path: '/assets/:id', scope: 'assets:write', takes: 'body' },
   },
   projects: {
     list: { method: 'GET', path: '/projects', scope: 'projects:read', takes: 'query' },
+    changes: { method: 'GET', path: '/projects/changes', scope: 'projects:read', takes: 'changes' },
     get: { method: 'GET', path: '/projects/:id', scope: 'projects:read' },
   },
   tasks: {
     list: { method: 'GET', path: '/projects/:id/tasks', scope: 'projects:read', takes: 'query' },
+    changes: { method: 'GET', path: '/tasks/changes', scope: 'projects:read', takes: 'changes' },
     create: { method: 'POST', path: '/projects/:id/tasks', scope: 'projects:write', takes: 'body' },
     update: { method: 'PATCH', path: '/tasks/:taskId', scope: 'projects:write', takes: 'body' },
   },
   users: {
     list: { method: 'GET', path: '/users', scope: 'users:read', takes: 'query' },
+    changes: { method: 'GET', path: '/users/changes', scope: 'users:read', takes: 'changes' },
   },
   webhooks: {
     list: { method: 'GET', path: '/webhooks', scope: 'webhooks:manage', takes: 'query' },

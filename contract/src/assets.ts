@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { changesOf } from './changes.ts';
 import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
 import {
   answered,
@@ -150,6 +151,7 @@ export const assets = endpoints({
     query: AssetQuery,
     responses: { 200: list(Asset) },
   },
+  changes: changesOf('/assets', Asset, meta({ scope: 'assets:read', group: 'assets' })),
   update: {
     method: 'PATCH',
     path: '/assets/:id',

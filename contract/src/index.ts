@@ -34,6 +34,7 @@ export const contract = initContract().router(
 export type Contract = typeof contract;
 
 export * from './assets.ts';
+export * from './changes.ts';
 export * from './delivery-schedule.ts';
 export * from './endpoint.ts';
 export * from './errors.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { changesOf } from './changes.ts';
 import { endpoints, filter, IdParam, idFilter, item, list, listQuery, meta, NoQuery, patch } from './endpoint.ts';
 import {
   answered,
@@ -179,6 +180,7 @@ export const tickets = endpoints({
     query: TicketQuery,
     responses: { 200: list(Ticket) },
   },
+  changes: changesOf('/tickets', Ticket, meta({ scope: 'tickets:read', group: 'tickets' })),
   get: {
     method: 'GET',
     path: '/tickets/:id',

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { changesOf } from './changes.ts';
 import { endpoints, filter, list, listQuery, meta } from './endpoint.ts';
 import { answered, Id, text, timestamps, trimmedText } from './fields.ts';
 
@@ -75,4 +76,5 @@ export const users = endpoints({
     query: UserQuery,
     responses: { 200: list(User) },
   },
+  changes: changesOf('/users', User, meta({ scope: 'users:read', group: 'users' })),
 });

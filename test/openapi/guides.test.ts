@@ -128,6 +128,7 @@ it('all are run here', async () => {
     'first-request.md',
     'pagination.md',
     'rate-limits.md',
+    'syncing.md',
     'verifying-webhooks.md',
   ]);
 });
@@ -173,6 +174,21 @@ it('rate limits', async () => {
   const guide = await readGuide('rate-limits');
   expect(await run('sh', guide.take('sh'))).toMatch(/"tickets";q=30;w=1/);
   expect(await run('ts', guide.take('ts'))).toBe('[ 200 ]\n');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('keeping a copy', async () => {
+  const guide = await readGuide('syncing');
+  const page = await run('sh', guide.take('sh'));
+  expect(page).toContain('Seen in a guide');
+  expect(page).toMatch(/"nextCursor":"[\w-]+"/);
+  const code = guide.take('ts');
+  const { totalCount } = (await workspace.call('GET', '/tickets?perPage=1')).body.meta;
+  // Whatever else is open on this server keeps the newest back for a moment.
+  await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount} tickets\n`);
+  await workspace.createTicket();
+  await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount + 1} tickets\n`);
+  expect(await run('sh', guide.take('sh'))).toContain('"hasMore":false');
   expect(guide.blocks).toEqual([]);
 });
 

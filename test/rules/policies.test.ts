@@ -149,6 +149,8 @@ describe('the roles', () => {
   it('let requests do what endpoints do, and no more', async () => {
     expect(await rightsOf('itsm_request')).toEqual({
       'public.assets': 'SELECT, UPDATE',
+      'public.change_epochs': 'SELECT',
+      'public.changes': 'SELECT',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
       'public.events': 'INSERT, SELECT',
       'public.projects': 'SELECT',

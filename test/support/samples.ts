@@ -19,20 +19,24 @@ const samples: Samples = {
   },
   tickets: {
     list: async () => ({}),
+    changes: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
     create: async () => ({ body: ticket }),
     update: async (workspace) => ({ params: { id: (await workspace.createTicket()).id }, body: { title: 'Changed' } }),
   },
   assets: {
     list: async () => ({}),
+    changes: async () => ({}),
     update: async (workspace) => ({ params: { id: (await workspace.createAsset()).id }, body: { name: 'Changed' } }),
   },
   projects: {
     list: async () => ({}),
+    changes: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createProject()).id } }),
   },
   tasks: {
     list: async (workspace) => ({ params: { id: (await workspace.createProject()).id } }),
+    changes: async () => ({}),
     create: async (workspace) => ({
       params: { id: (await workspace.createProject()).id },
       body: { title: 'Order cables' },
@@ -44,6 +48,7 @@ const samples: Samples = {
   },
   users: {
     list: async () => ({}),
+    changes: async () => ({}),
   },
   webhooks: {
     list: async () => ({}),

@@ -34,6 +34,9 @@ function named(
     const described = { ...type, description, examples: [exampleIdOf(owner)] };
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
   }
+  if (path.endsWith('/changes')) {
+    return [`Changes${capitalised(name)}`, { name, in: where, required: false, description, schema }];
+  }
   if (name === 'page' || name === 'perPage') {
     return [capitalised(name), { name, in: where, required: false, description, schema }];
   }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, PageMeta } from '../endpoint.ts';
 import { ErrorEnvelope } from '../errors.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Content, Schema } from './types.ts';
@@ -22,16 +22,20 @@ export function describeSchema({ schema, type, appRoute }: Place, schemas: Schem
   return type === 'body' ? { ...described, mediaExamples: { example: { value: metaOf(schema).example } } } : described;
 }
 
+const onePage: PageMeta = { page: 1, perPage: 20, totalCount: 1 };
+
 /** The answer of a success: the resource as the request would leave it, in its envelope. */
 function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas): Described {
   const data = schema.shape.data as z.ZodType;
   const isList = data instanceof z.ZodArray;
   const resource = isList ? (data.element as z.ZodType) : data;
   const { id, example } = metaOf(resource);
+  const { meta } = schema.shape;
   const value = isList
-    ? { success: true, data: [example], meta: { page: 1, perPage: 20, totalCount: 1 } }
+    ? { success: true, data: [example], meta: meta === PageMeta ? onePage : metaOf(meta as z.ZodType).example }
     : { success: true, data: { ...(example as object), ...visible(changeOf(route), example as object) } };
-  const reference = addSchema(schemas, `${id}${isList ? 'List' : ''}Envelope`, toSchema(schema, 'output', schemas));
+  const kind = isList ? (meta === PageMeta ? 'List' : 'Changes') : '';
+  const reference = addSchema(schemas, `${id}${kind}Envelope`, toSchema(schema, 'output', schemas));
   return { ...reference, mediaExamples: { success: { value } } };
 }
 

@@ -34,6 +34,12 @@ Newest first, by id. \`page\` counts from 1, \`perPage\` is 20 unless given and 
 a page past the end is empty. Filters combine with AND. A filter may be repeated (\`status=OPEN&status=PENDING\`) or its
 values separated by commas (\`status=OPEN,PENDING\`), at most 100; several values mean any of them.
 
+# Changes
+
+\`GET …/changes\` is for those who keep a copy: rows at their newest state, in the order of their last change. Ask with the
+\`nextCursor\` of the last answer, again and again, also when \`hasMore\` was false. What commits after a cursor was given
+comes after it; a row may come twice, none is missed.
+
 # Updates
 
 \`PATCH\` changes the fields it names, at least one. An absent field stays as it is, \`null\` clears it where it may be null.

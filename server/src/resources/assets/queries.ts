@@ -16,6 +16,7 @@ import { ApiError, invalidField, notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
+import type { Rows } from '../change-feed.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import { anyOf, type Page, readPage } from '../lists.ts';
 import { checkUsers, reference } from '../references.ts';
@@ -34,6 +35,16 @@ export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Ass
     find: async (range) => (await db.asset.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentAsset),
   });
 }
+
+/** Assets for those who keep a copy. */
+export const assetRows: Rows<Asset> = {
+  resource: 'assets',
+  named: async (db, ids) => (await db.asset.findMany({ where: { id: { in: ids } } })).map(presentAsset),
+  after: async (db, id, take) => {
+    const rows = await db.asset.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
+    return rows.map(presentAsset);
+  },
+};
 
 /**
  * Creates an asset and emits `asset.created`. No endpoint of v1 calls it; the command line does.

@@ -5,6 +5,7 @@ import { lockRow } from '../../database/lock.ts';
 import { notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
+import type { Rows } from '../change-feed.ts';
 import { changesBetween } from '../changes.ts';
 import { anyOf, type Page, readPage } from '../lists.ts';
 import { getProject } from '../projects/queries.ts';
@@ -27,6 +28,16 @@ export async function listTasks(context: Context, projectId: number, query: Task
     find: async (range) => (await db.task.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentTask),
   });
 }
+
+/** Tasks for those who keep a copy. */
+export const taskRows: Rows<Task> = {
+  resource: 'tasks',
+  named: async (db, ids) => (await db.task.findMany({ where: { id: { in: ids } } })).map(presentTask),
+  after: async (db, id, take) => {
+    const rows = await db.task.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
+    return rows.map(presentTask);
+  },
+};
 
 /** Creates a task, TODO. Emits nothing (spec §6). @throws ApiError NOT_FOUND for the project, INVALID_REFERENCE */
 export function createTask(context: Context, projectId: number, input: NewTask): Promise<Task> {

@@ -10,6 +10,7 @@ import { type Context, transaction, type UserContext } from '../../context.ts';
 import { lockTenant } from '../../database/lock.ts';
 import { invalidField, notFound } from '../../errors.ts';
 import { emit } from '../../webhooks/emit.ts';
+import type { Rows } from '../change-feed.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import type { Page } from '../lists.ts';
 import { checkTickets, checkUsers, reference } from '../references.ts';
@@ -23,6 +24,8 @@ import {
   lockTicket,
   type NewTicketRow,
   selectTicket,
+  selectTicketsAfter,
+  selectTicketsNamed,
 } from './sql.ts';
 
 /** A page of tickets, newest first (spec §4). */
@@ -31,6 +34,13 @@ export async function listTickets({ db }: Context, { page, perPage, ...filters }
   const { rows, totalCount } = await selectTickets(db, filters, range);
   return { data: rows.map(presentTicket), meta: { page, perPage, totalCount } };
 }
+
+/** Tickets for those who keep a copy. */
+export const ticketRows: Rows<Ticket> = {
+  resource: 'tickets',
+  named: async (db, ids) => (await selectTicketsNamed(db, ids)).map(presentTicket),
+  after: async (db, id, take) => (await selectTicketsAfter(db, id, take)).map(presentTicket),
+};
 
 /** One ticket. @throws ApiError NOT_FOUND */
 export async function getTicket({ db }: Context, id: number): Promise<Ticket> {

@@ -71,6 +71,24 @@ export async function selectTicket(db: TenantClient, id: number): Promise<Ticket
   return row?.ticket ?? undefined;
 }
 
+const several = (which: string) => `SELECT json_agg(ticket) AS tickets FROM (
+  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND ${which}) AS ticket`;
+
+/** Those of the tenant's tickets that have one of these ids, in whatever order. */
+export function selectTicketsNamed(db: TenantClient, ids: number[]): Promise<TicketRow[]> {
+  return selectSeveral(db, several('t.id = ANY ($2::bigint[])'), [ids]);
+}
+
+/** Some of the tenant's tickets behind an id, in the order of the ids. */
+export function selectTicketsAfter(db: TenantClient, id: number, take: number): Promise<TicketRow[]> {
+  return selectSeveral(db, several('t.id > $2 ORDER BY t.id LIMIT $3'), [id, take]);
+}
+
+async function selectSeveral(db: TenantClient, text: string, values: unknown[]): Promise<TicketRow[]> {
+  const [row] = await selectRows<{ tickets: TicketRow[] | null }>(db, { text, values: [db.$tenantId, ...values] });
+  return row?.tickets ?? [];
+}
+
 const insert = `
   WITH given AS (
     SELECT * FROM json_to_record($2::json) AS given (title text, description text, type text, priority text, category text,

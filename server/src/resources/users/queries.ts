@@ -4,6 +4,7 @@ import type { Prisma } from '../../database/generated/client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { notFound } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
+import type { Rows } from '../change-feed.ts';
 import { anyOf, type Page, readPage } from '../lists.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;
@@ -16,6 +17,16 @@ export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>
     find: async (range) => (await db.user.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentUser),
   });
 }
+
+/** Users for those who keep a copy. */
+export const userRows: Rows<User> = {
+  resource: 'users',
+  named: async (db, ids) => (await db.user.findMany({ where: { id: { in: ids } } })).map(presentUser),
+  after: async (db, id, take) => {
+    const rows = await db.user.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
+    return rows.map(presentUser);
+  },
+};
 
 /**
  * Creates a user, active. No endpoint of v1 calls it; the command line does.
