@@ -14,10 +14,18 @@ import { type Place, readCursor, writeCursor } from './change-cursor.ts';
 export interface Rows<Row> {
   /** Their table. */
   resource: string;
-  /** Those with these ids that there are, in whatever order. */
-  named(db: TenantClient, ids: number[]): Promise<Row[]>;
+  /** Those with these ids that there are, in whatever order; or what reads them in the statement that finds their ids. */
+  named: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
   /** Some of those behind an id, in the order of the ids. */
   after(db: TenantClient, id: number, take: number): Promise<Row[]>;
+}
+
+/** Rows that are read with their places, without a round trip of their own. */
+interface InStatement<Row> {
+  /** SQL that selects them as one array of JSON; `page` has their ids, $1 is the tenant. */
+  text: string;
+  /** @param rows what it selects; null for none */
+  present(rows: unknown): Row[];
 }
 
 /** A page of what has changed in a resource. @throws ApiError VALIDATION_ERROR for `since` or `cursor` */
@@ -28,8 +36,9 @@ export async function listChanges<Row extends { id: number }>(
 ): Promise<{ data: Row[]; meta: ChangesMeta }> {
   const followed = { tenantId: db.$tenantId, resource: rows.resource };
   const start = cursor === undefined ? startSince(since, now()) : startAt(readCursor(followed, cursor));
+  const { named } = rows;
   const [found] = await selectRows<Found>(db, {
-    text: start.text,
+    text: read(start.text, typeof named === 'function' ? 'NULL' : named.text),
     values: [db.$tenantId, rows.resource, perPage + 1, ...start.values],
   });
   if (found === undefined) throw new Error('There is no epoch of changes.');
@@ -38,8 +47,9 @@ export async function listChanges<Row extends { id: number }>(
   const page = places.slice(0, perPage);
   const ids = page.map(({ id }) => id);
   // Read after their places they are at least as new: what is newer has another place, further on.
-  const named = ids.length === 0 ? [] : await rows.named(db, ids);
-  const byId = new Map(named.map((row) => [row.id, row]));
+  const several =
+    typeof named === 'function' ? await (ids.length === 0 ? [] : named(db, ids)) : named.present(found.rows);
+  const byId = new Map(several.map((row) => [row.id, row]));
   const nextCursor = writeCursor(followed, { startedAt: found.startedAt, ...(page.at(-1) ?? found.start) });
   return {
     // One that is gone has a place, and nothing to show there.
@@ -66,9 +76,11 @@ interface Found {
   start: Place;
   /** Positions and ids. */
   changes: [number, number][] | null;
+  /** Those that are read in the same statement. */
+  rows: unknown;
 }
 
-/** The statement that reads from somewhere on, and the values that say from where. */
+/** Where to read from: CTEs, and the values of their parameters. */
 interface Start {
   text: string;
   values: unknown[];
@@ -106,9 +118,10 @@ const startOf = `${microseconds('started_at')}::text`;
 
 /**
  * The parameters: $1 is the tenant, $2 the resource, $3 how many; those of `start` follow.
- * @param start a CTE of one row, the place behind which to read
+ * @param start ends with a CTE of one row, the place behind which to read
+ * @param rows what else to read of the page
  */
-function read(start: string): string {
+function read(start: string, rows: string): string {
   return `WITH RECURSIVE ${epoch}, ${start}, page AS MATERIALIZED (
     SELECT position, id FROM changes WHERE tenant_id = $1 AND resource = $2
       AND (position, id) > ((SELECT position FROM start), (SELECT id FROM start))
@@ -117,20 +130,21 @@ function read(start: string): string {
   )
   SELECT (SELECT ${startOf} FROM epoch) AS "startedAt",
     (SELECT json_build_object('position', position, 'id', id) FROM start) AS start,
-    (SELECT json_agg(json_build_array(position, id) ORDER BY position, id) FROM page) AS changes`;
+    (SELECT json_agg(json_build_array(position, id) ORDER BY position, id) FROM page) AS changes,
+    (${rows}) AS rows`;
 }
 
 /** Before every position; a number that JSON holds exactly. */
 const beginning = Number.MIN_SAFE_INTEGER;
 
-const fromBeginning = read(`start AS (SELECT ${beginning}::bigint AS position, 0::bigint AS id)`);
+const fromBeginning = `start AS (SELECT ${beginning}::bigint AS position, 0::bigint AS id)`;
 
 /**
  * $4 and $5 are the place, $6 the start of PostgreSQL in which it was given. If there was another one after it, what that
  * one gave is read from its first position on: something may have been lost in between, and the places given anew. A
  * start that nobody remembers was lost itself: then all is read.
  */
-const fromCursor = read(`given AS (
+const fromCursor = `given AS (
     SELECT min(begins_at) AS begins_at FROM change_epochs WHERE ${microseconds('started_at')} = $6::bigint
   ), start AS MATERIALIZED (
     SELECT position, id FROM (
@@ -141,13 +155,13 @@ const fromCursor = read(`given AS (
       UNION ALL
       SELECT ${beginning}, 0 FROM given WHERE begins_at IS NULL
     ) AS places WHERE position IS NOT NULL ORDER BY position, id LIMIT 1
-  )`);
+  )`;
 
 /**
  * $4 is the time. Positions and times are in one order but for what long transactions mix up, so a search by halves finds
  * some last row that was written before: whatever was running then, or later, is at its horizon or behind.
  */
-const fromTime = read(`halves (low, high, horizon) AS (
+const fromTime = `halves (low, high, horizon) AS (
     SELECT first.position, last.position, first.horizon
     FROM (SELECT * FROM changes WHERE tenant_id = $1 AND resource = $2 ORDER BY position, id LIMIT 1) AS first,
       (SELECT * FROM changes WHERE tenant_id = $1 AND resource = $2 ORDER BY position DESC, id DESC LIMIT 1) AS last
@@ -162,4 +176,4 @@ const fromTime = read(`halves (low, high, horizon) AS (
     ) AS found
   ), start AS MATERIALIZED (
     SELECT COALESCE((SELECT horizon FROM halves WHERE low >= high), ${beginning}) AS position, 0::bigint AS id
-  )`);
+  )`;

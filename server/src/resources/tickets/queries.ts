@@ -25,7 +25,8 @@ import {
   type NewTicketRow,
   selectTicket,
   selectTicketsAfter,
-  selectTicketsNamed,
+  type TicketRow,
+  ticketsOfPage,
 } from './sql.ts';
 
 /** A page of tickets, newest first (spec §4). */
@@ -38,7 +39,7 @@ export async function listTickets({ db }: Context, { page, perPage, ...filters }
 /** Tickets for those who keep a copy. */
 export const ticketRows: Rows<Ticket> = {
   resource: 'tickets',
-  named: async (db, ids) => (await selectTicketsNamed(db, ids)).map(presentTicket),
+  named: { text: ticketsOfPage, present: (rows) => ((rows ?? []) as TicketRow[]).map(presentTicket) },
   after: async (db, id, take) => (await selectTicketsAfter(db, id, take)).map(presentTicket),
 };
 
