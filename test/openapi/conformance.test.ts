@@ -180,6 +180,7 @@ describe('requests made from the document', () => {
       assignedToId: users,
       watcherUserIds: users,
       parentId: tickets,
+      ...(path.endsWith('/changes') && { cursor: [(await workspace.call('GET', path)).body.meta.nextCursor] }),
     };
   }
 });
