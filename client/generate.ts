@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   Changes,
+  ChangesMeta,
   contract,
   type Endpoint,
   ErrorCode,
@@ -22,10 +23,8 @@ interface Operation {
   route: Endpoint;
   /** The schema of the resource that is answered. */
   row: z.ZodType;
-  /** Whether pages of it are answered. */
-  list: boolean;
-  /** Whether several are answered, one for each item of the request. */
-  several: boolean;
+  /** What `data` holds: one row, those of a page, what has changed, or an answer for each item of the request. */
+  kind: 'one' | 'list' | 'changes' | 'answers';
   params: [name: string, schema: z.ZodType][];
   body: z.ZodType | undefined;
 }
@@ -55,7 +54,7 @@ interface Resource {
 
 function typesSource(resources: Resource[], types: Types): string {
   const eventNames = (Object.keys(events) as EventType[]).map((type) => types.addEvent(type));
-  for (const schema of [PageMeta, Changes, ErrorDetail, ErrorCode]) types.print(schema, 'answer');
+  for (const schema of [PageMeta, ChangesMeta, Changes, ErrorDetail, ErrorCode]) types.print(schema, 'answer');
   types.declare('Scope', Scope, { side: 'request', description: 'What a key may be allowed to do.' });
 
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')) as { version: string };
@@ -79,7 +78,7 @@ function resourcesSource(resources: Resource[], types: Types): string {
       "import type { ApiPromise } from './api-promise.ts';",
       `import type {\n  ${names},\n} from './generated.ts';`,
       "import type { PostOptions, RequestOptions } from './http.ts';",
-      "import type { ApiList } from './list.ts';",
+      "import type { ApiList, ChangesPage } from './list.ts';",
     ].join('\n'),
     ...resources.map(({ resource, methods }) => `export interface ${capital(resource)} {\n${methods.join('\n\n')}\n}`),
     `/** The resources of the API, each with its methods. */\nexport interface Resources {\n${fields}\n}`,
@@ -108,17 +107,16 @@ export type WebhookEvent = KnownEvent | UnknownEvent;`;
 
 function operationOf(resource: string, name: string, route: Endpoint): Operation {
   const success = Object.entries(route.responses).find(([status]) => Number(status) < 300)?.[1];
-  const { shape } = success as z.ZodObject<{ data: z.ZodType }>;
-  const { data } = shape;
-  const list = 'meta' in shape;
+  const { data, meta } = (success as z.ZodObject<{ data: z.ZodType; meta?: z.ZodType }>).shape;
+  const isArray = data instanceof z.ZodArray;
+  const kindOfMany = meta === undefined ? 'answers' : meta === ChangesMeta ? 'changes' : 'list';
   const params = route.pathParams instanceof z.ZodObject ? Object.entries(route.pathParams.shape) : [];
   return {
     resource,
     name,
     route,
-    row: (data instanceof z.ZodArray ? data.element : data) as z.ZodType,
-    list,
-    several: data instanceof z.ZodArray && !list,
+    row: (isArray ? data.element : data) as z.ZodType,
+    kind: isArray ? kindOfMany : 'one',
     params: params.map(([param, schema]) => [argumentName(route.path, param), schema]),
     body: 'body' in route && route.body instanceof z.ZodType ? route.body : undefined,
   };
@@ -131,7 +129,7 @@ function argumentName(path: string, param: string): string {
 }
 
 function methodOf(operation: Operation, types: Types): string {
-  const { name, route, row, list, several, params, body } = operation;
+  const { name, route, row, kind, params, body } = operation;
   const rowType = types.print(row, 'answer');
   types.ofMethods.add(rowType);
   const parameters = params.map(([param, schema]) => {
@@ -139,11 +137,14 @@ function methodOf(operation: Operation, types: Types): string {
     for (const name of type.split(' | ')) if (types.declarations.has(name)) types.ofMethods.add(name);
     return `${param}: ${type}`;
   });
-  if (list) {
-    const description = `The page and the filters of a list of ${operation.resource}.`;
-    types.declare(`${rowType}Query`, route.query, { side: 'request', description });
-    types.ofMethods.add(`${rowType}Query`);
-    parameters.push(`query?: ${rowType}Query`);
+  if (kind === 'list' || kind === 'changes') {
+    const isList = kind === 'list';
+    const queryType = isList ? `${rowType}Query` : 'ChangesQuery';
+    const ofList = `The page and the filters of a list of ${operation.resource}.`;
+    const description = isList ? ofList : 'Where to begin with what has changed, and how much of it.';
+    types.declare(queryType, route.query, { side: 'request', description });
+    types.ofMethods.add(queryType);
+    parameters.push(`query?: ${queryType}`);
   }
   if (body !== undefined) {
     const bodyType = types.print(body, 'request');
@@ -160,15 +161,24 @@ function methodOf(operation: Operation, types: Types): string {
     '@example',
     ...exampleOf(operation, rowType).split('\n'),
   ];
-  return `${comment(lines, '  ')}  ${name}(${parameters.join(', ')}): ${list ? 'ApiList' : 'ApiPromise'}<${rowType}${several ? '[]' : ''}>;`;
+  const answers = {
+    one: `ApiPromise<${rowType}>`,
+    list: `ApiList<${rowType}>`,
+    changes: `ApiPromise<ChangesPage<${rowType}>>`,
+    answers: `ApiPromise<${rowType}[]>`,
+  };
+  return `${comment(lines, '  ')}  ${name}(${parameters.join(', ')}): ${answers[kind]};`;
 }
 
 /** A call with the examples of the contract. */
-function exampleOf({ resource, name, route, row, list, several, params, body }: Operation, rowType: string): string {
+function exampleOf({ resource, name, route, row, kind, params, body }: Operation, rowType: string): string {
   const rowExample = (row.meta()?.example ?? {}) as Record<string, unknown>;
   const values = params.map(([param]) => String(rowExample[param] ?? rowExample.id));
-  const variable = several ? 'answers' : rowType.toLowerCase();
-  if (list) {
+  const variable = kind === 'answers' ? 'answers' : rowType.toLowerCase();
+  if (kind === 'changes') {
+    return `const { data, meta } = await client.${resource}.${name}({ since: '2026-11-20T10:00:00Z' });`;
+  }
+  if (kind === 'list') {
     const filter = exampleFilter(route.query);
     if (filter !== undefined) values.push(filter);
     return `for await (const ${variable} of client.${resource}.${name}(${values.join(', ')})) console.log(${variable}.id);`;
@@ -192,13 +202,14 @@ function exampleFilter(query: z.ZodType): string | undefined {
 /** The route of each method, as the client reads it at run time. */
 function routeTable(resources: Resource[]): string {
   const entries = resources.map(({ resource, operations }) => {
-    const routes = operations.map(({ name, route, list, body }) => {
+    const routes = operations.map(({ name, route, kind, body }) => {
       const { scope } = route.metadata;
       const entry = {
         method: route.method,
         path: route.path.slice(pathPrefix.length),
         ...(scope !== null && scope !== 'any' && { scope }),
-        ...(list && { takes: 'query' }),
+        ...(kind === 'list' && { takes: 'query' }),
+        ...(kind === 'changes' && { takes: 'changes' }),
         ...(body !== undefined && { takes: 'body' }),
       };
       return `    ${name}: ${literal(entry)},`;

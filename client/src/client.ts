@@ -10,7 +10,7 @@ interface Route {
   path: string;
   scope?: string;
   /** What stands after the ids of the path, before the options. */
-  takes?: 'query' | 'body';
+  takes?: 'query' | 'changes' | 'body';
 }
 
 /**
@@ -56,9 +56,9 @@ function resource<Methods>(send: Send, routes: Record<string, Route>): Methods {
 
 function method(send: Send, route: Route) {
   const names = route.path.match(/:\w+/g) ?? [];
-  return (...given: unknown[]) => {
-    const ids = given.slice(0, names.length);
-    const [input, options] = given.slice(names.length) as [object | undefined, PostOptions | undefined];
+  return (...values: unknown[]) => {
+    const ids = values.slice(0, names.length);
+    const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
     const request = { ...route, options: route.takes ? options : input };
 
     if (route.takes === 'query') {
@@ -68,14 +68,16 @@ function method(send: Send, route: Route) {
       }, input);
     }
     // Sent at once, awaited or not.
-    const response = sendOne(send, { ...request, body: route.takes && input }, ids);
+    const given = route.takes === 'changes' ? { query: input } : { body: route.takes && input };
+    const response = sendOne(send, { ...request, ...given }, ids);
     return new ApiPromise(() => response);
   };
 }
 
 async function sendOne(send: Send, request: Parameters<Send>[0], ids: unknown[]) {
-  const response = await send<{ data: unknown }>({ ...request, path: fill(request.path, ids) });
-  return { ...response, data: response.data.data };
+  const response = await send<{ data: unknown; meta?: unknown }>({ ...request, path: fill(request.path, ids) });
+  const { data, meta } = response.data;
+  return { ...response, data: meta === undefined ? data : { data, meta } };
 }
 
 /** The path with its ids, digits or a ticket's number: `..` would lead to another endpoint. */

@@ -7,6 +7,7 @@ import type {
   Asset,
   AssetPatch,
   AssetQuery,
+  ChangesQuery,
   Comment,
   CommentQuery,
   Identity,
@@ -24,10 +25,10 @@ import type {
   TaskPatch,
   TaskQuery,
   Ticket,
-  TicketChangeAnswer,
-  TicketChanges,
   TicketNumber,
   TicketPatch,
+  TicketPatchAnswer,
+  TicketPatches,
   TicketQuery,
   User,
   UserQuery,
@@ -35,7 +36,7 @@ import type {
   WebhookQuery,
 } from './generated.ts';
 import type { PostOptions, RequestOptions } from './http.ts';
-import type { ApiList } from './list.ts';
+import type { ApiList, ChangesPage } from './list.ts';
 
 export interface Ping {
   /**
@@ -73,6 +74,18 @@ export interface Tickets {
    * for await (const ticket of client.tickets.list({ status: 'OPEN' })) console.log(ticket.id);
    */
   list(query?: TicketQuery, options?: RequestOptions): ApiList<Ticket>;
+
+  /**
+   * List changed tickets.
+   *
+   * Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.
+   *
+   * Needs the scope `tickets:read`: list and read tickets.
+   *
+   * @example
+   * const { data, meta } = await client.tickets.changes({ since: '2026-11-20T10:00:00Z' });
+   */
+  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Ticket>>;
 
   /**
    * Get a ticket.
@@ -146,7 +159,7 @@ export interface Tickets {
    * @example
    * const answers = await client.tickets.updateMany({ tickets: [{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }] });
    */
-  updateMany(body: TicketChanges, options?: RequestOptions): ApiPromise<TicketChangeAnswer[]>;
+  updateMany(body: TicketPatches, options?: RequestOptions): ApiPromise<TicketPatchAnswer[]>;
 }
 
 export interface Comments {
@@ -187,6 +200,18 @@ export interface Assets {
    * for await (const asset of client.assets.list({ status: 'ON_ORDER' })) console.log(asset.id);
    */
   list(query?: AssetQuery, options?: RequestOptions): ApiList<Asset>;
+
+  /**
+   * List changed assets.
+   *
+   * Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.
+   *
+   * Needs the scope `assets:read`: list and read assets.
+   *
+   * @example
+   * const { data, meta } = await client.assets.changes({ since: '2026-11-20T10:00:00Z' });
+   */
+  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Asset>>;
 
   /**
    * Get an asset.
@@ -267,6 +292,18 @@ export interface Projects {
   list(query?: ProjectQuery, options?: RequestOptions): ApiList<Project>;
 
   /**
+   * List changed projects.
+   *
+   * Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.
+   *
+   * Needs the scope `projects:read`: list and read projects and their tasks.
+   *
+   * @example
+   * const { data, meta } = await client.projects.changes({ since: '2026-11-20T10:00:00Z' });
+   */
+  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Project>>;
+
+  /**
    * Get a project.
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
@@ -289,6 +326,18 @@ export interface Tasks {
    * for await (const task of client.tasks.list(12, { status: 'TODO' })) console.log(task.id);
    */
   list(projectId: number | string, query?: TaskQuery, options?: RequestOptions): ApiList<Task>;
+
+  /**
+   * List changed tasks.
+   *
+   * Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.
+   *
+   * Needs the scope `projects:read`: list and read projects and their tasks.
+   *
+   * @example
+   * const { data, meta } = await client.tasks.changes({ since: '2026-11-20T10:00:00Z' });
+   */
+  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Task>>;
 
   /**
    * Create a task in a project.
@@ -335,6 +384,18 @@ export interface Users {
    * for await (const user of client.users.list({ role: 'ADMIN' })) console.log(user.id);
    */
   list(query?: UserQuery, options?: RequestOptions): ApiList<User>;
+
+  /**
+   * List changed users.
+   *
+   * Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.
+   *
+   * Needs the scope `users:read`: list and read users.
+   *
+   * @example
+   * const { data, meta } = await client.users.changes({ since: '2026-11-20T10:00:00Z' });
+   */
+  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<User>>;
 
   /**
    * Get a user.

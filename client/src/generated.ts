@@ -162,6 +162,15 @@ export interface TicketQuery {
   sort?: '-id' | 'id' | undefined;
 }
 
+/** Where to begin with what has changed, and how much of it. */
+export interface ChangesQuery {
+  /** What has changed since this moment, and perhaps a little before it. Not together with `cursor`. */
+  since?: string | undefined;
+  /** The `nextCursor` of the page before: what has changed after it. */
+  cursor?: string | undefined;
+  perPage?: number | string | undefined;
+}
+
 /** A ticket number as it is given out. */
 export type TicketNumber = `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`;
 
@@ -261,10 +270,10 @@ export interface UpdatedTicket {
 }
 
 /** What became of one item; `status` tells which. */
-export type TicketChangeAnswer = UpdatedTicket | BulkRefusal;
+export type TicketPatchAnswer = UpdatedTicket | BulkRefusal;
 
 /** The id of a ticket and what changes in it: absent fields stay as they are; null clears. */
-export interface TicketChange {
+export interface TicketPatchItem {
   /** A positive integer. */
   id: number;
   title?: string | undefined;
@@ -285,8 +294,8 @@ export interface TicketChange {
 }
 
 /** 1 to 100 changes, each of another ticket; each is made or refused by itself. */
-export interface TicketChanges {
-  tickets: TicketChange[];
+export interface TicketPatches {
+  tickets: TicketPatchItem[];
 }
 
 /** For whom it was written. A label: whoever may read the ticket reads both. */
@@ -619,6 +628,13 @@ export interface PageMeta {
   totalCountCapped?: true | undefined;
 }
 
+export interface ChangesMeta {
+  /** Where the next page begins, also on the last one: keep it, and ask with it again later. */
+  nextCursor: string;
+  /** Whether there is more already; else ask again after a while. */
+  hasMore: boolean;
+}
+
 /** The events that this version of the client knows. */
 export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;
 
@@ -651,6 +667,7 @@ export const routes = {
   },
   tickets: {
     list: { method: 'GET', path: '/tickets', scope: 'tickets:read', takes: 'query' },
+    changes: { method: 'GET', path: '/tickets/changes', scope: 'tickets:read', takes: 'changes' },
     get: { method: 'GET', path: '/tickets/:id', scope: 'tickets:read' },
     create: { method: 'POST', path: '/tickets', scope: 'tickets:write', takes: 'body' },
     update: { method: 'PATCH', path: '/tickets/:id', scope: 'tickets:write', takes: 'body' },
@@ -663,6 +680,7 @@ export const routes = {
   },
   assets: {
     list: { method: 'GET', path: '/assets', scope: 'assets:read', takes: 'query' },
+    changes: { method: 'GET', path: '/assets/changes', scope: 'assets:read', takes: 'changes' },
     get: { method: 'GET', path: '/assets/:id', scope: 'assets:read' },
     create: { method: 'POST', path: '/assets', scope: 'assets:write', takes: 'body' },
     update: { method: 'PATCH', path: '/assets/:id', scope: 'assets:write', takes: 'body' },
@@ -673,16 +691,19 @@ export const routes = {
   },
   projects: {
     list: { method: 'GET', path: '/projects', scope: 'projects:read', takes: 'query' },
+    changes: { method: 'GET', path: '/projects/changes', scope: 'projects:read', takes: 'changes' },
     get: { method: 'GET', path: '/projects/:id', scope: 'projects:read' },
   },
   tasks: {
     list: { method: 'GET', path: '/projects/:id/tasks', scope: 'projects:read', takes: 'query' },
+    changes: { method: 'GET', path: '/tasks/changes', scope: 'projects:read', takes: 'changes' },
     create: { method: 'POST', path: '/projects/:id/tasks', scope: 'projects:write', takes: 'body' },
     get: { method: 'GET', path: '/tasks/:taskId', scope: 'projects:read' },
     update: { method: 'PATCH', path: '/tasks/:taskId', scope: 'projects:write', takes: 'body' },
   },
   users: {
     list: { method: 'GET', path: '/users', scope: 'users:read', takes: 'query' },
+    changes: { method: 'GET', path: '/users/changes', scope: 'users:read', takes: 'changes' },
     get: { method: 'GET', path: '/users/:id', scope: 'users:read' },
   },
   webhooks: {

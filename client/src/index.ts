@@ -27,5 +27,5 @@ export {
 export type * from './generated.ts';
 export type * from './generated-resources.ts';
 export type { ClientOptions, Logger, PostOptions, RequestOptions } from './http.ts';
-export { ApiList, type Page } from './list.ts';
+export { ApiList, type ChangesPage, type Page } from './list.ts';
 export type { RateLimit } from './rate-limits.ts';

@@ -1,6 +1,6 @@
 import { ApiPromise, type ApiResponse } from './api-promise.ts';
 import { isItsmError } from './errors.ts';
-import type { PageMeta } from './generated.ts';
+import type { ChangesMeta, PageMeta } from './generated.ts';
 
 /** Rows on a page of a walk, unless the query says otherwise: as many as the API gives. */
 const walkPerPage = 100;
@@ -13,6 +13,12 @@ export interface Page<Row> {
   hasNext: boolean;
   /** Reads the page after this one; resolves to undefined after the last. */
   next(): Promise<Page<Row> | undefined>;
+}
+
+/** Rows that have changed, in the order of their last change, and the cursor with which to ask again. */
+export interface ChangesPage<Row> {
+  data: Row[];
+  meta: ChangesMeta;
 }
 
 /** What a list takes, whatever its filters. */

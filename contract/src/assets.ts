@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { changesOf } from './changes.ts';
 import {
   endpoints,
   filter,
@@ -175,6 +176,7 @@ export const assets = endpoints({
     query: AssetQuery,
     responses: { 200: list(Asset) },
   },
+  changes: changesOf('/assets', Asset, meta({ scope: 'assets:read', group: 'assets' })),
   get: {
     method: 'GET',
     path: '/assets/:id',

@@ -52,7 +52,7 @@ const Page = z
   .min(1, pageError)
   .meta({ description: 'The page, from 1.', default: 1, example: 1 });
 
-const PerPage = z
+export const PerPage = z
   .int({ error: perPageError })
   .min(1, perPageError)
   .max(100, perPageError)

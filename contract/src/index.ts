@@ -40,6 +40,7 @@ export type Contract = typeof contract;
 export * from './activities.ts';
 export * from './assets.ts';
 export * from './bulk.ts';
+export * from './changes.ts';
 export * from './comments.ts';
 export * from './delivery-schedule.ts';
 export * from './endpoint.ts';

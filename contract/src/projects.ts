@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { changesOf } from './changes.ts';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from './endpoint.ts';
 import { answered, CalendarDate, Description, Id, Priority, timestamps, trimmedText } from './fields.ts';
 
@@ -71,6 +72,7 @@ export const projects = endpoints({
     query: ProjectQuery,
     responses: { 200: list(Project) },
   },
+  changes: changesOf('/projects', Project, meta({ scope: 'projects:read', group: 'projects' })),
   get: {
     method: 'GET',
     path: '/projects/:id',

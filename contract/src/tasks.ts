@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { changesOf } from './changes.ts';
 import {
   endpoints,
   filter,
@@ -111,6 +112,7 @@ export const tasks = endpoints({
     query: TaskQuery,
     responses: { 200: list(Task) },
   },
+  changes: changesOf('/tasks', Task, meta({ scope: 'projects:read', group: 'projects' })),
   create: {
     method: 'POST',
     path: '/projects/:id/tasks',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { BulkRefusal, bulk, bulkAnswers, bulkItems } from './bulk.ts';
+import { changesOf } from './changes.ts';
 import { endpoints, filter, idFilter, item, list, listQuery, meta, NoQuery, patch, search } from './endpoint.ts';
 import {
   answered,
@@ -206,24 +207,24 @@ export const NewTickets = z.strictObject({ tickets: bulk(NewTicket) }).meta({
 });
 export type NewTickets = z.output<typeof NewTickets>;
 
-export const TicketChange = z
+export const TicketPatchItem = z
   .strictObject({ id: Id, ...patchFields })
   .refine((change) => Object.keys(change).length > 1, 'must name at least one field to change')
   .meta({
-    id: 'TicketChange',
+    id: 'TicketPatchItem',
     description: 'The id of a ticket and what changes in it: absent fields stay as they are; null clears.',
     minProperties: 2,
     example: { id: 1042, status: 'IN_PROGRESS' },
   });
-export type TicketChange = z.output<typeof TicketChange>;
+export type TicketPatchItem = z.output<typeof TicketPatchItem>;
 
 /** Changes of many tickets. */
-export const TicketChanges = z.strictObject({ tickets: bulk(TicketChange) }).meta({
-  id: 'TicketChanges',
+export const TicketPatches = z.strictObject({ tickets: bulk(TicketPatchItem) }).meta({
+  id: 'TicketPatches',
   description: `1 to ${bulkItems} changes, each of another ticket; each is made or refused by itself.`,
   example: { tickets: [{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }] },
 });
-export type TicketChanges = z.output<typeof TicketChanges>;
+export type TicketPatches = z.output<typeof TicketPatches>;
 
 /** What one item of a bulk request is answered with success. */
 function ticketAnswer<Status extends number>(status: Status, id: string, description: string) {
@@ -243,12 +244,12 @@ export const NewTicketAnswer = z.union([CreatedTicket, BulkRefusal]).meta({
 });
 export type NewTicketAnswer = z.output<typeof NewTicketAnswer>;
 
-export const TicketChangeAnswer = z.union([UpdatedTicket, BulkRefusal]).meta({
-  id: 'TicketChangeAnswer',
+export const TicketPatchAnswer = z.union([UpdatedTicket, BulkRefusal]).meta({
+  id: 'TicketPatchAnswer',
   description: 'What became of one item; `status` tells which.',
   example: z.globalRegistry.get(UpdatedTicket)?.example,
 });
-export type TicketChangeAnswer = z.output<typeof TicketChangeAnswer>;
+export type TicketPatchAnswer = z.output<typeof TicketPatchAnswer>;
 
 const TicketAssignee = z.union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, me or none' }).meta({
   id: 'TicketAssignee',
@@ -285,6 +286,7 @@ export const tickets = endpoints({
     query: TicketQuery,
     responses: { 200: list(Ticket) },
   },
+  changes: changesOf('/tickets', Ticket, meta({ scope: 'tickets:read', group: 'tickets' })),
   get: {
     method: 'GET',
     path: '/tickets/:id',
@@ -336,7 +338,7 @@ export const tickets = endpoints({
       'what the single request would have been answered. Emits `ticket.updated` for each that changes.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     query: NoQuery,
-    body: TicketChanges,
-    responses: { 200: bulkAnswers(TicketChangeAnswer) },
+    body: TicketPatches,
+    responses: { 200: bulkAnswers(TicketPatchAnswer) },
   },
 });

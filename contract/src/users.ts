@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { changesOf } from './changes.ts';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from './endpoint.ts';
 import { answered, Id, text, timestamps, trimmedText } from './fields.ts';
 
@@ -76,6 +77,7 @@ export const users = endpoints({
     query: UserQuery,
     responses: { 200: list(User) },
   },
+  changes: changesOf('/users', User, meta({ scope: 'users:read', group: 'users' })),
   get: {
     method: 'GET',
     path: '/users/:id',

@@ -1,5 +1,3 @@
-import type { PageMeta } from '@itsm-api/contract';
-
 /** 200 with one resource in the envelope (spec §2). */
 export function ok<Data>(data: Data) {
   return { status: 200, body: { success: true, data } } as const;
@@ -10,7 +8,7 @@ export function created<Data>(data: Data) {
   return { status: 201, body: { success: true, data } } as const;
 }
 
-/** 200 with a page of a list. */
-export function page<Data>({ data, meta }: { data: Data[]; meta: PageMeta }) {
+/** 200 with a page of a list, or of changes. */
+export function page<Data, Meta>({ data, meta }: { data: Data[]; meta: Meta }) {
   return { status: 200, body: { success: true, data, meta } } as const;
 }

@@ -13,6 +13,7 @@ import { codeOf } from './error-code.ts';
 import type { Health, HealthCheck, Lifecycle } from './health.ts';
 import { type Door, openDoor } from './http/door.ts';
 import { createLogger } from './http/logger.ts';
+import { measureChanges } from './operations/change-metrics.ts';
 import { measureDatabases } from './operations/database-metrics.ts';
 import { measureDeliveries } from './operations/delivery-metrics.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metrics.ts';
@@ -145,6 +146,7 @@ async function startWorker(
   { runtime, metrics }: Foundation,
 ): Promise<void> {
   const observer = metrics && measureDeliveries(metrics, runtime.databases.system.pool);
+  if (metrics !== undefined) measureChanges(metrics, runtime.databases.system.pool);
   stops.push(await startWebhooks({ ...runtime, logger, checks, observer, tracer: traces?.attempts }));
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
   await scheduleTotalsCheck(runtime.boss, { ...runtime, onWrong });

@@ -38,6 +38,7 @@ type IsEnum<T> = [T] extends [string] ? (string extends T ? false : IsUnion<T>) 
 type IsUnion<T, Whole = T> = T extends unknown ? ([Whole] extends [T] ? false : true) : never;
 
 type ItemOf<Route> = Answer<Route> extends { data: infer Data } ? Opened<Data> : never;
+type ChangesOf<Route> = client.ChangesPage<Answer<Route> extends { data: (infer Row)[] } ? Opened<Row> : never>;
 type RowOf<Route> = Answer<Route> extends { data: (infer Row)[]; meta: contract.PageMeta } ? Opened<Row> : never;
 
 /** The arguments before the options, and what the promise resolves to. */
@@ -78,6 +79,8 @@ holds<{
   me: Equal<Arguments<Me['get']>, []>;
   ticketQuery: Equal<client.TicketQuery, Query<Api['tickets']['list']>>;
   ticketList: Equal<Arguments<Tickets['list']>, [query?: client.TicketQuery]>;
+  changesQuery: Equal<client.ChangesQuery, Query<Api['tickets']['changes']>>;
+  ticketChanges: Equal<Arguments<Tickets['changes']>, [query?: client.ChangesQuery]>;
   ticketGet: Equal<Arguments<Tickets['get']>, [Path<Api['tickets']['get']>['id']]>;
   ticketReference: Equal<Path<Api['tickets']['get']>['id'], number | `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`>;
   ticketCreate: Equal<Arguments<Tickets['create']>, [client.NewTicket]>;
@@ -86,8 +89,8 @@ holds<{
   ticketPatch: Equal<client.TicketPatch, Body<Api['tickets']['update']>>;
   ticketCreateMany: Equal<Arguments<Tickets['createMany']>, [client.NewTickets]>;
   newTickets: Equal<client.NewTickets, Body<Api['tickets']['createMany']>>;
-  ticketUpdateMany: Equal<Arguments<Tickets['updateMany']>, [client.TicketChanges]>;
-  ticketChanges: Equal<client.TicketChanges, Body<Api['tickets']['updateMany']>>;
+  ticketUpdateMany: Equal<Arguments<Tickets['updateMany']>, [client.TicketPatches]>;
+  ticketPatches: Equal<client.TicketPatches, Body<Api['tickets']['updateMany']>>;
   commentQuery: Equal<client.CommentQuery, Query<Api['comments']['list']>>;
   commentList: Equal<Arguments<Comments['list']>, [Path<Api['comments']['list']>['id'], query?: client.CommentQuery]>;
   commentCreate: Equal<Arguments<Comments['create']>, [Path<Api['comments']['create']>['id'], client.NewComment]>;
@@ -155,7 +158,13 @@ holds<{
   webhookList: Equal<Row<Webhooks['list']>, RowOf<Api['webhooks']['list']>>;
   webhookCreate: Equal<Item<Webhooks['create']>, ItemOf<Api['webhooks']['create']>>;
   webhookDelete: Equal<Item<Webhooks['delete']>, ItemOf<Api['webhooks']['delete']>>;
+  ticketChanges: Equal<Item<Tickets['changes']>, ChangesOf<Api['tickets']['changes']>>;
+  assetChanges: Equal<Item<Assets['changes']>, ChangesOf<Api['assets']['changes']>>;
+  projectChanges: Equal<Item<Projects['changes']>, ChangesOf<Api['projects']['changes']>>;
+  taskChanges: Equal<Item<Tasks['changes']>, ChangesOf<Api['tasks']['changes']>>;
+  userChanges: Equal<Item<Users['changes']>, ChangesOf<Api['users']['changes']>>;
   meta: Equal<client.PageMeta, contract.PageMeta>;
+  changesMeta: Equal<client.ChangesMeta, contract.ChangesMeta>;
   detail: Equal<client.ErrorDetail, contract.ErrorDetail>;
   code: Equal<client.ErrorCode, contract.ErrorCode>;
   scope: Equal<client.Scope, contract.Scope>;

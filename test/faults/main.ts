@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { formatChanges, isFollowed, runChanges } from './changes.ts';
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
 import { formatIdempotency, isMadeOnce, runIdempotency } from './idempotency.ts';
@@ -21,6 +22,9 @@ const usage = `Makes things fail that fail in production, and counts what become
   pnpm faults rolling [--requests 10000] [--rate 100] [--drain 5] [--json]
       Restarts two API processes under so many requests per second, half of them through deploy/haproxy.cfg, half through
       a balancer that sends each request once; --drain is DRAIN_SECONDS.
+
+  pnpm faults changes [--changes 100000] [--json]
+      Follows GET /tickets/changes while eight write in transactions of random length and API and PostgreSQL are killed.
 `;
 
 const options = {
@@ -33,6 +37,7 @@ const options = {
   timeout: { type: 'string', default: '10000' },
   requests: { type: 'string', default: '10000' },
   drain: { type: 'string', default: '5' },
+  changes: { type: 'string', default: '100000' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
@@ -52,6 +57,7 @@ const faults: Record<string, () => Promise<Outcome>> = {
   kills: killAll,
   silence: fallSilent,
   rolling: restartInTurn,
+  changes: follow,
   idempotency: makeOnce,
 };
 
@@ -103,6 +109,15 @@ async function restartInTurn(): Promise<Outcome> {
     onProgress: (text) => process.stderr.write(`${text}\n`),
   });
   return { table: formatRolling(report), report, good: isUnnoticed(report) };
+}
+
+async function follow(): Promise<Outcome> {
+  const report = await runChanges({
+    changes: Number(values.changes),
+    betweenKills: 10_000,
+    onProgress: (text) => process.stderr.write(`${text}\n`),
+  });
+  return { table: formatChanges(report), report, good: isFollowed(report) };
 }
 
 const run = faults[positionals[0] ?? 'kills'];

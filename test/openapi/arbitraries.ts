@@ -2,8 +2,8 @@ import type { Schema } from '@itsm-api/contract/openapi';
 import fc, { type Arbitrary } from 'fast-check';
 import { follow } from './operations.ts';
 
-/** Ids of rows that are there, by the field or parameter that may name them. */
-export type KnownIds = Readonly<Record<string, readonly number[]>>;
+/** Ids of rows that are there, and cursors that were given, by the field or parameter that may name them. */
+export type KnownIds = Readonly<Record<string, readonly (number | string)[]>>;
 
 /** Values that a schema of the document allows. An id is mostly one of those known for its field. */
 export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary<unknown> {
@@ -18,14 +18,14 @@ export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary
     case 'boolean':
       return fc.boolean();
     case 'integer':
-      return integer(rest, ids[field]);
+      return mostly<unknown>(ids[field], integer(rest));
     case 'number':
       // What no schema can say: the least magnitude.
       return fc
         .double({ min: -1e15, max: 1e15, noNaN: true })
         .filter((value) => value === 0 || Math.abs(value) >= 1e-9);
     case 'string':
-      return text(rest);
+      return mostly<unknown>(ids[field], text(rest));
     case 'array':
       return array(rest, ids, field);
     case 'object':
@@ -35,9 +35,12 @@ export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary
   }
 }
 
-function integer({ minimum = 0, maximum = 1000 }: Schema, known: readonly number[] = []): Arbitrary<number> {
-  const any = fc.integer({ min: Number(minimum), max: Number(maximum) });
+function mostly<Value>(known: readonly Value[] = [], any: Arbitrary<Value>): Arbitrary<Value> {
   return known.length === 0 ? any : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known) }, any);
+}
+
+function integer({ minimum = 0, maximum = 1000 }: Schema): Arbitrary<number> {
+  return fc.integer({ min: Number(minimum), max: Number(maximum) });
 }
 
 function text({ format, pattern, minLength = 0, maxLength = 300 }: Schema): Arbitrary<string> {

@@ -190,6 +190,7 @@ describe('requests made from the document', () => {
       watcherUserId: users,
       watcherUserIds: users,
       parentId: tickets,
+      ...(path.endsWith('/changes') && { cursor: [(await workspace.call('GET', path)).body.meta.nextCursor] }),
     };
   }
 });

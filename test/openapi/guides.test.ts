@@ -133,6 +133,7 @@ it('all are run here', async () => {
     'pagination.md',
     'rate-limits.md',
     'retrying-writes.md',
+    'syncing.md',
     'verifying-webhooks.md',
   ]);
 });
@@ -236,6 +237,20 @@ it('many tickets at once', async () => {
   const imported = await run('ts', guide.take('ts'));
   expect(imported).toMatch(/^0 INC-\d+\n1 VALIDATION_ERROR title must have at least 1 character\n2 INC-\d+\n$/);
   expect(await run('ts', guide.take('ts'))).toBe('1 resolved\n');
+});
+
+it('keeping a copy', async () => {
+  const guide = await readGuide('syncing');
+  const page = await run('sh', guide.take('sh'));
+  expect(page).toContain('Seen in a guide');
+  expect(page).toMatch(/"nextCursor":"[\w-]+"/);
+  const code = guide.take('ts');
+  const { totalCount } = (await workspace.call('GET', '/tickets?perPage=1')).body.meta;
+  // Whatever else is open on this server keeps the newest back for a moment.
+  await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount} tickets\n`);
+  await workspace.createTicket();
+  await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount + 1} tickets\n`);
+  expect(await run('sh', guide.take('sh'))).toContain('"hasMore":false');
   expect(guide.blocks).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { measureChanges } from '@itsm-api/server/operations/change-metrics.ts';
 import { measureDatabases } from '@itsm-api/server/operations/database-metrics.ts';
 import { measureDeliveries } from '@itsm-api/server/operations/delivery-metrics.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from '@itsm-api/server/operations/metrics.ts';
@@ -309,5 +310,31 @@ describe('who uses most', () => {
     expect(top().connectionMs.map(({ tenantId }) => tenantId)).toEqual([1]);
     expect(top().requests[0]).toMatchObject({ tenantId: 2, requests: 500 });
     expect(top().deliveries).toMatchObject([{ tenantId: 70_000, deliveries: 7 }]);
+  });
+});
+
+describe('changes', () => {
+  it('lag for as long as a transaction that writes is open, behind which others have ended', async () => {
+    const { api, metrics, scrape } = await measuredApi();
+    let now = 0;
+    measureChanges(metrics, api.databases.system.pool, () => now);
+    const lag = async () => (await scrape()).value('itsm_changes_lag_seconds');
+    const lagAfter = async (milliseconds: number) => {
+      now += milliseconds;
+      await createWorkspace(api);
+      return lag();
+    };
+    await lag();
+    const open = new pg.Client({ connectionString: api.databaseUrl });
+    await open.connect();
+    await open.query('BEGIN; SELECT pg_current_xact_id()');
+    await lagAfter(5000);
+    const first = (await lagAfter(5000)) ?? 0;
+    expect(first).toBeGreaterThanOrEqual(5);
+    expect(await lagAfter(60_000)).toBe(first + 60);
+    await open.query('ROLLBACK');
+    await open.end();
+    // Others of this server may have one open for a moment.
+    await expect.poll(() => lagAfter(1000), { timeout: 30_000 }).toBeLessThan(60);
   });
 });

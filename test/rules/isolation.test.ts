@@ -159,6 +159,21 @@ describe.each(lists)('$title', (endpoint) => {
   });
 });
 
+const feeds = keyedEndpoints.filter(({ route }) => 'cursor' in ((route.query as ZodObject).shape ?? {}));
+
+describe.each(feeds)('$title', (endpoint) => {
+  it("shows none of the other tenant's rows", async () => {
+    const own = await endpoint.sample(mine);
+    const resource = endpoint.route.path.split('/')[4]?.slice(0, -1);
+    for (const query of ['', 'since=2020-01-01T00:00:00Z']) {
+      const { status, body } = await call(endpoint, own, query);
+      expect(status).toBe(200);
+      const ids = body.data.map(({ id }: { id: number }) => id);
+      expect(ids).not.toContain(their[resource as keyof typeof their]);
+    }
+  });
+});
+
 describe('what this test finds in the contract', () => {
   it('is every place that takes an id', () => {
     expect(withId).toHaveLength(12);

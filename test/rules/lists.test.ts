@@ -60,6 +60,7 @@ async function fill({ tenantId, userId }: Workspace): Promise<void> {
 
 interface Plan {
   'Node Type': string;
+  'Relation Name'?: string;
   'Index Cond'?: string;
   Filter?: string;
   Plans?: Plan[];
@@ -184,3 +185,24 @@ it.each([
 ])('GET %s finds what belongs to the row by index', async (path, column) => {
   await expectIndexed(path.replace(':id', await newestOf(path)), [column]);
 });
+
+const feeds = endpoints.filter(({ route }) => 'cursor' in ((route.query as Partial<z.ZodObject>).shape ?? {}));
+
+it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.length)]))(
+  '%s finds its place and its rows by index, wherever it begins',
+  async (_, path) => {
+    const { body } = await workspace.call('GET', `${path}?perPage=1`);
+    for (const from of ['', `cursor=${body.meta.nextCursor}`, 'since=2020-01-01T00:00:00Z']) {
+      const nodes = (await plansOf(`${path}?${from}`)).flatMap((plan) => plan.nodes);
+      const reading = nodes.filter((node) => node['Relation Name'] === 'changes');
+      expect(reading.length).toBeGreaterThan(0);
+      for (const node of reading) expect(node['Node Type'], from).toMatch(/^Index (Only )?Scan$/);
+      const places = reading.map((node) => node['Index Cond'] ?? '').join(' ');
+      expect(places).toMatch(/ROW\(([\w.]+\.)?"position", ([\w.]+\.)?id\) > ROW\(/);
+      if (from.startsWith('since')) expect(places).toMatch(/"position" <= /);
+      // A page is at most a hundred; nothing else is put in order.
+      const sorted = nodes.filter((node) => /Sort/.test(node['Node Type'])).flatMap((node) => node.Plans ?? []);
+      expect(sorted.map((node) => node['Relation Name'])).not.toContain('changes');
+    }
+  },
+);

@@ -152,6 +152,8 @@ describe('the roles', () => {
     expect(await rightsOf('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
       'public.assets': 'INSERT, SELECT, UPDATE',
+      'public.change_epochs': 'SELECT',
+      'public.changes': 'SELECT',
       'public.comments': 'INSERT, SELECT',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
       'public.events': 'INSERT, SELECT',

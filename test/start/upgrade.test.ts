@@ -78,7 +78,7 @@ async function fill(): Promise<void> {
         requester_id, assignee_id, custom_fields, updated_at)
       SELECT t, n, n, 'INCIDENT', n, 'Ticket ' || n, 'Text', (ARRAY['OPEN', 'PENDING', 'CLOSED'])[n % 3 + 1]::"TicketStatus",
         'HIGH', CASE WHEN n % 2 = 0 THEN 'NETWORK'::"TicketCategory" END, 1, n % 3 + 1,
-        jsonb_build_object('site', 'Leipzig', 'floor', n), now()
+        jsonb_build_object('site', 'Leipzig', 'floor', n), now() - n % 7 * interval '1 hour'
       FROM generate_series(1, 2) t, generate_series(1, 300) n;
     INSERT INTO ticket_sequences (tenant_id, total, incident) VALUES (1, 300, 300), (2, 300, 300);
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
@@ -158,6 +158,30 @@ describe('a database of the first release, upgraded', () => {
     expect((await call('GET', '/tickets?status=IN_PROGRESS')).meta.totalCount).toBe(1);
     expect((await call('GET', '/tickets')).meta.totalCount).toBe(301);
     expect(await findWrongTotals(api.databases.options)).toEqual([]);
+  });
+
+  it('tells what it has in the order of the last changes, and then what changes', async () => {
+    const all: { id: number; updatedAt: string }[] = [];
+    for (let query = ''; ; ) {
+      const { data, meta } = await call('GET', `/tickets/changes${query}`);
+      all.push(...data);
+      query = `?cursor=${meta.nextCursor}`;
+      if (!meta.hasMore) break;
+    }
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+    expect(all.length).toBe((await call('GET', '/tickets')).meta.totalCount);
+    const times = all.map(({ updatedAt }) => updatedAt);
+    expect(times).toEqual(times.toSorted());
+    const { rows } = await client.query(
+      `SELECT resource, count(*)::int AS count FROM changes WHERE tenant_id = 2 AND position < 0 GROUP BY 1 ORDER BY 1`,
+    );
+    expect(rows).toEqual([
+      { resource: 'assets', count: 5 },
+      { resource: 'projects', count: 1 },
+      { resource: 'tasks', count: 4 },
+      { resource: 'tickets', count: 300 },
+      { resource: 'users', count: 3 },
+    ]);
   });
 
   // The job that told of them is in a queue which nobody looks into any more.

@@ -22,6 +22,7 @@ const samples: Samples = {
   },
   tickets: {
     list: async () => ({}),
+    changes: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
     create: async () => ({ body: ticket }),
     update: async (workspace) => ({ params: { id: (await workspace.createTicket()).id }, body: { title: 'Changed' } }),
@@ -36,6 +37,7 @@ const samples: Samples = {
   },
   assets: {
     list: async () => ({}),
+    changes: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createAsset()).id } }),
     create: async () => ({ body: { name: 'Laptop', assetTag: unique(), type: 'LAPTOP' } }),
     update: async (workspace) => ({ params: { id: (await workspace.createAsset()).id }, body: { name: 'Changed' } }),
@@ -46,10 +48,12 @@ const samples: Samples = {
   },
   projects: {
     list: async () => ({}),
+    changes: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createProject()).id } }),
   },
   tasks: {
     list: async (workspace) => ({ params: { id: (await workspace.createProject()).id } }),
+    changes: async () => ({}),
     create: async (workspace) => ({
       params: { id: (await workspace.createProject()).id },
       body: { title: 'Order cables' },
@@ -62,6 +66,7 @@ const samples: Samples = {
   },
   users: {
     list: async () => ({}),
+    changes: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createUser()).id } }),
   },
   webhooks: {

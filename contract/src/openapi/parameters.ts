@@ -46,6 +46,9 @@ function named(
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
   }
   if (where === 'header') return [name.replaceAll('-', ''), { name, in: where, required: false, description, schema }];
+  if (path.endsWith('/changes')) {
+    return [`Changes${capitalised(name)}`, { name, in: where, required: false, description, schema }];
+  }
   if (schema.type !== 'array') {
     const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
     // The reference would send an example without being asked to.

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, PageMeta } from '../endpoint.ts';
 import { ErrorEnvelope } from '../errors.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Content, Schema } from './types.ts';
@@ -23,17 +23,19 @@ export function describeSchema({ schema, type, appRoute }: Place, schemas: Schem
   return type === 'body' ? { ...described, mediaExamples: { example: { value: metaOf(schema).example } } } : described;
 }
 
+const onePage: PageMeta = { page: 1, perPage: 20, totalCount: 1 };
+
 /** The answer of a success: the resource as the request would leave it, in its envelope. */
 function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas): Described {
   const data = schema.shape.data as z.ZodType;
-  const several = data instanceof z.ZodArray;
-  const isList = 'meta' in schema.shape;
-  const { id, example } = metaOf(several ? (data.element as z.ZodType) : data);
-  const value = several
-    ? { success: true, data: [example], ...(isList && { meta: { page: 1, perPage: 20, totalCount: 1 } }) }
+  const isArray = data instanceof z.ZodArray;
+  const { id, example } = metaOf(isArray ? (data.element as z.ZodType) : data);
+  const meta = schema.shape.meta as z.ZodType | undefined;
+  const value = isArray
+    ? { success: true, data: [example], ...(meta && { meta: meta === PageMeta ? onePage : metaOf(meta).example }) }
     : { success: true, data: { ...(example as object), ...visible(changeOf(route), example as object) } };
-  const name = `${id}${isList ? 'List' : several ? 's' : ''}Envelope`;
-  const reference = addSchema(schemas, name, toSchema(schema, 'output', schemas));
+  const kind = meta === undefined ? 's' : meta === PageMeta ? 'List' : 'Changes';
+  const reference = addSchema(schemas, `${id}${isArray ? kind : ''}Envelope`, toSchema(schema, 'output', schemas));
   return { ...reference, mediaExamples: { success: { value } } };
 }
 

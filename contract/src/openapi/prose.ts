@@ -39,6 +39,12 @@ values separated by commas (\`status=OPEN,PENDING\`), at most 100; several value
 \`q\` finds rows by words, whatever their case: all of them must be there, and the last may be the beginning of one.
 Words are runs of letters and digits; all else separates them.
 
+# Changes
+
+\`GET …/changes\` is for those who keep a copy: rows at their newest state, in the order of their last change. Ask with the
+\`nextCursor\` of the last answer, again and again, also when \`hasMore\` was false. What commits after a cursor was given
+comes after it; a row may come twice, none is missed.
+
 # Updates
 
 \`PATCH\` changes the fields it names, at least one. An absent field stays as it is, \`null\` clears it where it may be null.

@@ -2,10 +2,11 @@ import { AssetStatus, AssetType, CustomFields, NewAsset } from '@itsm-api/contra
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { createAsset } from '../resources/assets/queries.ts';
+import { assetRows, createAsset } from '../resources/assets/queries.ts';
 import { activeTenantContext } from '../resources/tenants/queries.ts';
 import type { Runtime } from '../runtime.ts';
 import { assetColumns, importAssets, neededAssetColumns } from './asset-import.ts';
+import { addExport } from './export.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';
 import { findUserId, UserReference } from './user-reference.ts';
@@ -18,7 +19,7 @@ const customField = z
   .optional();
 
 export function addAssets(program: Command): void {
-  const assets = program.command('assets').description('Create assets, one or a file of them');
+  const assets = program.command('assets').description('Create assets, one or a file of them, and export them');
 
   assets
     .command('create')
@@ -75,6 +76,8 @@ export function addAssets(program: Command): void {
         format: ({ imported }) => `Imported ${imported} ${imported === 1 ? 'asset' : 'assets'}.`,
       }),
     );
+
+  addExport(assets, assetRows);
 }
 
 const importHelp = `

@@ -12,14 +12,16 @@ import { addMigrate } from './migrate.ts';
 import { addProjects } from './projects.ts';
 import { addSecrets } from './secrets.ts';
 import { addSeed } from './seed.ts';
+import { addTasks } from './tasks.ts';
 import { addTenants } from './tenants.ts';
+import { addTickets } from './tickets.ts';
 import { addUsers } from './users.ts';
 
 loadEnvFile();
 
 const program = new Command(programName)
   .description(
-    'Makes what the API has no endpoint for: tenants, users, keys, projects and assets; sees and mends deliveries; ends a change of keys.',
+    'Makes what the API has no endpoint for: tenants, users, keys, projects and assets; exports rows; sees and mends deliveries; ends a change of keys.',
   )
   .addHelpText(
     'after',
@@ -35,8 +37,8 @@ ${examples(
   // Errors are said by reportError.
   .configureOutput({ outputError: () => undefined });
 
-for (const addNoun of [addTenants, addUsers, addKeys, addProjects, addAssets, addDeliveries, addSecrets])
-  addNoun(program);
+const nouns = [addTenants, addUsers, addKeys, addTickets, addProjects, addTasks, addAssets, addDeliveries, addSecrets];
+for (const addNoun of nouns) addNoun(program);
 for (const verb of program.commands.flatMap((noun) => noun.commands)) {
   verb.option('--json', 'print one JSON document, errors included');
 }

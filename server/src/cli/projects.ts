@@ -1,14 +1,15 @@
 import { NewProject, Priority, ProjectStatus } from '@itsm-api/contract';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { createProject } from '../resources/projects/queries.ts';
+import { createProject, projectRows } from '../resources/projects/queries.ts';
 import { activeTenantContext } from '../resources/tenants/queries.ts';
+import { addExport } from './export.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';
 import { findUserId, UserReference } from './user-reference.ts';
 
 export function addProjects(program: Command): void {
-  const projects = program.command('projects').description('Create projects');
+  const projects = program.command('projects').description('Create and export projects');
 
   projects
     .command('create')
@@ -36,4 +37,6 @@ export function addProjects(program: Command): void {
         format: (project) => `Created the project ${project.key}, ${project.name} (id ${project.id}).`,
       }),
     );
+
+  addExport(projects, projectRows);
 }

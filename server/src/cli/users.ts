@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import type { Context } from '../context.ts';
 import { activeTenantContext, tenantContext } from '../resources/tenants/queries.ts';
-import { createUser, deactivateUser, listUsers } from '../resources/users/queries.ts';
+import { createUser, deactivateUser, listUsers, userRows } from '../resources/users/queries.ts';
+import { addExport } from './export.ts';
 import { examples } from './help.ts';
 import { action } from './run.ts';
 import { table } from './table.ts';
@@ -14,7 +15,7 @@ const timeZone = NewUser.shape.timeZone.refine(
 );
 
 export function addUsers(program: Command): void {
-  const users = program.command('users').description('Create, list and deactivate the users of a tenant');
+  const users = program.command('users').description('Create, list, deactivate and export the users of a tenant');
 
   users
     .command('create')
@@ -77,6 +78,8 @@ export function addUsers(program: Command): void {
         format: (user) => `The user ${user.name} <${user.email}> (id ${user.id}) is inactive.`,
       }),
     );
+
+  addExport(users, userRows);
 }
 
 /** Every page of the list. */

@@ -36,11 +36,17 @@ export async function readMigrations(folder: string = migrationsFolder): Promise
   );
 }
 
-/** The statements of a script that runs outside of a transaction: each ends where a line ends with a semicolon. */
+/**
+ * The statements of a script that runs outside of a transaction: each ends where a line ends with a semicolon, but not
+ * between two `$$`.
+ */
 export function splitStatements(script: string): string[] {
-  const withoutComments = script.replace(/^\s*--.*$/gm, '');
-  return withoutComments
+  const bodies: string[] = [];
+  const withoutBodies = script
+    .replace(/^\s*--.*$/gm, '')
+    .replace(/\$\$.*?\$\$/gs, (body) => `$$${bodies.push(body) - 1}$$`);
+  return withoutBodies
     .split(/;[^\S\n]*$/m)
-    .map((statement) => statement.trim())
+    .map((statement) => statement.trim().replace(/\$\$(\d+)\$\$/g, (_, index) => bodies[Number(index)] as string))
     .filter((statement) => statement !== '');
 }

@@ -110,6 +110,17 @@ export type Project = Prisma.ProjectModel
  */
 export type Task = Prisma.TaskModel
 /**
+ * Model Change
+ * Where each row that can be followed stands in the order of changes (docs/decisions/changes.md). Kept by triggers.
+ */
+export type Change = Prisma.ChangeModel
+/**
+ * Model ChangeEpoch
+ * The starts of PostgreSQL, as far as something was written after them: of this server, and of those that the data was
+ * on before. It belongs to no tenant.
+ */
+export type ChangeEpoch = Prisma.ChangeEpochModel
+/**
  * Model WebhookSubscription
  * 
  */

@@ -18,6 +18,7 @@ import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } f
 import { emit } from '../../webhooks/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { record } from '../activities/record.ts';
+import type { Rows } from '../change-feed.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
 import { checkUsers, reference } from '../references.ts';
@@ -39,6 +40,16 @@ export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Ass
     find: async (asked) => (await db.asset.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentAsset),
   });
 }
+
+/** Assets for those who keep a copy. */
+export const assetRows: Rows<Asset> = {
+  resource: 'assets',
+  named: async (db, ids) => (await db.asset.findMany({ where: { id: { in: ids } } })).map(presentAsset),
+  after: async (db, id, take) => {
+    const rows = await db.asset.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
+    return rows.map(presentAsset);
+  },
+};
 
 /** One asset. @throws ApiError NOT_FOUND */
 export async function getAsset({ db }: Context, id: number): Promise<Asset> {

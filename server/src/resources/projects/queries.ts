@@ -5,6 +5,7 @@ import { createUnique } from '../../database/unique.ts';
 import { withVersion } from '../../entity-tag.ts';
 import { notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamps, toDate } from '../../present.ts';
+import type { Rows } from '../change-feed.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
 import { checkUsers, reference } from '../references.ts';
 
@@ -21,6 +22,16 @@ export function listProjects({ db }: Context, query: ProjectQuery): Promise<Page
     find: async (asked) => (await db.project.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentProject),
   });
 }
+
+/** Projects for those who keep a copy. */
+export const projectRows: Rows<Project> = {
+  resource: 'projects',
+  named: async (db, ids) => (await db.project.findMany({ where: { id: { in: ids } } })).map(presentProject),
+  after: async (db, id, take) => {
+    const rows = await db.project.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
+    return rows.map(presentProject);
+  },
+};
 
 /** One project. @throws ApiError NOT_FOUND */
 export async function getProject({ db }: Context, id: number): Promise<Project> {

@@ -1,9 +1,11 @@
 import { created, ok, page } from '../../reply.ts';
+import { listChanges } from '../change-feed.ts';
 import type { Handlers } from '../handlers.ts';
-import { createTask, getTask, listTasks, updateTask } from './queries.ts';
+import { createTask, getTask, listTasks, taskRows, updateTask } from './queries.ts';
 
 export const tasks: Handlers<'tasks'> = {
   list: async ({ request, params, query }) => page(await listTasks(request.ctx, params.id, query)),
+  changes: async ({ request, query }) => page(await listChanges(request.ctx, taskRows, query)),
   create: async ({ request, params, body }) => created(await createTask(request.ctx, params.id, body)),
   get: async ({ request, params }) => ok(await getTask(request.ctx, params.taskId)),
   update: async ({ request, params, body }) => ok(await updateTask(request.ctx, params.taskId, body)),

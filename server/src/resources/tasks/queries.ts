@@ -6,6 +6,7 @@ import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit } from '../../webhooks/emit.ts';
+import type { Rows } from '../change-feed.ts';
 import { changesBetween } from '../changes.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
 import { getProject } from '../projects/queries.ts';
@@ -31,6 +32,16 @@ export async function listTasks(context: Context, projectId: number, query: Task
     find: async (asked) => (await db.task.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentTask),
   });
 }
+
+/** Tasks for those who keep a copy. */
+export const taskRows: Rows<Task> = {
+  resource: 'tasks',
+  named: async (db, ids) => (await db.task.findMany({ where: { id: { in: ids } } })).map(presentTask),
+  after: async (db, id, take) => {
+    const rows = await db.task.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
+    return rows.map(presentTask);
+  },
+};
 
 /** One task. @throws ApiError NOT_FOUND */
 export async function getTask({ db }: Context, id: number): Promise<Task> {

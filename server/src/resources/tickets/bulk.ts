@@ -1,4 +1,11 @@
-import type { Faulty, NewTicket, NewTicketAnswer, Ticket, TicketChange, TicketChangeAnswer } from '@itsm-api/contract';
+import type {
+  Faulty,
+  NewTicket,
+  NewTicketAnswer,
+  Ticket,
+  TicketPatchAnswer,
+  TicketPatchItem,
+} from '@itsm-api/contract';
 import { type Context, transaction, type UserContext } from '../../context.ts';
 import { notFound } from '../../errors.ts';
 import { Items } from '../bulk.ts';
@@ -46,8 +53,8 @@ export function createTickets(
 /** Changes tickets, each as `updateTicket` does; a parent that one is given counts for those behind it. */
 export function updateTickets(
   context: Context,
-  given: readonly (TicketChange | Faulty)[],
-): Promise<TicketChangeAnswer[]> {
+  given: readonly (TicketPatchItem | Faulty)[],
+): Promise<TicketPatchAnswer[]> {
   return transaction(context, async (context) => {
     const patches = Items.of(given);
     const ids = patches.going.map(({ id }) => id);

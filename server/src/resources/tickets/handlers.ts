@@ -1,10 +1,12 @@
 import { created, ok, page } from '../../reply.ts';
+import { listChanges } from '../change-feed.ts';
 import type { Handlers } from '../handlers.ts';
 import { createTickets, updateTickets } from './bulk.ts';
-import { createTicket, getTicket, listTickets, updateTicket } from './queries.ts';
+import { createTicket, getTicket, listTickets, ticketRows, updateTicket } from './queries.ts';
 
 export const tickets: Handlers<'tickets'> = {
   list: async ({ request, query }) => page(await listTickets(request.ctx, query)),
+  changes: async ({ request, query }) => page(await listChanges(request.ctx, ticketRows, query)),
   get: async ({ request, params }) => ok(await getTicket(request.ctx, params.id)),
   create: async ({ request, body }) => created(await createTicket(request.ctx, body)),
   update: async ({ request, params, body }) => ok(await updateTicket(request.ctx, params.id, body)),

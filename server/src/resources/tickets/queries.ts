@@ -13,6 +13,7 @@ import { lockTenant } from '../../database/lock.ts';
 import { requireMatch } from '../../entity-tag.ts';
 import { invalidField, notFound } from '../../errors.ts';
 import { emitAll } from '../../webhooks/emit.ts';
+import type { Rows } from '../change-feed.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import { type Page, pageMeta } from '../lists.ts';
 import { checkReferences, type References, reference } from '../references.ts';
@@ -28,6 +29,9 @@ import {
   type NewTicketRow,
   selectParents,
   selectTicket,
+  selectTicketsAfter,
+  type TicketRow,
+  ticketsOfPage,
 } from './sql.ts';
 
 /** A page of tickets, newest first unless asked otherwise (spec §4). @throws ApiError QUERY_TOO_BROAD */
@@ -44,6 +48,13 @@ function assigneesOf(asked: TicketQuery['assigneeId'], userId: bigint) {
   const ids = asked?.filter((assignee) => assignee !== 'none').map((id) => (id === 'me' ? Number(userId) : id));
   return { assigneeId: ids?.length === 0 ? undefined : ids, unassigned: asked?.includes('none') ?? false };
 }
+
+/** Tickets for those who keep a copy. */
+export const ticketRows: Rows<Ticket> = {
+  resource: 'tickets',
+  named: { text: ticketsOfPage, present: (rows) => ((rows ?? []) as TicketRow[]).map(presentTicket) },
+  after: async (db, id, take) => (await selectTicketsAfter(db, id, take)).map(presentTicket),
+};
 
 /** One ticket, by its id or its number. @throws ApiError NOT_FOUND */
 export async function getTicket({ db }: Context, reference: TicketReference): Promise<Ticket> {

@@ -85,6 +85,21 @@ export function selectTicket(db: TenantClient, reference: TicketReference): Prom
   return read(db, readings[by], values);
 }
 
+/** The tickets of the CTE `page`, in the statement that has it (change-feed.ts); the planner is told how few they are. */
+export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
+  SELECT ${columns} FROM (SELECT id FROM page LIMIT 101) AS page
+  JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id) AS ticket`;
+
+const selectAfter = `SELECT json_agg(ticket) AS tickets FROM (
+  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3) AS ticket`;
+
+/** Some of the tenant's tickets behind an id, in the order of the ids. */
+export async function selectTicketsAfter(db: TenantClient, id: number, take: number): Promise<TicketRow[]> {
+  const values = [db.$tenantId, id, take];
+  const [row] = await selectRows<{ tickets: TicketRow[] | null }>(db, { text: selectAfter, values });
+  return row?.tickets ?? [];
+}
+
 /**
  * Makes tickets, whose places are their order: $2 has them as JSON. Their ordinals and numbers follow those given out so far,
  * which the tenant's sequence tells when it has been moved on by all of them at once.

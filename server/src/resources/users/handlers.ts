@@ -1,8 +1,10 @@
 import { ok, page } from '../../reply.ts';
+import { listChanges } from '../change-feed.ts';
 import type { Handlers } from '../handlers.ts';
-import { getUser, listUsers } from './queries.ts';
+import { getUser, listUsers, userRows } from './queries.ts';
 
 export const users: Handlers<'users'> = {
   list: async ({ request, query }) => page(await listUsers(request.ctx, query)),
+  changes: async ({ request, query }) => page(await listChanges(request.ctx, userRows, query)),
   get: async ({ request, params }) => ok(await getUser(request.ctx, params.id)),
 };

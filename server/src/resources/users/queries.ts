@@ -5,6 +5,7 @@ import { createUnique } from '../../database/unique.ts';
 import { withVersion } from '../../entity-tag.ts';
 import { notFound } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
+import type { Rows } from '../change-feed.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;
@@ -20,6 +21,16 @@ export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>
     find: async (asked) => (await db.user.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentUser),
   });
 }
+
+/** Users for those who keep a copy. */
+export const userRows: Rows<User> = {
+  resource: 'users',
+  named: async (db, ids) => (await db.user.findMany({ where: { id: { in: ids } } })).map(presentUser),
+  after: async (db, id, take) => {
+    const rows = await db.user.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
+    return rows.map(presentUser);
+  },
+};
 
 /** One user. @throws ApiError NOT_FOUND */
 export async function getUser({ db }: Context, id: number): Promise<User> {

@@ -415,6 +415,8 @@ export const ModelName = {
   Asset: 'Asset',
   Project: 'Project',
   Task: 'Task',
+  Change: 'Change',
+  ChangeEpoch: 'ChangeEpoch',
   WebhookSubscription: 'WebhookSubscription',
   IdempotencyKey: 'IdempotencyKey',
   Event: 'Event',
@@ -435,7 +437,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "user" | "apiKey" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "project" | "task" | "webhookSubscription" | "idempotencyKey" | "event" | "delivery" | "deliveryAttempt"
+    modelProps: "tenant" | "user" | "apiKey" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "event" | "delivery" | "deliveryAttempt"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1385,6 +1387,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Change: {
+      payload: Prisma.$ChangePayload<ExtArgs>
+      fields: Prisma.ChangeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChangeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChangeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload>
+        }
+        findFirst: {
+          args: Prisma.ChangeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChangeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload>
+        }
+        findMany: {
+          args: Prisma.ChangeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload>[]
+        }
+        create: {
+          args: Prisma.ChangeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload>
+        }
+        createMany: {
+          args: Prisma.ChangeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChangeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload>[]
+        }
+        delete: {
+          args: Prisma.ChangeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload>
+        }
+        update: {
+          args: Prisma.ChangeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload>
+        }
+        deleteMany: {
+          args: Prisma.ChangeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChangeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChangeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload>[]
+        }
+        upsert: {
+          args: Prisma.ChangeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangePayload>
+        }
+        aggregate: {
+          args: Prisma.ChangeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChange>
+        }
+        groupBy: {
+          args: Prisma.ChangeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChangeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChangeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChangeCountAggregateOutputType> | number
+        }
+      }
+    }
+    ChangeEpoch: {
+      payload: Prisma.$ChangeEpochPayload<ExtArgs>
+      fields: Prisma.ChangeEpochFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChangeEpochFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChangeEpochFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload>
+        }
+        findFirst: {
+          args: Prisma.ChangeEpochFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChangeEpochFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload>
+        }
+        findMany: {
+          args: Prisma.ChangeEpochFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload>[]
+        }
+        create: {
+          args: Prisma.ChangeEpochCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload>
+        }
+        createMany: {
+          args: Prisma.ChangeEpochCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChangeEpochCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload>[]
+        }
+        delete: {
+          args: Prisma.ChangeEpochDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload>
+        }
+        update: {
+          args: Prisma.ChangeEpochUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload>
+        }
+        deleteMany: {
+          args: Prisma.ChangeEpochDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChangeEpochUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChangeEpochUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload>[]
+        }
+        upsert: {
+          args: Prisma.ChangeEpochUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeEpochPayload>
+        }
+        aggregate: {
+          args: Prisma.ChangeEpochAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChangeEpoch>
+        }
+        groupBy: {
+          args: Prisma.ChangeEpochGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChangeEpochGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChangeEpochCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChangeEpochCountAggregateOutputType> | number
+        }
+      }
+    }
     WebhookSubscription: {
       payload: Prisma.$WebhookSubscriptionPayload<ExtArgs>
       fields: Prisma.WebhookSubscriptionFieldRefs
@@ -2006,6 +2156,28 @@ export const TaskScalarFieldEnum = {
 export type TaskScalarFieldEnum = (typeof TaskScalarFieldEnum)[keyof typeof TaskScalarFieldEnum]
 
 
+export const ChangeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  resource: 'resource',
+  id: 'id',
+  position: 'position',
+  horizon: 'horizon',
+  changedAt: 'changedAt'
+} as const
+
+export type ChangeScalarFieldEnum = (typeof ChangeScalarFieldEnum)[keyof typeof ChangeScalarFieldEnum]
+
+
+export const ChangeEpochScalarFieldEnum = {
+  beginsAt: 'beginsAt',
+  startedAt: 'startedAt',
+  systemIdentifier: 'systemIdentifier',
+  positionOffset: 'positionOffset'
+} as const
+
+export type ChangeEpochScalarFieldEnum = (typeof ChangeEpochScalarFieldEnum)[keyof typeof ChangeEpochScalarFieldEnum]
+
+
 export const WebhookSubscriptionScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -2415,6 +2587,8 @@ export type GlobalOmitConfig = {
   asset?: Prisma.AssetOmit
   project?: Prisma.ProjectOmit
   task?: Prisma.TaskOmit
+  change?: Prisma.ChangeOmit
+  changeEpoch?: Prisma.ChangeEpochOmit
   webhookSubscription?: Prisma.WebhookSubscriptionOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   event?: Prisma.EventOmit

@@ -64,6 +64,8 @@ export const ModelName = {
   Asset: 'Asset',
   Project: 'Project',
   Task: 'Task',
+  Change: 'Change',
+  ChangeEpoch: 'ChangeEpoch',
   WebhookSubscription: 'WebhookSubscription',
   IdempotencyKey: 'IdempotencyKey',
   Event: 'Event',
@@ -297,6 +299,28 @@ export const TaskScalarFieldEnum = {
 } as const
 
 export type TaskScalarFieldEnum = (typeof TaskScalarFieldEnum)[keyof typeof TaskScalarFieldEnum]
+
+
+export const ChangeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  resource: 'resource',
+  id: 'id',
+  position: 'position',
+  horizon: 'horizon',
+  changedAt: 'changedAt'
+} as const
+
+export type ChangeScalarFieldEnum = (typeof ChangeScalarFieldEnum)[keyof typeof ChangeScalarFieldEnum]
+
+
+export const ChangeEpochScalarFieldEnum = {
+  beginsAt: 'beginsAt',
+  startedAt: 'startedAt',
+  systemIdentifier: 'systemIdentifier',
+  positionOffset: 'positionOffset'
+} as const
+
+export type ChangeEpochScalarFieldEnum = (typeof ChangeEpochScalarFieldEnum)[keyof typeof ChangeEpochScalarFieldEnum]
 
 
 export const WebhookSubscriptionScalarFieldEnum = {

@@ -1,0 +1,136 @@
+-- What has changed, in an order in which it can be followed (docs/decisions/changes.md). Rows are noted by triggers, so
+-- whoever writes them: this release, the one before, the command line, SQL. Those from before come with the next migration.
+
+-- CreateTable
+CREATE TABLE "changes" (
+    "tenant_id" BIGINT NOT NULL DEFAULT 0,
+    "resource" TEXT COLLATE "C" NOT NULL,
+    "id" BIGINT NOT NULL,
+    "position" BIGINT NOT NULL,
+    "horizon" BIGINT NOT NULL,
+    "changed_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "changes_pkey" PRIMARY KEY ("tenant_id","resource","id")
+);
+
+-- CreateTable
+CREATE TABLE "change_epochs" (
+    "begins_at" BIGINT NOT NULL,
+    "started_at" TIMESTAMPTZ(6) NOT NULL,
+    "system_identifier" BIGINT NOT NULL,
+    "position_offset" BIGINT NOT NULL,
+
+    CONSTRAINT "change_epochs_pkey" PRIMARY KEY ("begins_at")
+);
+
+-- CreateIndex
+CREATE INDEX "changes_tenant_id_resource_position_id_idx" ON "changes"("tenant_id", "resource", "position", "id");
+
+-- What follows is written by hand.
+
+-- Rows move to the end of the second index all the time: what they leave behind is cleared away before it is much.
+ALTER TABLE "changes" SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
+
+ALTER TABLE "changes" ENABLE ROW LEVEL SECURITY;
+CREATE POLICY "request" ON "changes" TO "itsm_request"
+  USING ("tenant_id" = (SELECT nullif(current_setting('itsm.tenant_id', true), '')::bigint))
+  WITH CHECK ("tenant_id" = (SELECT nullif(current_setting('itsm.tenant_id', true), '')::bigint));
+CREATE POLICY "system" ON "changes" TO "itsm_system" USING (true) WITH CHECK (true);
+-- The triggers write them, with the rights of the owner.
+GRANT SELECT ON "changes", "change_epochs" TO "itsm_request";
+GRANT SELECT, INSERT, UPDATE, DELETE ON "changes", "change_epochs" TO "itsm_system";
+
+INSERT INTO "change_epochs" ("begins_at", "started_at", "system_identifier", "position_offset")
+SELECT 0, pg_postmaster_start_time(), system_identifier, 0 FROM pg_control_system();
+
+-- Tells what is added to transaction ids on a server that was started, restored or moved to, and has it written down with
+-- the first position that the transaction gives. Nobody waits for another's end but on a server that is another one: there
+-- all must count from the same number, which is past all positions of before, also for transactions that are under way.
+CREATE FUNCTION "begin_change_epoch"() RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = "public", "pg_temp" AS $$
+DECLARE
+  server CONSTANT bigint := (SELECT system_identifier FROM pg_control_system());
+  newest "change_epochs";
+  oldest_running bigint;
+BEGIN
+  SELECT * INTO newest FROM "change_epochs" ORDER BY "begins_at" DESC LIMIT 1;
+  IF pg_is_in_recovery() THEN
+    RETURN newest."position_offset";
+  END IF;
+  IF newest."system_identifier" <> server THEN
+    LOCK TABLE "change_epochs" IN SHARE ROW EXCLUSIVE MODE;
+    SELECT * INTO newest FROM "change_epochs" ORDER BY "begins_at" DESC LIMIT 1;
+  END IF;
+  IF newest."system_identifier" <> server THEN
+    oldest_running := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+    newest."position_offset" := greatest(
+      newest."position_offset",
+      newest."begins_at" + 1 - oldest_running,
+      (SELECT max(c."position") + 1 - oldest_running
+        FROM "tenants" t CROSS JOIN unnest(ARRAY['tickets', 'assets', 'projects', 'tasks', 'users']) AS r ("resource")
+        CROSS JOIN LATERAL (SELECT "position" FROM "changes" WHERE "tenant_id" = t."id" AND "resource" = r."resource"
+          ORDER BY "position" DESC LIMIT 1) AS c)
+    );
+  END IF;
+  INSERT INTO "change_epochs" ("begins_at", "started_at", "system_identifier", "position_offset")
+  VALUES (newest."position_offset" + pg_current_xact_id()::text::bigint, pg_postmaster_start_time(), server,
+    newest."position_offset")
+  ON CONFLICT DO NOTHING;
+  RETURN newest."position_offset";
+END
+$$;
+
+-- Moves a row to the newest position, once in a transaction. Whoever calls it needs the right to write the table.
+CREATE FUNCTION "note_change"("of_tenant" bigint, "of_resource" text, "of_row" bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  this_transaction CONSTANT bigint := pg_current_xact_id()::text::bigint;
+  "offset" bigint := (
+    SELECT CASE WHEN "started_at" = pg_postmaster_start_time() AND "begins_at" <= "position_offset" + this_transaction
+      THEN "position_offset" END
+    FROM "change_epochs" ORDER BY "begins_at" DESC LIMIT 1);
+BEGIN
+  "offset" := COALESCE("offset", "begin_change_epoch"());
+  INSERT INTO "changes" AS c ("tenant_id", "resource", "id", "position", "horizon", "changed_at")
+  VALUES (of_tenant, of_resource, of_row, "offset" + this_transaction,
+    "offset" + pg_snapshot_xmin(pg_current_snapshot())::text::bigint, clock_timestamp())
+  ON CONFLICT ("tenant_id", "resource", "id") DO UPDATE
+  SET "position" = EXCLUDED."position", "horizon" = EXCLUDED."horizon", "changed_at" = EXCLUDED."changed_at"
+  WHERE c."position" <> EXCLUDED."position";
+END
+$$;
+
+CREATE FUNCTION "note_changed_row"() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = "public", "pg_temp" AS $$
+BEGIN
+  PERFORM "note_change"(NEW."tenant_id", TG_TABLE_NAME, NEW."id");
+  RETURN NULL;
+END
+$$;
+
+-- Watchers are answered as a part of their ticket.
+CREATE FUNCTION "note_changed_watcher"() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = "public", "pg_temp" AS $$
+BEGIN
+  IF TG_OP <> 'DELETE' THEN
+    PERFORM "note_change"(NEW."tenant_id", 'tickets', NEW."ticket_id");
+  END IF;
+  IF TG_OP <> 'INSERT' THEN
+    PERFORM "note_change"(OLD."tenant_id", 'tickets', OLD."ticket_id");
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER "tickets_note_change" AFTER INSERT OR UPDATE ON "tickets"
+  FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();
+CREATE TRIGGER "assets_note_change" AFTER INSERT OR UPDATE ON "assets"
+  FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();
+CREATE TRIGGER "projects_note_change" AFTER INSERT OR UPDATE ON "projects"
+  FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();
+CREATE TRIGGER "tasks_note_change" AFTER INSERT OR UPDATE ON "tasks"
+  FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();
+CREATE TRIGGER "users_note_change" AFTER INSERT OR UPDATE ON "users"
+  FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();
+CREATE TRIGGER "ticket_watchers_note_change" AFTER INSERT OR UPDATE OR DELETE ON "ticket_watchers"
+  FOR EACH ROW EXECUTE FUNCTION "note_changed_watcher"();

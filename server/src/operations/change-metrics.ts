@@ -1,0 +1,36 @@
+import { Gauge } from 'prom-client';
+import { atMost } from '../at-most.ts';
+import { type Horizon, readHorizon } from '../database/horizon.ts';
+import type { Pool } from '../database/pool.ts';
+import type { Metrics } from './metrics.ts';
+
+/** How long the database is waited for. Milliseconds. */
+const patienceMs = 2000;
+
+/** Tells how far a transaction that stays open keeps back what the changes show (docs/decisions/changes.md). */
+export function measureChanges({ registry }: Metrics, pool: Pool, now = () => performance.now()): void {
+  const lagOf = createLag();
+  new Gauge({
+    name: 'itsm_changes_lag_seconds',
+    help: 'For how long at least the oldest transaction that writes has been open: changes that are newer are not shown yet.',
+    registers: [registry],
+    async collect() {
+      const reading = readHorizon(pool).catch(() => undefined);
+      const horizon = (await atMost(patienceMs, reading)) ? await reading : undefined;
+      if (horizon === undefined) this.remove();
+      else this.set(lagOf(horizon, now()) / 1000);
+    },
+  });
+}
+
+/**
+ * Reckons it from what was seen before: since the first time that something had ended which began after the oldest
+ * transaction. That needs no right to see what others do. Milliseconds in and out.
+ */
+function createLag(): (horizon: Horizon, at: number) => number {
+  let seen: { at: number; ended: bigint }[] = [];
+  return ({ oldest, ended }, at) => {
+    seen = [...seen.filter((each) => each.ended > oldest), { at, ended }];
+    return at - (seen[0]?.at ?? at);
+  };
+}

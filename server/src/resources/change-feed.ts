@@ -1,0 +1,179 @@
+import type { ChangesMeta, ChangesQuery } from '@itsm-api/contract';
+import type { Context } from '../context.ts';
+import { selectRows } from '../database/statements.ts';
+import type { TenantClient } from '../database/tenant-client.ts';
+import { invalidField } from '../errors.ts';
+import { type Place, readCursor, writeCursor } from './change-cursor.ts';
+
+/*
+ * What has changed, in the order of the transactions that changed it, up to the first that may still be running
+ * (docs/decisions/changes.md). Triggers keep the order.
+ */
+
+/** The rows of a resource as the API answers them, as those who keep a copy read them. */
+export interface Rows<Row> {
+  /** Their table. */
+  resource: string;
+  /** Those with these ids that there are, in whatever order; or what reads them in the statement that finds their ids. */
+  named: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
+  /** Some of those behind an id, in the order of the ids. */
+  after(db: TenantClient, id: number, take: number): Promise<Row[]>;
+}
+
+/** Rows that are read with their places, without a round trip of their own. */
+interface InStatement<Row> {
+  /** SQL that selects them as one array of JSON; `page` has their ids, $1 is the tenant. */
+  text: string;
+  /** @param rows what it selects; null for none */
+  present(rows: unknown): Row[];
+}
+
+/** A page of what has changed in a resource. @throws ApiError VALIDATION_ERROR for `since` or `cursor` */
+export async function listChanges<Row extends { id: number }>(
+  { db, now }: Context,
+  rows: Rows<Row>,
+  { since, cursor, perPage }: ChangesQuery,
+): Promise<{ data: Row[]; meta: ChangesMeta }> {
+  const followed = { tenantId: db.$tenantId, resource: rows.resource };
+  const start = cursor === undefined ? startSince(since, now()) : startAt(readCursor(followed, cursor));
+  const { named } = rows;
+  const [found] = await selectRows<Found>(db, {
+    text: read(start.text, typeof named === 'function' ? 'NULL' : named.text),
+    values: [db.$tenantId, rows.resource, perPage + 1, ...start.values],
+  });
+  if (found === undefined) throw new Error('There is no epoch of changes.');
+
+  const places = (found.changes ?? []).map(([position, id]): Place => ({ position, id }));
+  const page = places.slice(0, perPage);
+  const ids = page.map(({ id }) => id);
+  // Read after their places they are at least as new: what is newer has another place, further on.
+  const several =
+    typeof named === 'function' ? await (ids.length === 0 ? [] : named(db, ids)) : named.present(found.rows);
+  const byId = new Map(several.map((row) => [row.id, row]));
+  const nextCursor = writeCursor(followed, { startedAt: found.startedAt, ...(page.at(-1) ?? found.start) });
+  return {
+    // One that is gone has a place, and nothing to show there.
+    data: ids.flatMap((id) => byId.get(id) ?? []),
+    meta: { nextCursor, hasMore: places.length > page.length },
+  };
+}
+
+/** A cursor behind all that is committed now: what is read after it was given, and what comes after it, are all. */
+export async function cursorOfNow(db: TenantClient, resource: string): Promise<string> {
+  const [now] = await selectRows<{ startedAt: string; horizon: number }>(db, {
+    text: `WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon::float8 AS horizon FROM epoch`,
+    values: [],
+  });
+  if (now === undefined) throw new Error('There is no epoch of changes.');
+  const { startedAt, horizon } = now;
+  return writeCursor({ tenantId: db.$tenantId, resource }, { startedAt, position: horizon, id: 0 });
+}
+
+/** What one statement finds. */
+interface Found {
+  startedAt: string;
+  /** Behind which it looked. */
+  start: Place;
+  /** Positions and ids. */
+  changes: [number, number][] | null;
+  /** Those that are read in the same statement. */
+  rows: unknown;
+}
+
+/** Where to read from: CTEs, and the values of their parameters. */
+interface Start {
+  text: string;
+  values: unknown[];
+}
+
+/** The clocks of clients, of servers and of PostgreSQL may differ by so much. Milliseconds. */
+const clockMarginMs = 60_000;
+
+function startSince(since: string | undefined, now: Date): Start {
+  if (since === undefined) return { text: fromBeginning, values: [] };
+  if (Date.parse(since) > now.getTime()) {
+    throw invalidField('VALIDATION_ERROR', 'since', `must not be in the future: it is ${now.toISOString()}`);
+  }
+  return { text: fromTime, values: [new Date(Date.parse(since) - clockMarginMs).toISOString()] };
+}
+
+function startAt({ startedAt, position, id }: ReturnType<typeof readCursor>): Start {
+  return { text: fromCursor, values: [position, id, startedAt] };
+}
+
+/**
+ * The newest epoch, and the position of the first transaction that may still be running in the statement's snapshot. After
+ * a start of PostgreSQL the first who asks or writes begins another one.
+ */
+const epoch = `
+  epoch AS MATERIALIZED (
+    SELECT CASE WHEN pg_is_in_recovery() THEN started_at ELSE pg_postmaster_start_time() END AS started_at,
+      CASE WHEN started_at = pg_postmaster_start_time() THEN position_offset ELSE begin_change_epoch() END
+        + pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon
+    FROM (SELECT * FROM change_epochs ORDER BY begins_at DESC LIMIT 1) AS newest
+  )`;
+
+const microseconds = (moment: string) => `(extract(epoch FROM ${moment}) * 1000000)::bigint`;
+const startOf = `${microseconds('started_at')}::text`;
+
+/**
+ * The parameters: $1 is the tenant, $2 the resource, $3 how many; those of `start` follow.
+ * @param start ends with a CTE of one row, the place behind which to read
+ * @param rows what else to read of the page
+ */
+function read(start: string, rows: string): string {
+  return `WITH RECURSIVE ${epoch}, ${start}, page AS MATERIALIZED (
+    SELECT position, id FROM changes WHERE tenant_id = $1 AND resource = $2
+      AND (position, id) > ((SELECT position FROM start), (SELECT id FROM start))
+      AND position < (SELECT horizon FROM epoch)
+    ORDER BY position, id LIMIT $3
+  )
+  SELECT (SELECT ${startOf} FROM epoch) AS "startedAt",
+    (SELECT json_build_object('position', position, 'id', id) FROM start) AS start,
+    (SELECT json_agg(json_build_array(position, id) ORDER BY position, id) FROM page) AS changes,
+    (${rows}) AS rows`;
+}
+
+/** Before every position; a number that JSON holds exactly. */
+const beginning = Number.MIN_SAFE_INTEGER;
+
+const fromBeginning = `start AS (SELECT ${beginning}::bigint AS position, 0::bigint AS id)`;
+
+/**
+ * $4 and $5 are the place, $6 the start of PostgreSQL in which it was given. If there was another one after it, what that
+ * one gave is read from its first position on: something may have been lost in between, and the places given anew. A
+ * start that nobody remembers was lost itself: then all is read.
+ */
+const fromCursor = `given AS (
+    SELECT min(begins_at) AS begins_at FROM change_epochs WHERE ${microseconds('started_at')} = $6::bigint
+  ), start AS MATERIALIZED (
+    SELECT position, id FROM (
+      SELECT $4::bigint AS position, $5::bigint AS id
+      UNION ALL
+      SELECT min(later.begins_at), 0 FROM change_epochs AS later, given
+        WHERE later.begins_at > given.begins_at AND ${microseconds('later.started_at')} <> $6::bigint
+      UNION ALL
+      SELECT ${beginning}, 0 FROM given WHERE begins_at IS NULL
+    ) AS places WHERE position IS NOT NULL ORDER BY position, id LIMIT 1
+  )`;
+
+/**
+ * $4 is the time. Positions and times are in one order but for what long transactions mix up, so a search by halves finds
+ * some last row that was written before: whatever was running then, or later, is at its horizon or behind.
+ */
+const fromTime = `halves (low, high, horizon) AS (
+    SELECT first.position, last.position, first.horizon
+    FROM (SELECT * FROM changes WHERE tenant_id = $1 AND resource = $2 ORDER BY position, id LIMIT 1) AS first,
+      (SELECT * FROM changes WHERE tenant_id = $1 AND resource = $2 ORDER BY position DESC, id DESC LIMIT 1) AS last
+    WHERE first.changed_at < $4::timestamptz
+    UNION ALL
+    SELECT CASE WHEN is_before THEN middle ELSE low END, CASE WHEN is_before THEN high ELSE found.position - 1 END,
+      CASE WHEN is_before THEN found.horizon ELSE halves.horizon END
+    FROM (SELECT *, low + (high - low + 1) / 2 AS middle FROM halves WHERE low < high) AS halves
+    CROSS JOIN LATERAL (
+      SELECT position, horizon, changed_at < $4::timestamptz AS is_before FROM changes
+      WHERE tenant_id = $1 AND resource = $2 AND position <= middle ORDER BY position DESC, id DESC LIMIT 1
+    ) AS found
+  ), start AS MATERIALIZED (
+    SELECT COALESCE((SELECT horizon FROM halves WHERE low >= high), ${beginning}) AS position, 0::bigint AS id
+  )`;

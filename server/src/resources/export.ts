@@ -1,0 +1,24 @@
+import type { TenantClient } from '../database/tenant-client.ts';
+import { cursorOfNow, type Rows } from './change-feed.ts';
+
+/** Rows that are held in memory at once; a ticket may have 150 KB. */
+const batchSize = 250;
+
+/**
+ * Gives all rows of a resource to `write`, in the order of their ids. The cursor is from before the first was read: what
+ * has changed meanwhile comes after it, so no transaction is held open. Resolves when the last batch was written.
+ */
+export async function exportRows<Row extends { id: number }>(
+  db: TenantClient,
+  rows: Rows<Row>,
+  write: (batch: Row[]) => Promise<void>,
+): Promise<{ cursor: string }> {
+  const cursor = await cursorOfNow(db, rows.resource);
+  for (let id = 0; ; ) {
+    const batch = await rows.after(db, id, batchSize);
+    const last = batch.at(-1);
+    if (last === undefined) return { cursor };
+    await write(batch);
+    id = last.id;
+  }
+}

@@ -1,0 +1,94 @@
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { commandLine } from './itsm.ts';
+
+let database: TestDatabase;
+let api: Api;
+let workspace: Workspace;
+let itsm: ReturnType<typeof commandLine>;
+let folder: string;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  api = await startApi({ databaseUrl: database.url });
+  workspace = await createWorkspace(api);
+  itsm = commandLine(database.url);
+  folder = await mkdtemp(join(tmpdir(), 'itsm-export-'));
+  // Of somebody else, and in nobody's file.
+  await (await createWorkspace(api)).createTicket();
+});
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+async function rowsIn(file: string): Promise<{ id: number }[]> {
+  const lines = (await readFile(file, 'utf8')).split('\n');
+  expect(lines.pop()).toBe('');
+  return lines.map((line) => JSON.parse(line));
+}
+
+describe('export', { timeout: 60_000 }, () => {
+  it('writes the rows of each resource as the API answers them, and the cursor to go on from', async () => {
+    const project = await workspace.createProject();
+    for (let i = 0; i < 3; i++) {
+      await workspace.createTicket({ title: `Ünïcödé ${i}`, watcherUserIds: [workspace.userId] });
+      await workspace.createAsset();
+      await workspace.createTask({}, project);
+    }
+    const lists: Record<string, string> = {
+      tickets: '/tickets',
+      assets: '/assets',
+      projects: '/projects',
+      tasks: `/projects/${project.id}/tasks`,
+      users: '/users',
+    };
+    for (const [resource, path] of Object.entries(lists)) {
+      const file = join(folder, `${resource}.jsonl`);
+      const done = await itsm(`${resource} export ${file} --tenant ${workspace.tenantId} --json`);
+      expect(done, done.stderr).toMatchObject({ code: 0, stderr: '' });
+      const { exported, cursor } = JSON.parse(done.stdout);
+      const { data } = (await workspace.call('GET', `${path}?perPage=100`)).body;
+      expect(await rowsIn(file)).toEqual(data.toReversed());
+      expect(exported).toBe(data.length);
+      const after = await workspace.call('GET', `/${resource}/changes?cursor=${cursor}`);
+      expect(after.body, resource).toMatchObject({ data: [], meta: { hasMore: false } });
+    }
+  });
+
+  it('gives a cursor after which comes all that changes', async () => {
+    const file = join(folder, 'followed.jsonl');
+    const { stdout } = await itsm(`tickets export ${file} --tenant ${workspace.tenantId}`);
+    const [, count, query] = /^Exported (\d+) tickets. .+GET \/api\/public\/v1(\S+)\n$/.exec(stdout) ?? [];
+    expect(Number(count)).toBe((await rowsIn(file)).length);
+    const { id } = await workspace.createTicket();
+    await expect
+      .poll(async () => (await workspace.call('GET', query ?? '')).body.data.map((row: { id: number }) => row.id), {
+        timeout: 30_000,
+      })
+      .toEqual([id]);
+  });
+
+  it('replaces no file unless it is told to, and leaves nothing when it fails', async () => {
+    const file = join(folder, 'kept.jsonl');
+    await writeFile(file, 'mine');
+    const command = `users export ${file} --tenant ${workspace.tenantId}`;
+    expect(await itsm(command)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error: --yes is needed to replace ${file}\n`,
+    });
+    expect(await readFile(file, 'utf8')).toBe('mine');
+    expect((await itsm(`${command} --yes`)).code).toBe(0);
+    expect((await rowsIn(file)).length).toBeGreaterThan(0);
+    await expect(access(`${file}.partial`)).rejects.toThrow('ENOENT');
+    const nowhere = await itsm(`users export ${folder}/none/file --tenant ${workspace.tenantId}`);
+    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("can't be written") });
+  });
+});

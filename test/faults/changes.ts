@@ -1,0 +1,296 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { pathPrefix, type Ticket } from '@itsm-api/contract';
+import { exportRows } from '@itsm-api/server/resources/export.ts';
+import { ticketRows } from '@itsm-api/server/resources/tickets/queries.ts';
+import pg from 'pg';
+import { openGround } from './ground.ts';
+import type { Postgres } from './postgres.ts';
+import { type Supervised, supervise } from './server.ts';
+import { addWorkspace, type Workspace } from './workspaces.ts';
+
+export interface ChangesOptions {
+  /** Changes of rows that are committed, at least. */
+  changes: number;
+  /** Between two kills, of the API and of PostgreSQL in turn: milliseconds, on average. */
+  betweenKills: number;
+  onProgress?: (text: string) => void;
+}
+
+export interface ChangesReport {
+  /** Changes of rows that were committed, or that nobody knows of, and rolled back. */
+  committed: number;
+  rolledBack: number;
+  kills: number;
+  /** Pages that were read, and rows on them. */
+  pages: number;
+  rows: number;
+  /** Tickets that there are at the end. */
+  tickets: number;
+  /** Those that the copy has not, or has otherwise. */
+  missed: number[];
+  /** Those that the copy has and the table hasn't. */
+  madeUp: number[];
+  crashes: string[];
+}
+
+const sqlWriters = 5;
+const apiWriters = 3;
+/** What is asked of the API is given up then. Milliseconds. */
+const patience = 15_000;
+/** Once all has ended, the walk must get to the end within this. Milliseconds. */
+const endPatience = 60_000;
+
+/** What the writers share. */
+interface Writing {
+  workspace: Workspace;
+  apiUrl: string;
+  databaseUrl: string;
+  /** The tickets to change. */
+  ids: number[];
+  count: { committed: number; rolledBack: number };
+  stopped: boolean;
+}
+
+/**
+ * Follows a workspace's tickets by `GET /tickets/changes` while eight write them, by SQL and by the API, in transactions of
+ * random length, and while API and PostgreSQL are killed; then compares the copy with the table.
+ */
+export async function runChanges({ changes, betweenKills, onProgress }: ChangesOptions): Promise<ChangesReport> {
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const { postgres, runtime, apiUrl, env } = await openGround(stops);
+    const workspace = await addWorkspace(runtime, 'Followed');
+    const ids = await fill(postgres.url, workspace, Math.ceil(changes / 5));
+    const api = supervise({ ...env, LOG_LEVEL: 'fatal', ROLES: 'api' });
+    stops.push(api.stop);
+    await api.ready();
+
+    const count = { committed: 0, rolledBack: 0 };
+    const writing: Writing = { workspace, apiUrl, databaseUrl: postgres.url, ids, count, stopped: false };
+    const walker = startWalker(apiUrl, workspace);
+    stops.push(walker.stop);
+    const writers = Promise.all([
+      ...Array.from({ length: sqlWriters }, () => writeSql(writing)),
+      ...Array.from({ length: apiWriters }, () => writeThroughApi(writing)),
+    ]);
+    stops.push(async () => {
+      writing.stopped = true;
+      await writers;
+    });
+    const tell = () =>
+      onProgress?.(`${count.committed} changes, ${walker.seen.rows} rows on ${walker.seen.pages} pages`);
+    const ticker = setInterval(tell, 1000);
+    stops.push(async () => clearInterval(ticker));
+    const kills = await killInTurn({ postgres, api, betweenKills, until: () => count.committed >= changes });
+
+    writing.stopped = true;
+    await writers;
+    const table = await readTable(workspace);
+    const { missed, madeUp } = await walker.settle(table);
+    const { pages, rows } = walker.seen;
+    return { ...count, kills, pages, rows, tickets: table.size, missed, madeUp, crashes: api.crashes };
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+/** Makes tickets by SQL; resolves to their ids. */
+async function fill(url: string, { tenantId, userId }: Workspace, count: number): Promise<number[]> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      `WITH sequence AS (INSERT INTO ticket_sequences (tenant_id, total, incident) VALUES ($1, $3, $3))
+       INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, category, requester_id, updated_at)
+       SELECT $1, i, i, 'INCIDENT', 'Ticket ' || i, 'Followed.', 'OTHER', $2, now() FROM generate_series(1, $3::int) i
+       RETURNING id`,
+      [tenantId, userId, count],
+    );
+    return rows.map(({ id }) => Number(id));
+  });
+}
+
+/** Transactions of one to forty changes; a few are held open for seconds, a few rolled back. */
+async function writeSql(writing: Writing): Promise<void> {
+  const { databaseUrl, count } = writing;
+  while (!writing.stopped) {
+    await withClient(databaseUrl, async (client) => {
+      while (!writing.stopped) {
+        const changed = await writeTransaction(client, writing);
+        const isCommitted = Math.random() > 0.15;
+        await client.query(isCommitted ? 'COMMIT' : 'ROLLBACK');
+        count[isCommitted ? 'committed' : 'rolledBack'] += changed;
+      }
+    }).catch(() => sleep(100));
+  }
+}
+
+async function writeTransaction(client: pg.Client, { workspace, ids, count }: Writing): Promise<number> {
+  const { tenantId, userId } = workspace;
+  const some = Array.from({ length: 1 + Math.floor(Math.random() * 40) }, () => pick(ids)).sort((a, b) => a - b);
+  await client.query('BEGIN');
+  // Held before it writes first, it has no number yet; held after it, others go past it.
+  if (Math.random() < 0.05) await sleep(Math.random() * 500);
+  for (const id of some) {
+    const title = `Change ${count.committed} ${Math.random()}`;
+    if (Math.random() < 0.9) {
+      const update = 'UPDATE tickets SET title = $3, updated_at = now() WHERE tenant_id = $1 AND id = $2';
+      await client.query(update, [tenantId, id, title]);
+    } else {
+      const watching = [tenantId, id, userId];
+      const { rowCount } = await client.query(
+        'DELETE FROM ticket_watchers WHERE tenant_id = $1 AND ticket_id = $2 AND user_id = $3',
+        watching,
+      );
+      if (rowCount === 0) await client.query('INSERT INTO ticket_watchers VALUES ($1, $2, $3)', watching);
+    }
+    if (Math.random() < 0.01) await sleep(Math.random() * 50);
+  }
+  if (Math.random() < 0.03) await sleep(500 + Math.random() * 3000);
+  return some.length;
+}
+
+/** Creates tickets and changes them, as integrators do. */
+async function writeThroughApi(writing: Writing): Promise<void> {
+  const { workspace, apiUrl, ids, count } = writing;
+  while (!writing.stopped) {
+    const isNew = Math.random() < 0.3;
+    const title = `Change ${Math.random()}`;
+    const answer = await fetch(`${apiUrl}${pathPrefix}/tickets${isNew ? '' : `/${pick(ids)}`}`, {
+      method: isNew ? 'POST' : 'PATCH',
+      headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        title,
+        ...(isNew && { description: 'Made while it is followed.', type: 'INCIDENT', category: 'NETWORK' }),
+      }),
+      signal: AbortSignal.timeout(patience),
+    })
+      .then(async (response) => ({ ok: response.ok, body: (await response.json()) as { data?: { id: number } } }))
+      .catch(() => undefined);
+    if (answer?.ok) count.committed++;
+    else await sleep(50);
+    if (isNew && answer?.body.data !== undefined) ids.push(answer.body.data.id);
+  }
+}
+
+interface Walker {
+  seen: { pages: number; rows: number };
+  /** Walks on until the copy is the table, or patience ends; resolves to what is not the same. */
+  settle(table: Map<number, Ticket>): Promise<{ missed: number[]; madeUp: number[] }>;
+  stop(): Promise<void>;
+}
+
+/** Follows by the cursor of the page before, and keeps what it was shown last of each ticket. */
+function startWalker(apiUrl: string, { key }: Workspace): Walker {
+  const copy = new Map<number, Ticket>();
+  const seen = { pages: 0, rows: 0 };
+  let cursor: string | undefined;
+  let stopped = false;
+
+  async function step(): Promise<boolean> {
+    const query = cursor === undefined ? '' : `?cursor=${cursor}`;
+    const response = await fetch(`${apiUrl}${pathPrefix}/tickets/changes${query}`, {
+      headers: { authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(patience),
+    });
+    if (!response.ok) throw new Error(`GET /tickets/changes was answered ${response.status}.`);
+    const { data, meta } = (await response.json()) as {
+      data: Ticket[];
+      meta: { nextCursor: string; hasMore: boolean };
+    };
+    for (const ticket of data) copy.set(ticket.id, ticket);
+    seen.pages++;
+    seen.rows += data.length;
+    cursor = meta.nextCursor;
+    return meta.hasMore;
+  }
+
+  const walking = (async () => {
+    while (!stopped) {
+      const hasMore = await step().catch(() => false);
+      if (!hasMore) await sleep(20);
+    }
+  })();
+
+  const difference = (table: Map<number, Ticket>) => ({
+    missed: [...table].filter(([id, ticket]) => !isDeepStrictEqual(copy.get(id), ticket)).map(([id]) => id),
+    madeUp: [...copy.keys()].filter((id) => !table.has(id)),
+  });
+  return {
+    seen,
+    async settle(table) {
+      for (const deadline = Date.now() + endPatience; ; await sleep(500)) {
+        const found = difference(table);
+        if (found.missed.length + found.madeUp.length === 0 || Date.now() > deadline) return found;
+      }
+    },
+    async stop() {
+      stopped = true;
+      await walking;
+    },
+  };
+}
+
+interface Killing {
+  postgres: Postgres;
+  api: Supervised;
+  betweenKills: number;
+  /** Whether it is enough. */
+  until(): boolean;
+}
+
+/** Kills one, then the other, and resolves when both run again, to how many kills there were. */
+async function killInTurn({ postgres, api, betweenKills, until }: Killing): Promise<number> {
+  let kills = 0;
+  for (let next = Date.now() + betweenKills; !until(); await sleep(50)) {
+    if (Date.now() < next) continue;
+    if (kills % 2 === 0) api.kill();
+    else {
+      postgres.kill();
+      await postgres.start();
+    }
+    kills++;
+    next = Date.now() + Math.random() * 2 * betweenKills;
+  }
+  await api.ready();
+  return kills;
+}
+
+/** All tickets, read past the API. */
+async function readTable({ context }: Workspace): Promise<Map<number, Ticket>> {
+  const table = new Map<number, Ticket>();
+  await exportRows(context.db, ticketRows, async (batch) => {
+    for (const ticket of batch) table.set(ticket.id, ticket);
+  });
+  return table;
+}
+
+async function withClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: url, application_name: 'writer' });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function pick(ids: number[]): number {
+  return ids[Math.floor(Math.random() * ids.length)] as number;
+}
+
+/** The report as a person reads it. */
+export function formatChanges(report: ChangesReport): string {
+  const { committed, rolledBack, kills, pages, rows, tickets, missed, madeUp } = report;
+  return `
+  ${committed} changes committed and ${rolledBack} rolled back by eight writers, ${kills} kills
+  ${rows} rows on ${pages} pages of GET /tickets/changes
+
+  Missed                      ${missed.length}   of ${tickets} tickets
+  Made up                     ${madeUp.length}
+`;
+}
+
+export function isFollowed({ missed, madeUp, crashes }: ChangesReport): boolean {
+  return missed.length + madeUp.length + crashes.length === 0;
+}

@@ -1,0 +1,362 @@
+import { pathPrefix } from '@itsm-api/contract';
+import { readCursor, writeCursor } from '@itsm-api/server/resources/change-cursor.ts';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ZodObject } from 'zod';
+import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { endpoints } from '../support/samples.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+
+/*
+ * What changes tell, of every resource that tells them: all that commits after a cursor was given is behind it, whoever
+ * wrote it, and whatever becomes of the server. On a database of its own: a transaction that is open keeps back others.
+ */
+let api: Api;
+let workspace: Workspace;
+/** Writes past the API. */
+let sql: pg.Client;
+
+beforeAll(async () => {
+  api = await startApi({ ownDatabase: true });
+  sql = new pg.Client({ connectionString: api.databaseUrl });
+  await sql.connect();
+});
+beforeEach(async () => {
+  workspace = await createWorkspace(api);
+});
+afterAll(async () => {
+  await sql.end();
+  await api.close();
+});
+
+const feeds = endpoints.filter(({ route }) => 'cursor' in ((route.query as Partial<ZodObject>).shape ?? {}));
+
+interface Changes {
+  ids: number[];
+  data: Record<string, unknown>[];
+  cursor: string;
+  hasMore: boolean;
+}
+
+/** What an answer of changes holds. Other transactions of the server may keep rows back for a moment: it asks again. */
+async function changes(path: string, query: Record<string, string> = {}): Promise<Changes> {
+  const answer = await workspace.call('GET', `${path}?${new URLSearchParams(query)}`);
+  expect(answer.status, answer.text).toBe(200);
+  const { data, meta } = answer.body;
+  return { ids: data.map(({ id }: { id: number }) => id), data, cursor: meta.nextCursor, hasMore: meta.hasMore };
+}
+
+/** All that there is from a cursor on, and the cursor behind it. */
+async function walk(path: string, cursor?: string): Promise<Pick<Changes, 'ids' | 'data' | 'cursor'>> {
+  const data: Changes['data'] = [];
+  for (let query: Record<string, string> = cursor === undefined ? {} : { cursor }; ; ) {
+    const page = await changes(path, query);
+    data.push(...page.data);
+    if (!page.hasMore) return { data, ids: data.map(({ id }) => Number(id)), cursor: page.cursor };
+    query = { cursor: page.cursor };
+  }
+}
+
+/** Waits until what is committed is shown: other databases of the server hold it up, too. */
+const shows = (path: string, cursor: string | undefined, ids: number[]) =>
+  expect.poll(async () => (await walk(path, cursor)).ids, { timeout: 30_000 }).toEqual(ids);
+
+/** How each resource's rows are made and changed, by whom it may be. */
+const writers: Record<string, { make(): Promise<{ id: number }>; change(id: number): Promise<unknown> }> = {
+  tickets: {
+    make: () => workspace.createTicket(),
+    change: (id) => workspace.call('PATCH', `/tickets/${id}`, { priority: 'CRITICAL' }),
+  },
+  assets: {
+    make: () => workspace.createAsset(),
+    change: (id) => workspace.call('PATCH', `/assets/${id}`, { name: 'Changed' }),
+  },
+  projects: {
+    make: () => workspace.createProject(),
+    change: (id) => sql.query("UPDATE projects SET name = 'Changed' WHERE tenant_id = $1 AND id = $2", of(id)),
+  },
+  tasks: {
+    make: () => workspace.createTask(),
+    change: (id) => workspace.call('PATCH', `/tasks/${id}`, { title: 'Changed' }),
+  },
+  users: {
+    make: () => workspace.createUser(),
+    change: (id) => sql.query("UPDATE users SET name = 'Changed' WHERE tenant_id = $1 AND id = $2", of(id)),
+  },
+};
+const of = (id: number) => [workspace.tenantId, id];
+
+it('every resource that can be followed has them', () => {
+  expect(feeds.map(({ title }) => title)).toEqual(Object.keys(writers).map((name) => `GET /${name}/changes`));
+});
+
+describe.each(feeds)('$title', ({ route }) => {
+  const path = route.path.slice(pathPrefix.length);
+  const { make, change } = writers[path.split('/')[1] ?? ''] as (typeof writers)[string];
+
+  it('shows rows at their newest state, in the order of their last change, each once', async () => {
+    const begin = (await walk(path)).cursor;
+    const rows = [await make(), await make(), await make()].map(({ id }) => id) as [number, number, number];
+    await shows(path, begin, rows);
+    await change(rows[0]);
+    await shows(path, begin, [rows[1], rows[2], rows[0]]);
+
+    const all = await walk(path);
+    expect(all.ids.slice(-3)).toEqual([rows[1], rows[2], rows[0]]);
+    const list =
+      path === '/tasks/changes' ? undefined : await workspace.call('GET', `${path.slice(0, -8)}?perPage=100`);
+    for (const row of list?.body.data ?? []) expect(all.data).toContainEqual(row);
+    expect((await walk(path, all.cursor)).ids).toEqual([]);
+    await change(rows[1]);
+    await shows(path, all.cursor, [rows[1]]);
+  });
+
+  it('gives pages of any size, one behind the other', async () => {
+    const begin = (await walk(path)).cursor;
+    const rows = [await make(), await make(), await make()].map(({ id }) => id);
+    await shows(path, begin, rows);
+    const first = await changes(path, { cursor: begin, perPage: '2' });
+    expect(first).toMatchObject({ ids: rows.slice(0, 2), hasMore: true });
+    const second = await changes(path, { cursor: first.cursor, perPage: '2' });
+    expect(second).toMatchObject({ ids: rows.slice(2), hasMore: false });
+    const none = await changes(path, { cursor: second.cursor });
+    expect(none).toMatchObject({ ids: [], hasMore: false, cursor: second.cursor });
+    expect(await changes(path, { cursor: begin, perPage: '3' })).toMatchObject({ ids: rows, hasMore: false });
+  });
+
+  it('refuses a cursor that is not one of its own, and says what to begin with', async () => {
+    const { cursor } = await walk(path);
+    const other = feeds.find((feed) => feed.route !== route)?.route.path.slice(pathPrefix.length) ?? '';
+    const theirs = await createWorkspace(api);
+    const foreign = (await theirs.call('GET', path)).body.meta.nextCursor;
+    const middle = Math.floor(cursor.length / 2);
+    const swapped = cursor[middle] === 'A' ? 'B' : 'A';
+    const wrong = {
+      cut: cursor.slice(0, -1),
+      changed: cursor.slice(0, middle) + swapped + cursor.slice(middle + 1),
+      longer: `${cursor}A`,
+      'of another list': (await walk(other)).cursor,
+      'of another workspace': foreign,
+      'made up': 'nonsense',
+      'very long': 'A'.repeat(10_000),
+      NUL: '\0',
+      none: '',
+    };
+    for (const [how, given] of Object.entries(wrong)) {
+      const answer = await workspace.call('GET', `${path}?${new URLSearchParams({ cursor: given })}`);
+      expect(answer.status, `${how}: ${answer.text}`).toBe(400);
+      expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
+      if (given.length > 0 && given.length <= 200) expect(errorOf(answer).message, how).toContain('since');
+    }
+  });
+
+  it.each([
+    ['since=tomorrow', 'since'],
+    ['since=2026-02-30T00:00:00Z', 'since'],
+    ['since=2999-01-01T00:00:00Z', 'since'],
+    ['since=2020-01-01T00:00:00Z&since=2020-01-01T00:00:00Z', 'since'],
+    ['since=2020-01-01T00:00:00Z&cursor=x', 'cursor'],
+    ['cursor=x&cursor=x', 'cursor'],
+    ['perPage=101', 'perPage'],
+    ['page=1', 'page'],
+  ])('refuses %s', async (query, at) => {
+    const answer: Answer = await workspace.call('GET', `${path}?${query}`);
+    expect(answer.status, answer.text).toBe(400);
+    expect(errorOf(answer).details?.[0]?.path).toBe(at);
+  });
+});
+
+describe('a transaction that is open', () => {
+  /** Holds one open that changes a ticket; resolves to what ends it. */
+  async function holdOpen(id: number): Promise<(how: 'COMMIT' | 'ROLLBACK') => Promise<void>> {
+    const client = new pg.Client({ connectionString: api.databaseUrl });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query("UPDATE tickets SET title = 'Changed late' WHERE tenant_id = $1 AND id = $2", of(id));
+    return async (how) => {
+      await client.query(how);
+      await client.end();
+    };
+  }
+
+  it.each(['COMMIT', 'ROLLBACK'] as const)('keeps back what is newer, until its %s', async (how) => {
+    const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
+    await shows('/tickets/changes', undefined, [first.id, second.id]);
+    const { cursor } = await walk('/tickets/changes');
+    const end = await holdOpen(first.id);
+    await workspace.call('PATCH', `/tickets/${second.id}`, { title: 'Changed early' });
+    expect((await walk('/tickets/changes', cursor)).ids).toEqual([]);
+    await end(how);
+    await shows('/tickets/changes', cursor, how === 'COMMIT' ? [first.id, second.id] : [second.id]);
+  });
+
+  it('is reached back to by `since`, however long it was', async () => {
+    const late = await workspace.createTicket();
+    const early = await workspace.createTicket();
+    await shows('/tickets/changes', undefined, [late.id, early.id]);
+    const end = await holdOpen(late.id);
+    await workspace.call('PATCH', `/tickets/${early.id}`, { title: 'Changed early' });
+    await end('COMMIT');
+    await sql.query("UPDATE changes SET changed_at = now() - interval '2 hours' WHERE tenant_id = $1", [
+      workspace.tenantId,
+    ]);
+    // Both were written before; one was open still.
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    await expect
+      .poll(async () => (await changes('/tickets/changes', { since })).ids, { timeout: 30_000 })
+      .toEqual([late.id, early.id]);
+  });
+});
+
+describe('since', () => {
+  it('begins with what was changed then, and little before', async () => {
+    const ids: number[] = [];
+    for (let i = 0; i < 20; i++) ids.push((await workspace.createTicket()).id);
+    await shows('/tickets/changes', undefined, ids);
+    // One a day, the last one today; nothing else was open then.
+    await sql.query(
+      `UPDATE changes SET changed_at = now() - (20 - array_position($2::bigint[], id)) * interval '1 day',
+         horizon = position
+       WHERE tenant_id = $1 AND resource = 'tickets'`,
+      [workspace.tenantId, ids],
+    );
+    for (const days of [0, 1, 7, 19, 20, 1000]) {
+      const since = new Date(Date.now() - days * 86_400_000 - 3_600_000).toISOString();
+      const page = await changes('/tickets/changes', { since });
+      const expected = ids.slice(-1 - days);
+      expect(page.ids.slice(-expected.length), since).toEqual(expected);
+      expect(page.ids.length - expected.length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('finds nothing where nothing has ever changed', async () => {
+    const since = new Date(Date.now() - 1000).toISOString();
+    expect(await changes('/assets/changes', { since })).toMatchObject({ ids: [], hasMore: false });
+  });
+});
+
+describe('whoever writes', () => {
+  it.each<[string, (id: number) => Promise<unknown>]>([
+    ['SQL', (id) => sql.query("UPDATE tickets SET title = 'By SQL' WHERE tenant_id = $1 AND id = $2", of(id))],
+    [
+      'a watcher that comes',
+      (id) => sql.query('INSERT INTO ticket_watchers VALUES ($1, $2, $3)', [...of(id), workspace.userId]),
+    ],
+    [
+      'a watcher that goes',
+      (id) => sql.query('DELETE FROM ticket_watchers WHERE tenant_id = $1 AND ticket_id = $2', of(id)),
+    ],
+    ['a PATCH of watchers', (id) => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [] })],
+  ])('%s shows', async (_, write) => {
+    const { id } = await workspace.createTicket({ watcherUserIds: [(await workspace.createUser()).id] });
+    await shows('/tickets/changes', undefined, [id]);
+    const { cursor } = await walk('/tickets/changes');
+    await write(id);
+    await shows('/tickets/changes', cursor, [id]);
+  });
+
+  it('a PATCH that changes nothing does not', async () => {
+    const { id } = await workspace.createTicket(ticket);
+    await shows('/tickets/changes', undefined, [id]);
+    const { cursor } = await walk('/tickets/changes');
+    await workspace.call('PATCH', `/tickets/${id}`, { title: ticket.title });
+    const other = await workspace.createTicket();
+    await shows('/tickets/changes', cursor, [other.id]);
+  });
+
+  it('a row that is gone is left out', async () => {
+    const begin = (await walk('/assets/changes')).cursor;
+    const [gone, kept] = [await workspace.createAsset(), await workspace.createAsset()];
+    await sql.query('DELETE FROM assets WHERE tenant_id = $1 AND id = $2', of(gone.id));
+    await shows('/assets/changes', begin, [kept.id]);
+  });
+
+  it('no request may write what is noted', async () => {
+    const { pool } = api.databases.requests;
+    for (const statement of [
+      'DELETE FROM changes',
+      'UPDATE changes SET position = 0',
+      "SELECT note_change(1, 'x', 1)",
+    ]) {
+      const connection = await pool.connect();
+      await expect(connection.query(statement)).rejects.toThrow('permission denied');
+      connection.release();
+    }
+  });
+});
+
+describe('when PostgreSQL', () => {
+  const path = '/tickets/changes';
+  const followed = () => ({ tenantId: workspace.tenantId, resource: 'tickets' });
+  const dayMicroseconds = 86_400_000_000n;
+
+  /** Has all that was written so far be of a start a day ago; resolves to a cursor as it was given then. */
+  async function startAgain(cursor: string): Promise<string> {
+    await sql.query("UPDATE change_epochs SET started_at = started_at - interval '1 day'");
+    const given = readCursor(followed(), cursor);
+    return writeCursor(followed(), { ...given, startedAt: String(BigInt(given.startedAt) - dayMicroseconds) });
+  }
+
+  it('was started again, a cursor goes on', async () => {
+    const before = await workspace.createTicket();
+    await shows(path, undefined, [before.id]);
+    const cursor = await startAgain((await walk(path)).cursor);
+    expect((await walk(path, cursor)).ids).toEqual([]);
+    const after = await workspace.createTicket();
+    await shows(path, cursor, [after.id]);
+    const { rows } = await sql.query('SELECT DISTINCT position_offset::int AS given FROM change_epochs');
+    expect(rows).toEqual([{ given: 0 }]);
+  });
+
+  it('was set back to before a cursor was given, nothing is missed that comes then', async () => {
+    const before = await workspace.createTicket();
+    await shows(path, undefined, [before.id]);
+    const { cursor } = await walk(path);
+    const lost = readCursor(followed(), cursor);
+    const ahead = writeCursor(followed(), { ...lost, position: lost.position + 1_000_000 });
+    const given = await startAgain(ahead);
+    const after = await workspace.createTicket();
+    await shows(path, given, [after.id]);
+  });
+
+  it('was set back to before it was started last, all comes again', async () => {
+    const ids = [(await workspace.createTicket()).id, (await workspace.createTicket()).id];
+    await shows(path, undefined, ids);
+    const given = readCursor(followed(), (await walk(path)).cursor);
+    const unknown = writeCursor(followed(), { ...given, startedAt: String(BigInt(given.startedAt) + 1n) });
+    await shows(path, unknown, ids);
+  });
+
+  it.each([
+    ['lower', 1_000_000_000],
+    ['higher', -1_000_000_000],
+  ])('is another one whose transactions have %s numbers, a cursor goes on', async (_, by) => {
+    const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
+    await shows(path, undefined, [first.id, second.id]);
+    const { cursor } = await walk(path);
+    // As if all had been written on another server.
+    await sql.query('UPDATE changes SET position = position + $1, horizon = horizon + $1', [by]);
+    await sql.query(
+      `WITH gone AS (DELETE FROM change_epochs)
+       INSERT INTO change_epochs SELECT min(position), pg_postmaster_start_time(), 1, $1 FROM changes`,
+      [by],
+    );
+    const place = readCursor(followed(), cursor);
+    const moved = await startAgain(writeCursor(followed(), { ...place, position: place.position + by }));
+
+    // One that has begun to write there before anybody noticed.
+    const early = new pg.Client({ connectionString: api.databaseUrl });
+    await early.connect();
+    await early.query('BEGIN; SELECT pg_current_xact_id()');
+    const third = await workspace.createTicket();
+    expect((await walk(path, moved)).ids).toEqual([]);
+    await early.query("UPDATE tickets SET title = 'Early' WHERE tenant_id = $1 AND id = $2", of(first.id));
+    await early.query('COMMIT');
+    await early.end();
+    await shows(path, moved, [first.id, third.id]);
+    await shows(path, undefined, [second.id, first.id, third.id]);
+    const { cursor: there } = await walk(path, moved);
+    await workspace.call('PATCH', `/tickets/${second.id}`, { title: 'Later' });
+    await shows(path, there, [second.id]);
+  });
+});
