@@ -252,7 +252,7 @@ export interface BulkRefusal {
   /** The status that the single request would have. */
   status: 400 | 404;
   /** What the single request would have been answered. */
-  error: { code: Open<ErrorCode>; message: string; details?: ErrorDetail[] | undefined };
+  error: { code: Open<ErrorCode>; message: string; details?: ErrorDetail[] | undefined; docs: string };
 }
 
 /** What became of one item; `status` tells which. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ErrorCode, ErrorDetail } from './errors.ts';
+import { docsOf, ErrorCode, ErrorDetail, ErrorDocs } from './errors.ts';
 
 /** How many items a bulk request may hold. */
 export const bulkItems = 100;
@@ -48,6 +48,7 @@ export const BulkRefusal = z
         code: ErrorCode,
         message: z.string().meta({ description: 'What was wrong and what would be right, for people.' }),
         details: z.array(ErrorDetail).max(20).optional().meta({ description: 'Paths are those within the item.' }),
+        docs: ErrorDocs,
       })
       .meta({ description: 'What the single request would have been answered.' }),
   })
@@ -60,6 +61,7 @@ export const BulkRefusal = z
         code: 'VALIDATION_ERROR',
         message: 'title is required',
         details: [{ path: 'title', message: 'is required' }],
+        docs: docsOf('VALIDATION_ERROR'),
       },
     },
   });

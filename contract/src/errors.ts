@@ -103,6 +103,10 @@ export function docsOf(code: ErrorCode): string {
   return `${errorDocsPath}#${code}`;
 }
 
+export const ErrorDocs = z
+  .string()
+  .meta({ description: 'The page on this server that says what the code means and what to do.' });
+
 export const ErrorDetail = z
   .object({
     path: z.string().meta({ description: 'The field, query parameter or path parameter, with dots into its parts.' }),
@@ -124,7 +128,7 @@ export const ErrorEnvelope = z
         .optional()
         .meta({ description: 'On RATE_LIMIT_EXCEEDED and IDEMPOTENCY_IN_PROGRESS: seconds to wait.' }),
       details: z.array(ErrorDetail).max(20).optional().meta({ description: 'At most 20, the first ones found.' }),
-      docs: z.string().meta({ description: 'The page on this server that says what the code means and what to do.' }),
+      docs: ErrorDocs,
       requestId: z.string().meta({ description: 'Also in the `x-request-id` header.' }),
     }),
   })

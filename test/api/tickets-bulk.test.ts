@@ -139,7 +139,9 @@ describe('POST /tickets/bulk', () => {
     const hooks = [await own.createWebhook(), await own.createWebhook({ events: ['ticket.updated'] })];
     const answers = await bulk('POST', [ticket, {}, { ...ticket, title: 'Second' }], own);
     const made = answers.flatMap(({ data }) => data ?? []);
-    expect(await told(own)).toEqual(made.map((data) => ({ type: 'ticket.created', ticket: data })));
+    expect(await told(own)).toEqual(
+      made.map((data) => ({ type: 'ticket.created', actor: actorOf(own), ticket: data })),
+    );
     const deliveries = await api.prisma.delivery.findMany({ where: { tenantId: own.tenantId } });
     expect(deliveries.map(({ subscriptionId }) => Number(subscriptionId))).toEqual([hooks[0]?.id, hooks[0]?.id]);
   });
@@ -206,7 +208,6 @@ describe('PATCH /tickets/bulk', () => {
       [theirs.id, { title: 'x' }],
       [nothing, { title: 'x' }],
       [nothing, { title: '' }],
-      [0, { title: 'x' }],
     ];
     for (const [id, patch] of faults) {
       const single = asItem(await workspace.call('PATCH', `/tickets/${id}`, patch));
@@ -223,7 +224,7 @@ describe('PATCH /tickets/bulk', () => {
     expect((await other.call('GET', `/tickets/${theirs.id}`)).body.data).toEqual(theirs);
   });
 
-  it.each([[{}], [null], [{ title: 'x' }], [{ id: '1', title: 'x' }], [{ id: 1.5, title: 'x' }]])(
+  it.each([[{}], [null], [{ title: 'x' }], [{ id: '1', title: 'x' }], [{ id: 1.5, title: 'x' }], [{ id: 0, title: 'x' }]])(
     'refuses %j by itself',
     async (wrong) => {
       const made = await workspace.createTicket();
@@ -260,7 +261,12 @@ describe('PATCH /tickets/bulk', () => {
     await own.createWebhook();
     const answers = await bulk('PATCH', [{ id: b.id, title: 'B' }, { id: a.id, title: a.title }, { id: 7 }], own);
     expect(await told(own)).toEqual([
-      { type: 'ticket.updated', ticket: answers[0].data, changes: { title: { from: b.title, to: 'B' } } },
+      {
+        type: 'ticket.updated',
+        actor: actorOf(own),
+        ticket: answers[0].data,
+        changes: { title: { from: b.title, to: 'B' } },
+      },
     ]);
   });
 
@@ -376,6 +382,11 @@ async function inactiveUser(): Promise<number> {
 }
 
 /** What the events of a workspace say, in the order of their ids. */
+/** Who asks with the workspace's key, as events tell it. */
+function actorOf({ context: { userId, keyId } }: Workspace): object {
+  return { userId: Number(userId), keyId: Number(keyId) };
+}
+
 async function told({ tenantId }: Workspace): Promise<unknown[]> {
   const events = await api.prisma.event.findMany({ where: { tenantId }, orderBy: { id: 'asc' } });
   return events.map(({ body }) => {

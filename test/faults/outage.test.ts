@@ -70,6 +70,7 @@ it('answers when to come back while PostgreSQL is stopped, logs little, and goes
         error: {
           code: 'INTERNAL_ERROR',
           message: `The database can't be reached; try again in ${retryAfter} ${retryAfter === '1' ? 'second' : 'seconds'}.`,
+          docs: '/docs/errors#INTERNAL_ERROR',
           requestId: expect.any(String),
         },
       });

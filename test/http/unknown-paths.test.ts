@@ -16,10 +16,11 @@ afterAll(() => api.close());
 const paths = [...new Set(endpoints.map(({ route }) => route.path.replace(/:\w+/, '42')))];
 
 describe.each(paths)('%s', (path) => {
+  // `/tickets/bulk` may be an id, too, though no ticket has it.
   const own = endpoints
-    .filter(({ route }) => route.path.replace(/:\w+/, '42') === path)
+    .filter(({ route }) => new RegExp(`^${route.path.replace(/:\w+/, '[^/]+')}$`).test(path))
     .map(({ route }) => route.method);
-  const allowed = own.includes('GET') ? [...own, 'HEAD'] : own;
+  const allowed = [...new Set(own.includes('GET') ? [...own, 'HEAD'] : own)];
 
   it('tells which methods it has when another one is asked for', async () => {
     for (const method of ['PUT', 'POST', 'DELETE', 'OPTIONS', 'QUERY'].filter((each) => !allowed.includes(each))) {

@@ -23,6 +23,8 @@ it('holds for the endpoints that make something', () => {
   expect(posts.map(({ title }) => title)).toEqual([
     'POST /tickets',
     'POST /tickets/bulk',
+    'POST /tickets/:id/comments',
+    'POST /assets',
     'POST /projects/:id/tasks',
     'POST /webhooks',
   ]);

@@ -176,7 +176,7 @@ describe.each(feeds)('$title', (endpoint) => {
 
 describe('what this test finds in the contract', () => {
   it('is every place that takes an id', () => {
-    expect(withId).toHaveLength(12);
+    expect(withId).toHaveLength(16);
     expect(bodyFields.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
       'POST /tickets requesterId',
       'POST /tickets assigneeId',

@@ -157,7 +157,9 @@ it('GET /tickets does so for every choice of filters, and several values', async
     for (const values of [0, 1] as const) {
       const query = choice.map(([name, of]) => `${name}=${of[values]}`).join('&');
       const columns = choice.length > 0 ? choice.map(([name]) => columnOf(name)) : ['ordinal'];
-      for (const page of [1, 2]) await expectIndexed(`/tickets?${query}&page=${page}&perPage=1`, columns);
+      for (const page of ['1', '2', '1&sort=id', '2&sort=id']) {
+        await expectIndexed(`/tickets?${query}&page=${page}&perPage=1`, columns);
+      }
     }
   }
 });

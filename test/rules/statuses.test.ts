@@ -1,6 +1,6 @@
 import { errors, isVersioned, takesIfMatch, takesIfNoneMatch } from '@itsm-api/contract';
 import { openApiDocument } from '@itsm-api/contract/openapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { specifiedStatuses as specified } from '../openapi/operations.ts';
 import { type Answer, type Api, startApi } from '../support/api.ts';
 import { callOf, endpoints, type SampledEndpoint } from '../support/samples.ts';
@@ -18,7 +18,6 @@ let workspace: Workspace;
 
 beforeAll(async () => {
   api = await startApi();
-  workspace = await createWorkspace(api);
 });
 afterAll(() => api.close());
 
@@ -39,6 +38,11 @@ it('the document names the others only where the header may be sent', () => {
 });
 
 describe.each(endpoints)('$title', (endpoint) => {
+  // Each makes rows of which a workspace may have so many.
+  beforeEach(async () => {
+    workspace = await createWorkspace(api);
+  });
+
   /** The answers to a request that is right, and to some that are wrong in their own ways. */
   async function answers(headers: Record<string, string>): Promise<Answer[]> {
     const call = async (change: object = {}) => {

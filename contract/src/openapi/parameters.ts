@@ -45,7 +45,7 @@ function named(
     const described = { ...type, description, examples: [exampleIdOf(owner)] };
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
   }
-  if (where === 'header') return [name.replaceAll('-', ''), { name, in: where, required: false, description, schema }];
+  if (where === 'header') return [name, { name, in: where, required: false, description, schema }];
   if (path.endsWith('/changes')) {
     return [`Changes${capitalised(name)}`, { name, in: where, required: false, description, schema }];
   }

@@ -1,4 +1,4 @@
-import { type BulkRefusal, Faulty } from '@itsm-api/contract';
+import { type BulkRefusal, docsOf, Faulty } from '@itsm-api/contract';
 import { ApiError } from '../errors.ts';
 import { detailsOf, unknownField, validationError } from '../validation.ts';
 
@@ -49,5 +49,5 @@ function refusable<Value>(step: () => Value): Step<Value> {
 
 function refusal({ status, code, message, details }: ApiError): BulkRefusal {
   if (status !== 400 && status !== 404) throw new Error(`No item of a bulk request is refused with ${code}.`);
-  return { status, error: { code, message, ...(details && { details: [...details] }) } };
+  return { status, error: { code, message, ...(details && { details: [...details] }), docs: docsOf(code) } };
 }

@@ -48,54 +48,44 @@ const largestSkip = 2 ** 31 - 1000;
 /** Where it is not told that no page is larger, the planner expects a tenth of all that matches. */
 const largestPage = 100;
 
+/** In SQL, an order by id. */
+interface Order {
+  direction: 'DESC' | 'ASC';
+  /** Compares an id with the last one, where those up to it are asked for. */
+  upTo: '>=' | '<=';
+  /** Of ids, the one that comes first. */
+  first: 'max' | 'min';
+  /** A last id that all are up to. */
+  end: string;
+}
+
+const orders: Record<TicketQuery['sort'], Order> = {
+  '-id': { direction: 'DESC', upTo: '>=', first: 'max', end: '0' },
+  id: { direction: 'ASC', upTo: '<=', first: 'min', end: '9223372036854775807' },
+};
+
 /** Some of the tickets that the filters match, and how many there are in all. */
 export async function selectTickets(
   db: TenantClient,
   filters: CountedFilters,
-  { sort, ...range }: TicketRange,
+  { sort, skip, take }: TicketRange,
 ): Promise<TicketPage> {
-  const page = sort === 'id' ? await selectOldest(db, filters, range) : await selectNewest(db, filters, range);
-  return { ...page, isCapped: false };
-}
-
-type Range = Omit<TicketRange, 'sort'>;
-type CountedPage = Omit<TicketPage, 'isCapped'>;
-
-/** How often a page from the oldest on is looked for again when tickets have joined or left it meanwhile. */
-const attempts = 5;
-
-/**
- * A page from the oldest on is one from the newest on, as far from the other end. Where that is, the total tells; the
- * page is right when its own statement finds the same total.
- */
-async function selectOldest(db: TenantClient, filters: CountedFilters, { skip, take }: Range): Promise<CountedPage> {
-  let { totalCount } = await selectNewest(db, filters, { skip: largestSkip, take });
-  for (let attempt = 1; skip < totalCount; attempt++) {
-    const older = Math.max(totalCount - skip - take, 0);
-    const page = await selectNewest(db, filters, { skip: older, take: totalCount - skip - older });
-    if (page.totalCount === totalCount || attempt === attempts) return { ...page, rows: page.rows.toReversed() };
-    totalCount = page.totalCount;
-  }
-  return { rows: [], totalCount };
-}
-
-async function selectNewest(db: TenantClient, filters: CountedFilters, { skip, take }: Range): Promise<CountedPage> {
   const names = filterNames.filter((name) => filters[name] !== undefined);
   const values = names.map((name) => [...new Set<string | number>(filters[name])]);
   const isOfOneValue = values.flat().length === 1;
   const row = await read<{ totalCount: number; tickets: TicketRow[] | null }>(
     db,
-    pageFor({ names, isFirstPage: skip === 0, isOfOneValue }),
+    pageFor({ names, sort, isFirstPage: skip === 0, isOfOneValue }),
     [Math.min(skip, largestSkip), take, ...(isOfOneValue ? values.flat() : values)],
   );
-  return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0 };
+  return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0, isCapped: false };
 }
 
 /** The statements made so far, by what is filtered by. */
 const pages = new Map<string, Reading>();
 
 /** What decides the statement. */
-interface Choice {
+interface Choice extends Pick<TicketQuery, 'sort'> {
   names: FilterName[];
   isFirstPage: boolean;
   /** By one value of one filter, which most lists are. */
@@ -103,19 +93,20 @@ interface Choice {
 }
 
 function pageFor(choice: Choice): Reading {
-  const key = [choice.isFirstPage, choice.isOfOneValue, ...choice.names].join();
+  const key = [choice.sort, choice.isFirstPage, choice.isOfOneValue, ...choice.names].join();
   const page = pages.get(key) ?? reading(makeText(choice));
   pages.set(key, page);
   return page;
 }
 
 /** The parameters: $1 is the tenant, $2 how many tickets to skip, $3 how many to take; the filters' values follow. */
-function makeText({ names, isFirstPage, isOfOneValue }: Choice): string {
+function makeText({ names, sort, isFirstPage, isOfOneValue }: Choice): string {
   const [name] = names;
-  if (name === undefined) return totalAndPage(tenantTotal, pageByOrdinal);
-  if (isOfOneValue) return totalAndPage(...ofOneValue(name, isFirstPage));
+  const order = orders[sort];
+  if (name === undefined) return totalAndPage(tenantTotal, pageByOrdinal(order));
+  if (isOfOneValue) return totalAndPage(...ofOneValue(name, order, isFirstPage));
   const kind = kindColumns(names);
-  const page = isFirstPage && names.length === 1 ? newestOfEachKind(kind) : pageByShares(kind);
+  const page = isFirstPage && names.length === 1 ? firstOfEachKind(kind, order) : pageByShares(kind, order);
   return `WITH kind AS MATERIALIZED (${kinds(names)})
     ${totalAndPage('SELECT COALESCE(max(total), 0)::int AS n FROM kind', page)}`;
 }
@@ -135,8 +126,13 @@ function totalAndPage(total: string, page: string): string {
 const tenantTotal = 'SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = $1), 0) AS n';
 
 /** Without filters: ordinals are dense, so any page is one range of them. */
-const pageByOrdinal = `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1
-  AND t.ordinal <= total.n - $2::int AND t.ordinal > total.n - $2::int - $3::int ORDER BY t.id DESC`;
+function pageByOrdinal({ direction }: Order): string {
+  const range = {
+    DESC: 't.ordinal <= total.n - $2::int AND t.ordinal > total.n - $2::int - $3::int',
+    ASC: 't.ordinal > $2::int AND t.ordinal <= $2::int + $3::int',
+  }[direction];
+  return `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND ${range} ORDER BY t.id ${direction}`;
+}
 
 /**
  * The columns that tell one kind of tickets from another, such that an index leads to each kind's newest: of one filter
@@ -162,61 +158,61 @@ function kinds(names: FilterName[]): string {
 }
 
 /** The total and a page by one value: what follows, without the steps that put several together. */
-function ofOneValue(name: FilterName, isFirstPage: boolean): [total: string, page: string] {
+function ofOneValue(name: FilterName, { direction }: Order, isFirstPage: boolean): [total: string, page: string] {
   const { column, type } = filterColumns[name];
   const everybody = name === 'assigneeId' ? '' : 'AND assignee_id = 0';
   const value = `$4::${type}`;
   const total = `SELECT COALESCE(sum(count), 0)::int AS n FROM ticket_counts
     WHERE tenant_id = $1 ${everybody} AND ${column} = ${value}`;
-  const newest = (selected: string) =>
-    `SELECT ${selected} FROM tickets t WHERE t.tenant_id = $1 AND t.${column} = ${value} ORDER BY t.id DESC`;
+  const all = (selected: string) =>
+    `SELECT ${selected} FROM tickets t WHERE t.tenant_id = $1 AND t.${column} = ${value} ORDER BY t.id ${direction}`;
   if (isFirstPage) {
-    const few = `SELECT * FROM (${newest(columns)} LIMIT ${largestPage}) AS few`;
-    return [total, `${few} ORDER BY id DESC LIMIT $3::int`];
+    const few = `SELECT * FROM (${all(columns)} LIMIT ${largestPage}) AS few`;
+    return [total, `${few} ORDER BY id ${direction} LIMIT $3::int`];
   }
   // What is stepped over is read from the index alone.
-  const ids = `SELECT id FROM (${newest('t.id')} LIMIT $3::int OFFSET $2::int) AS page LIMIT ${largestPage}`;
-  return [
-    total,
-    `SELECT ${columns} FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`,
-  ];
+  const ids = `SELECT id FROM (${all('t.id')} LIMIT $3::int OFFSET $2::int) AS page LIMIT ${largestPage}`;
+  const page = `SELECT ${columns} FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id`;
+  return [total, `${page} ORDER BY t.id ${direction}`];
 }
 
-/** The first page by one filter: the newest of each of its values, row by row from its index. */
-function newestOfEachKind(kind: string[]): string {
-  const newest = ofKind(kind, (tickets) => {
-    const few = `SELECT * FROM (${tickets}) AS tickets ORDER BY id DESC LIMIT ${largestPage}`;
-    return `SELECT * FROM (${few}) AS few ORDER BY id DESC LIMIT $3::int`;
+/** The first page by one filter: the first of each of its values, row by row from its index. */
+function firstOfEachKind(kind: string[], { direction }: Order): string {
+  const first = ofKind(kind, (tickets) => {
+    const few = `SELECT * FROM (${tickets}) AS tickets ORDER BY id ${direction} LIMIT ${largestPage}`;
+    return `SELECT * FROM (${few}) AS few ORDER BY id ${direction} LIMIT $3::int`;
   });
-  return `SELECT ${columns} FROM (SELECT newest.* FROM kind CROSS JOIN LATERAL (${newest}) AS newest
-    ORDER BY id DESC LIMIT $3::int) AS t ORDER BY t.id DESC`;
+  return `SELECT ${columns} FROM (SELECT first.* FROM kind CROSS JOIN LATERAL (${first}) AS first
+    ORDER BY id ${direction} LIMIT $3::int) AS t ORDER BY t.id ${direction}`;
 }
 
 /**
  * Any other page. Of each kind, its share of the page and of all before it is stepped over, rounded up. The last ones
- * of these shares, the newest first, make up at least so many: none of the page is older than the one with which they do.
- * The ids from there on are read, from the index alone, and of the page's the tickets.
+ * of these shares, in the order of the page, make up at least so many: none of the page comes after the one with which
+ * they do. The ids up to there are read, from the index alone, and of the page's the tickets.
  */
-function pageByShares(kind: string[]): string {
+function pageByShares(kind: string[], { direction, upTo, first, end }: Order): string {
   const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';
-  // In the order of the index, where a kind without category is one of many.
-  const order = kind.length > 1 ? 'category, id DESC' : 'id DESC';
+  // In the order of the index, forwards or backwards, where a kind without category is one of many.
+  const category = direction === 'DESC' ? 'category' : 'category DESC';
+  const order = kind.length > 1 ? `${category}, id ${direction}` : `id ${direction}`;
   const last = ofKind(
     kind,
     (tickets) => `SELECT id FROM (${tickets}) AS tickets ORDER BY ${order} LIMIT 1 OFFSET share - 1`,
   );
-  const ids = ofKind(kind, (tickets) => `SELECT id FROM (${tickets}) AS tickets WHERE id >= oldest.id`);
+  const ids = ofKind(kind, (tickets) => `SELECT id FROM (${tickets}) AS tickets WHERE id ${upTo} bound.id`);
   return `WITH last AS MATERIALIZED (
       SELECT kind.*, last.id FROM (SELECT *, ${share} AS share FROM kind) AS kind CROSS JOIN LATERAL (${last}) AS last
-    ), oldest AS MATERIALIZED (
-      SELECT COALESCE(max(id), 0) AS id FROM (SELECT id, sum(share) OVER (ORDER BY id DESC) AS newer FROM last) AS last
-      WHERE newer >= $2::int + $3::int
+    ), bound AS MATERIALIZED (
+      SELECT COALESCE(${first}(id), ${end}) AS id
+      FROM (SELECT id, sum(share) OVER (ORDER BY id ${direction}) AS before FROM last) AS last
+      WHERE before >= $2::int + $3::int
     ), page AS (
-      SELECT found.id FROM oldest JOIN last AS kind ON kind.share > 1 OR kind.id >= oldest.id
-      CROSS JOIN LATERAL (${ids}) AS found ORDER BY id DESC LIMIT $3::int OFFSET $2::int
+      SELECT found.id FROM bound JOIN last AS kind ON kind.share > 1 OR kind.id ${upTo} bound.id
+      CROSS JOIN LATERAL (${ids}) AS found ORDER BY id ${direction} LIMIT $3::int OFFSET $2::int
     )
     SELECT ${columns} FROM (SELECT id FROM page LIMIT ${largestPage}) AS page
-    JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id DESC`;
+    JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id ${direction}`;
 }
 
 /** Runs a query over the tickets of the row `kind`. */
