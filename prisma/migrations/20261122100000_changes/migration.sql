@@ -80,20 +80,21 @@ BEGIN
 END
 $$;
 
--- Moves a row to the newest position, once in a transaction. Whoever calls it needs the right to write the table.
+-- Moves a row to the newest position, once in a transaction. Whoever calls it needs the right to write the table. One
+-- statement: each would take as long as the whole change of a row.
 CREATE FUNCTION "note_change"("of_tenant" bigint, "of_resource" text, "of_row" bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   this_transaction CONSTANT bigint := pg_current_xact_id()::text::bigint;
-  "offset" bigint := (
-    SELECT CASE WHEN "started_at" = pg_postmaster_start_time() AND "begins_at" <= "position_offset" + this_transaction
-      THEN "position_offset" END
-    FROM "change_epochs" ORDER BY "begins_at" DESC LIMIT 1);
+  oldest_running CONSTANT bigint := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
 BEGIN
-  "offset" := COALESCE("offset", "begin_change_epoch"());
   INSERT INTO "changes" AS c ("tenant_id", "resource", "id", "position", "horizon", "changed_at")
-  VALUES (of_tenant, of_resource, of_row, "offset" + this_transaction,
-    "offset" + pg_snapshot_xmin(pg_current_snapshot())::text::bigint, clock_timestamp())
+  SELECT of_tenant, of_resource, of_row, e."offset" + this_transaction, e."offset" + oldest_running, clock_timestamp()
+  FROM (
+    SELECT CASE WHEN "started_at" = pg_postmaster_start_time() AND "begins_at" <= "position_offset" + this_transaction
+      THEN "position_offset" ELSE "begin_change_epoch"() END AS "offset"
+    FROM "change_epochs" ORDER BY "begins_at" DESC LIMIT 1
+  ) AS e
   ON CONFLICT ("tenant_id", "resource", "id") DO UPDATE
   SET "position" = EXCLUDED."position", "horizon" = EXCLUDED."horizon", "changed_at" = EXCLUDED."changed_at"
   WHERE c."position" <> EXCLUDED."position";

@@ -3,6 +3,14 @@
 -- Written by hand.
 CREATE FUNCTION "count_changed_tickets"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  -- Most updates leave the kinds alone.
+  IF NOT EXISTS (
+    SELECT FROM "before" b JOIN "after" a ON a."tenant_id" = b."tenant_id" AND a."id" = b."id"
+    WHERE (a."assignee_id", a."status", a."priority", a."type", a."category")
+      IS DISTINCT FROM (b."assignee_id", b."status", b."priority", b."type", b."category")
+  ) THEN
+    RETURN NULL;
+  END IF;
   INSERT INTO "ticket_counts" AS c ("tenant_id", "assignee_id", "status", "priority", "type", "category", "count")
   SELECT v."tenant_id", a.id, v."status", v."priority", v."type", COALESCE(v."category", ''), sum(v.change)
   FROM (

@@ -6,7 +6,7 @@ export interface MeasuredPath {
   method: 'GET' | 'POST' | 'PATCH';
   /** The paths to be asked for, in turn; below the API's prefix. */
   paths(data: Data): string[];
-  /** The bodies to be sent, in turn. */
+  /** The bodies to be sent, in turn; in place of `[<id>]` each has a text of its own, so that a change is one. */
   bodies?: object[];
   /** Which API is measured, where it isn't the one whose tenant may have every connection. */
   server?: 'apiDefaultShare';
@@ -36,6 +36,6 @@ export const measuredPaths: MeasuredPath[] = [
     name: 'patch',
     method: 'PATCH',
     paths: ({ ticketIds }) => ticketIds.map((id) => `/tickets/${id}`),
-    bodies: [{ title: 'VPN drops' }, { title: 'VPN drops again' }, { title: 'VPN drops once more' }],
+    bodies: [{ title: 'VPN drops, again [<id>]' }],
   },
 ];

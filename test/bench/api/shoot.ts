@@ -12,10 +12,16 @@ async function run({ seconds, amount, ...load }: Job): Promise<Shot> {
   return { ...shot, requests: warm.requests + shot.requests, failed: warm.failed + shot.failed };
 }
 
-async function fire(load: autocannon.Options): Promise<Shot> {
+async function fire({ requests, connections, ...load }: Omit<Job, 'seconds'> & { duration?: number }): Promise<Shot> {
   const times: number[] = [];
+  let clients = 0;
+  // Each connection begins elsewhere: side by side they would all ask for the same.
+  const setupClient = (client: autocannon.Client) => {
+    const first = Math.floor((clients++ * requests.length) / connections);
+    client.setRequests([...requests.slice(first), ...requests.slice(0, first)]);
+  };
   const result = await new Promise<Result>((resolve, reject) => {
-    autocannon(load, (error, done) => {
+    autocannon({ ...load, connections, requests, idReplacement: true, setupClient }, (error, done) => {
       if (error) reject(error);
       else resolve(done);
     }).on('response', (_client, status, _bytes, milliseconds) => {
