@@ -5,6 +5,9 @@ import type {
   Asset,
   AssetPatch,
   AssetQuery,
+  Delivery,
+  DeliveryDetail,
+  DeliveryQuery,
   NewTask,
   NewTicket,
   NewWebhook,
@@ -20,7 +23,10 @@ import type {
   User,
   UserQuery,
   Webhook,
+  WebhookPatch,
   WebhookQuery,
+  WebhookReplay,
+  WebhookReplayStarted,
 } from './generated.ts';
 import type { RequestOptions } from './http.ts';
 import type { ApiList } from './list.ts';
@@ -222,6 +228,42 @@ export interface Webhooks {
   create(body: NewWebhook, options?: RequestOptions): ApiPromise<Webhook>;
 
   /**
+   * Change, pause or resume a webhook subscription.
+   *
+   * What waits is sent as the subscription is then: to the new URL, with the new secret. A new URL begins without the failures of the one before. One that was deactivated is `NOT_FOUND`.
+   *
+   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const webhook = await client.webhooks.update(5, { events: ['ticket.created', 'ticket.updated'] });
+   */
+  update(id: number | string, body: WebhookPatch, options?: RequestOptions): ApiPromise<Webhook>;
+
+  /**
+   * Send a subscription a test event.
+   *
+   * Of the first type that it wants, with the example of this document as its resource, whatever its filter. Its `webhook-id` begins with `evt_test_`. Answers the delivery, which tells what came of it. While the subscription is paused it waits.
+   *
+   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const delivery = await client.webhooks.test(9001);
+   */
+  test(id: number | string, options?: RequestOptions): ApiPromise<Delivery>;
+
+  /**
+   * Send deliveries of a subscription again.
+   *
+   * Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that were settled before the request.
+   *
+   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const webhookreplaystarted = await client.webhooks.replay(undefined, { since: '2026-11-20T10:00:00Z' });
+   */
+  replay(id: number | string, body: WebhookReplay, options?: RequestOptions): ApiPromise<WebhookReplayStarted>;
+
+  /**
    * Deactivate a webhook subscription.
    *
    * Answers the deactivated subscription, and again when repeated.
@@ -234,6 +276,42 @@ export interface Webhooks {
   delete(id: number | string, options?: RequestOptions): ApiPromise<Webhook>;
 }
 
+export interface Deliveries {
+  /**
+   * List a subscription's deliveries.
+   *
+   * Newest first; settled ones are kept for 30 days. Those of a deactivated subscription, too.
+   *
+   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * for await (const delivery of client.deliveries.list(5, { state: 'PENDING' })) console.log(delivery.id);
+   */
+  list(webhookId: number | string, query?: DeliveryQuery, options?: RequestOptions): ApiList<Delivery>;
+
+  /**
+   * Get a delivery with its attempts.
+   *
+   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const deliverydetail = await client.deliveries.get(9001);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<DeliveryDetail>;
+
+  /**
+   * Send a delivery again.
+   *
+   * At once, whatever its state, with the same `webhook-id` and all attempts before it. One that is being sent just now is left as it is. While its subscription is paused it waits.
+   *
+   * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const delivery = await client.deliveries.replay(9001);
+   */
+  replay(id: number | string, options?: RequestOptions): ApiPromise<Delivery>;
+}
+
 /** The resources of the API, each with its methods. */
 export interface Resources {
   readonly ping: Ping;
@@ -243,4 +321,5 @@ export interface Resources {
   readonly tasks: Tasks;
   readonly users: Users;
   readonly webhooks: Webhooks;
+  readonly deliveries: Deliveries;
 }

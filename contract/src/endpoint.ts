@@ -1,4 +1,4 @@
-import type { AppRoute } from '@ts-rest/core';
+import { type AppRoute, ContractNoBody } from '@ts-rest/core';
 import * as z from 'zod';
 import { Id, integerFromText } from './fields.ts';
 import type { Group } from './limits.ts';
@@ -21,6 +21,14 @@ export function endpoints<const T extends Record<string, Endpoint>>(routes: T): 
 
 /** The query of an endpoint that takes none: any parameter is an error that names it. */
 export const NoQuery = z.strictObject({});
+
+/** The body of an endpoint that takes none and yet is a POST. */
+export const NoBody: typeof ContractNoBody = ContractNoBody;
+
+/** Whether an endpoint takes a body. */
+export function takesBody<Route extends object>(route: Route): route is Route & { body: z.ZodType } {
+  return 'body' in route && route.body !== NoBody;
+}
 
 /** The body of an update: absent fields stay as they are, and at least one must be named. */
 export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
@@ -74,7 +82,15 @@ export function filter<Value extends z.ZodType>(value: Value) {
 export const idFilter = () => filter(integerFromText(Id));
 
 export const PageMeta = z
-  .object({ page: z.int(), perPage: z.int(), totalCount: z.int().meta({ description: 'Rows on all pages, exact.' }) })
+  .object({
+    page: z.int(),
+    perPage: z.int(),
+    totalCount: z.int().meta({ description: 'Rows on all pages; exact where `totalCountCapped` is absent.' }),
+    totalCountCapped: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'There are more rows than are counted; pages end where `totalCount` does.' }),
+  })
   .meta({ id: 'PageMeta', example: { page: 1, perPage: 20, totalCount: 131 } });
 export type PageMeta = z.output<typeof PageMeta>;
 

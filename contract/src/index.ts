@@ -1,6 +1,7 @@
 import { initContract } from '@ts-rest/core';
 import './messages.ts';
 import { assets } from './assets.ts';
+import { deliveries } from './deliveries.ts';
 import { ErrorEnvelope } from './errors.ts';
 import { ping } from './ping.ts';
 import { projects } from './projects.ts';
@@ -17,7 +18,7 @@ export const pathPrefix = '/api/public/v1';
  * The server, the client, the OpenAPI document and the rule tests are driven by this one value.
  */
 export const contract = initContract().router(
-  { ping, tickets, assets, projects, tasks, users, webhooks },
+  { ping, tickets, assets, projects, tasks, users, webhooks, deliveries },
   {
     pathPrefix,
     strictStatusCodes: true,
@@ -34,6 +35,7 @@ export const contract = initContract().router(
 export type Contract = typeof contract;
 
 export * from './assets.ts';
+export * from './deliveries.ts';
 export * from './delivery-schedule.ts';
 export * from './endpoint.ts';
 export * from './errors.ts';

@@ -53,6 +53,7 @@ type Projects = ItsmClient['projects'];
 type Tasks = ItsmClient['tasks'];
 type Users = ItsmClient['users'];
 type Webhooks = ItsmClient['webhooks'];
+type Deliveries = ItsmClient['deliveries'];
 
 /** Every operation of the contract is a method, and there is no other. */
 holds<{
@@ -64,6 +65,7 @@ holds<{
   tasks: Equal<keyof Tasks, keyof Api['tasks']>;
   users: Equal<keyof Users, keyof Api['users']>;
   webhooks: Equal<keyof Webhooks, keyof Api['webhooks']>;
+  deliveries: Equal<keyof Deliveries, keyof Api['deliveries']>;
 }>();
 
 /** What is sent is what the contract takes. */
@@ -95,6 +97,18 @@ holds<{
   webhookList: Equal<Arguments<Webhooks['list']>, [query?: client.WebhookQuery]>;
   webhookCreate: Equal<Arguments<Webhooks['create']>, [client.NewWebhook]>;
   newWebhook: Equal<client.NewWebhook, Body<Api['webhooks']['create']>>;
+  webhookUpdate: Equal<Arguments<Webhooks['update']>, [Path<Api['webhooks']['update']>['id'], client.WebhookPatch]>;
+  webhookPatch: Equal<client.WebhookPatch, Body<Api['webhooks']['update']>>;
+  webhookTest: Equal<Arguments<Webhooks['test']>, [Path<Api['webhooks']['test']>['id']]>;
+  webhookReplay: Equal<Arguments<Webhooks['replay']>, [Path<Api['webhooks']['replay']>['id'], client.WebhookReplay]>;
+  newWebhookReplay: Equal<client.WebhookReplay, Body<Api['webhooks']['replay']>>;
+  deliveryQuery: Equal<client.DeliveryQuery, Query<Api['deliveries']['list']>>;
+  deliveryList: Equal<
+    Arguments<Deliveries['list']>,
+    [Path<Api['deliveries']['list']>['id'], query?: client.DeliveryQuery]
+  >;
+  deliveryGet: Equal<Arguments<Deliveries['get']>, [Path<Api['deliveries']['get']>['id']]>;
+  deliveryReplay: Equal<Arguments<Deliveries['replay']>, [Path<Api['deliveries']['replay']>['id']]>;
   webhookDelete: Equal<Arguments<Webhooks['delete']>, [Path<Api['webhooks']['delete']>['id']]>;
 }>();
 
@@ -115,6 +129,12 @@ holds<{
   userList: Equal<Row<Users['list']>, RowOf<Api['users']['list']>>;
   webhookList: Equal<Row<Webhooks['list']>, RowOf<Api['webhooks']['list']>>;
   webhookCreate: Equal<Item<Webhooks['create']>, ItemOf<Api['webhooks']['create']>>;
+  webhookUpdate: Equal<Item<Webhooks['update']>, ItemOf<Api['webhooks']['update']>>;
+  webhookTest: Equal<Item<Webhooks['test']>, ItemOf<Api['webhooks']['test']>>;
+  webhookReplay: Equal<Item<Webhooks['replay']>, ItemOf<Api['webhooks']['replay']>>;
+  deliveryList: Equal<Row<Deliveries['list']>, RowOf<Api['deliveries']['list']>>;
+  deliveryGet: Equal<Item<Deliveries['get']>, ItemOf<Api['deliveries']['get']>>;
+  deliveryReplay: Equal<Item<Deliveries['replay']>, ItemOf<Api['deliveries']['replay']>>;
   webhookDelete: Equal<Item<Webhooks['delete']>, ItemOf<Api['webhooks']['delete']>>;
   meta: Equal<client.PageMeta, contract.PageMeta>;
   detail: Equal<client.ErrorDetail, contract.ErrorDetail>;

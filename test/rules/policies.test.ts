@@ -38,7 +38,8 @@ afterAll(async () => {
 
 /** Puts a row of the workspace into every table. */
 async function fill(workspace: Workspace): Promise<void> {
-  await workspace.createWebhook();
+  const { id } = await workspace.createWebhook();
+  await workspace.call('POST', `/webhooks/${id}/replay`, { since: '2026-11-20T10:00:00Z' });
   await workspace.createTicket({ assigneeId: workspace.userId, watcherUserIds: [workspace.userId] });
   await workspace.createAsset();
   await workspace.createTask();
@@ -150,6 +151,7 @@ describe('the roles', () => {
     expect(await rightsOf('itsm_request')).toEqual({
       'public.assets': 'SELECT, UPDATE',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
+      'public.delivery_attempts': 'SELECT',
       'public.events': 'INSERT, SELECT',
       'public.projects': 'SELECT',
       'public.tasks': 'INSERT, SELECT, UPDATE',
@@ -158,6 +160,7 @@ describe('the roles', () => {
       'public.ticket_watchers': 'DELETE, INSERT, SELECT',
       'public.tickets': 'INSERT, SELECT, UPDATE',
       'public.users': 'SELECT',
+      'public.webhook_replays': 'INSERT, SELECT',
       'public.webhook_subscriptions': 'INSERT, SELECT, UPDATE',
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',

@@ -1,6 +1,7 @@
 import {
   AssetStatus,
   AssetType,
+  DeliveryState,
   Priority,
   ProjectStatus,
   TaskStatus,
@@ -9,7 +10,6 @@ import {
   TicketType,
   UserRole,
 } from '@itsm-api/contract';
-import { DeliveryState } from '@itsm-api/server/webhooks/delivery-state.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { workerDatabaseUrl } from '../support/database.ts';

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { Asset } from '../assets.ts';
+import { Delivery } from '../deliveries.ts';
 import { Project } from '../projects.ts';
 import { Task } from '../tasks.ts';
 import { Ticket } from '../tickets.ts';
@@ -43,7 +44,7 @@ function named(
 }
 
 /** The resources that a path may name. */
-const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, Webhook };
+const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, Webhook, Delivery };
 
 function exampleIdOf(owner: string): number {
   const resource = owners[owner];
@@ -58,7 +59,7 @@ function ownerOf(path: string, parameter: string): string {
 }
 
 function singular(resource: string): string {
-  return capitalised(resource.replace(/s$/, ''));
+  return capitalised(resource.replace(/ies$/, 'y').replace(/s$/, ''));
 }
 
 function capitalised(word: string): string {

@@ -5,6 +5,7 @@ import type { ApiError } from '../errors.ts';
 import type { FairUse } from '../fair-use.ts';
 import { detailsOf, validationError } from '../validation.ts';
 import { assets } from './assets/handlers.ts';
+import { deliveries } from './deliveries/handlers.ts';
 import { ping } from './ping/handlers.ts';
 import { projects } from './projects/handlers.ts';
 import { tasks } from './tasks/handlers.ts';
@@ -15,7 +16,7 @@ import { webhooks } from './webhooks/handlers.ts';
 /** Registers every endpoint of the contract with its handler; what the contract finds wrong is thrown as ApiError. */
 export async function addResources(app: FastifyInstance, fairUse: FairUse): Promise<void> {
   const server = initServer();
-  const resources = { ping, tickets, assets, projects, tasks, users, webhooks };
+  const resources = { ping, tickets, assets, projects, tasks, users, webhooks, deliveries };
   const router = server.router(contract, eachInItsTurn(resources, fairUse));
   await app.register(server.plugin(router), {
     logInitialization: false,

@@ -14,14 +14,19 @@ interface PageSource<Row> {
 }
 
 /** Reads one page (docs/decisions/lists.md). A page past the end is empty and is not looked for. */
-export async function readPage<Row>(
-  { page, perPage }: PageQuery,
-  { count, find }: PageSource<Row>,
-): Promise<Page<Row>> {
+export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {
   const totalCount = await count();
-  const skip = (page - 1) * perPage;
-  const data = skip < totalCount ? await find({ skip, take: perPage }) : [];
-  return { data, meta: { page, perPage, totalCount } };
+  const skip = (query.page - 1) * query.perPage;
+  const data = skip < totalCount ? await find({ skip, take: query.perPage }) : [];
+  return { data, meta: pageMeta(query, { totalCount }) };
+}
+
+/** The `meta` of a page; it tells of a total only when it is not exact. */
+export function pageMeta(
+  { page, perPage }: PageQuery,
+  { totalCount, isCapped = false }: { totalCount: number; isCapped?: boolean },
+): PageMeta {
+  return { page, perPage, totalCount, ...(isCapped && { totalCountCapped: true }) };
 }
 
 /** The `where` of one filter: any of the values, or no restriction. */

@@ -7,6 +7,8 @@ import type { DispatchJobs } from './dispatch-jobs.ts';
 /** What `emit` needs of the transaction that makes the change. */
 export interface Emitter {
   db: TenantClient;
+  /** The key of the request that makes the change; undefined on the command line. */
+  keyId?: bigint | undefined;
   dispatchJobs: DispatchJobs;
   now(): Date;
   /** Called when the transaction has been committed. */
@@ -21,7 +23,7 @@ export interface Emitter {
 export interface Emission<Type extends EventType> {
   payload: EventPayload<Type>;
   changes?: Changes;
-  /** The one subscription that it is for, where it isn't for all that want it. */
+  /** The one subscription that it is for, as a test, where it isn't for all that want it. */
   onlyTo?: bigint;
 }
 
@@ -32,12 +34,12 @@ export interface Emission<Type extends EventType> {
  * was committed while the change waited for a lock is told. One statement when nobody subscribes.
  */
 export async function emit<Type extends EventType>(
-  { db, dispatchJobs, now, afterCommit, wakeWorkers, traceParent }: Emitter,
+  { db, keyId, dispatchJobs, now, afterCommit, wakeWorkers, traceParent }: Emitter,
   type: Type,
   { payload, changes, onlyTo }: Emission<Type>,
 ): Promise<void> {
   const tenantId = db.$tenantId;
-  const publicId = `evt_${randomBytes(16).toString('hex')}`;
+  const publicId = `${onlyTo === undefined ? 'evt_' : testPrefix}${randomBytes(16).toString('hex')}`;
   const body = JSON.stringify({
     id: publicId,
     type,
@@ -48,7 +50,7 @@ export async function emit<Type extends EventType>(
 
   const subscriptions = await selectRows<{ id: string }>(db, {
     text: insertEvent,
-    values: [tenantId, type, onlyTo ?? null, publicId, body, traceParent?.() ?? null],
+    values: [tenantId, type, onlyTo ?? null, publicId, body, traceParent?.() ?? null, events[type].key, keyId ?? null],
   });
   if (subscriptions.length === 0) return;
 
@@ -59,16 +61,22 @@ export async function emit<Type extends EventType>(
   afterCommit(wakeWorkers);
 }
 
-/** Which subscriptions want an event, in SQL: of a tenant and of a type, both SQL. */
+/** What the public ids of test events begin with. */
+const testPrefix = 'evt_test_';
+
+/**
+ * Which subscriptions may want an event, in SQL: of a tenant and of a type, both SQL. Whether one does is known when it
+ * has happened: `takes`.
+ */
 const wanting = (tenantId: string, type: string) =>
   `tenant_id = ${tenantId} AND active AND events @> ARRAY[${type}::text]`;
 
-/** Whether somebody wants an event, in SQL: of a tenant and of a type, both SQL. */
+/** Whether somebody may want an event, in SQL: of a tenant and of a type, both SQL. */
 export const isWanted = (tenantId: string, type: string) =>
   `EXISTS (SELECT FROM webhook_subscriptions WHERE ${wanting(tenantId, type)})`;
 
 /**
- * Tells, in a row `isWanted`, whether somebody wants an event. To be sent behind the change: it sees a subscription that
+ * Tells, in a row `isWanted`, whether somebody may want an event. To be sent behind the change: it sees a subscription that
  * was committed while the change waited for a lock.
  */
 export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
@@ -79,21 +87,38 @@ export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
 export const DIVISION_BY_ZERO = '22012';
 
 /**
- * The same for a change that is committed with it: fails where something was written of which somebody wants to be told,
- * so that nothing was.
+ * The same for a change that is committed with it: fails where something was written of which somebody may want to be
+ * told, so that nothing was.
  */
 export function failIfWanted(db: TenantClient, type: EventType): Statement {
   const text = `SELECT 1 / (NOT ${isWanted('$1', '$2')})::int WHERE pg_current_xact_id_if_assigned() IS NOT NULL`;
   return { text, values: [db.$tenantId, type] };
 }
 
+/**
+ * Whether a subscription takes an event that it wants by its type, in SQL: not what its own key does if it skips that,
+ * and only where each field of its filter is one of the values given, or was before the change. All of them are SQL.
+ * @param body of the event, as jsonb
+ * @param key under which the body has the resource
+ * @param keyId of the key that makes the change, or NULL
+ */
+const takes = (body: string, key: string, keyId: string) => `
+  NOT (skip_own AND key_id IS NOT DISTINCT FROM ${keyId}) AND (filter IS NULL OR NOT EXISTS (
+    SELECT FROM jsonb_each(filter) AS field (name, accepted)
+    WHERE NOT coalesce(accepted @> (${body} -> ${key} -> name), false)
+      AND NOT coalesce(accepted @> (${body} -> 'changes' -> name -> 'from'), false)))`;
+
 const insertEvent = `
-  WITH matching AS (
+  WITH given AS MATERIALIZED (
+    -- Read once, and only where a filter asks.
+    SELECT $5::text::jsonb AS body
+  ), matching AS (
     SELECT id FROM webhook_subscriptions
-    WHERE ${wanting('$1', '$2')} AND ($3::bigint IS NULL OR id = $3)
+    WHERE ${wanting('$1', '$2')}
+      AND CASE WHEN $3::bigint IS NULL THEN ${takes('(SELECT body FROM given)', '$7::text', '$8::bigint')} ELSE id = $3 END
   ), event AS (
     INSERT INTO events (tenant_id, public_id, type, body, trace_parent)
-    SELECT $1, $4, $2, $5, $6 WHERE EXISTS (SELECT FROM matching)
+    SELECT $1, $4, $2, $5::text, $6 WHERE EXISTS (SELECT FROM matching)
     RETURNING id
   ), delivery AS (
     INSERT INTO deliveries (tenant_id, subscription_id, event_id)

@@ -62,6 +62,7 @@ export const ModelName = {
   Project: 'Project',
   Task: 'Task',
   WebhookSubscription: 'WebhookSubscription',
+  WebhookReplay: 'WebhookReplay',
   Event: 'Event',
   Delivery: 'Delivery',
   DeliveryAttempt: 'DeliveryAttempt'
@@ -257,7 +258,12 @@ export const WebhookSubscriptionScalarFieldEnum = {
   id: 'id',
   url: 'url',
   secret: 'secret',
+  previousSecret: 'previousSecret',
+  previousSecretUntil: 'previousSecretUntil',
   events: 'events',
+  filter: 'filter',
+  skipOwn: 'skipOwn',
+  keyId: 'keyId',
   active: 'active',
   lastSuccessAt: 'lastSuccessAt',
   lastFailureAt: 'lastFailureAt',
@@ -267,11 +273,26 @@ export const WebhookSubscriptionScalarFieldEnum = {
   openings: 'openings',
   pausedAt: 'pausedAt',
   pausedReason: 'pausedReason',
+  held: 'held',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type WebhookSubscriptionScalarFieldEnum = (typeof WebhookSubscriptionScalarFieldEnum)[keyof typeof WebhookSubscriptionScalarFieldEnum]
+
+
+export const WebhookReplayScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  subscriptionId: 'subscriptionId',
+  since: 'since',
+  states: 'states',
+  afterId: 'afterId',
+  askedAt: 'askedAt',
+  workedAt: 'workedAt'
+} as const
+
+export type WebhookReplayScalarFieldEnum = (typeof WebhookReplayScalarFieldEnum)[keyof typeof WebhookReplayScalarFieldEnum]
 
 
 export const EventScalarFieldEnum = {
@@ -312,7 +333,8 @@ export const DeliveryAttemptScalarFieldEnum = {
   durationMs: 'durationMs',
   status: 'status',
   error: 'error',
-  answer: 'answer'
+  answer: 'answer',
+  answerPublic: 'answerPublic'
 } as const
 
 export type DeliveryAttemptScalarFieldEnum = (typeof DeliveryAttemptScalarFieldEnum)[keyof typeof DeliveryAttemptScalarFieldEnum]
@@ -331,6 +353,14 @@ export const JsonNullValueInput = {
 } as const
 
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {

@@ -280,6 +280,7 @@ export type ApiKeyWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
 }
 
 export type ApiKeyOrderByWithRelationInput = {
@@ -297,6 +298,7 @@ export type ApiKeyOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
   user?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
@@ -318,6 +320,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "hash">
 
 export type ApiKeyOrderByWithAggregationInput = {
@@ -371,6 +374,7 @@ export type ApiKeyCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
   user: Prisma.UserCreateNestedOneWithoutApiKeysInput
+  webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateInput = {
@@ -386,6 +390,7 @@ export type ApiKeyUncheckedCreateInput = {
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUpdateInput = {
@@ -401,6 +406,7 @@ export type ApiKeyUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
   user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateInput = {
@@ -416,6 +422,7 @@ export type ApiKeyUncheckedUpdateInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateManyInput = {
@@ -539,6 +546,11 @@ export type ApiKeySumOrderByAggregateInput = {
   userId?: Prisma.SortOrder | runtime.Types.Skip
 }
 
+export type ApiKeyNullableScalarRelationFilter = {
+  is?: Prisma.ApiKeyWhereInput | null | runtime.Types.Skip
+  isNot?: Prisma.ApiKeyWhereInput | null | runtime.Types.Skip
+}
+
 export type ApiKeyCreateNestedManyWithoutTenantInput = {
   create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutTenantInput, Prisma.ApiKeyUncheckedCreateWithoutTenantInput> | Prisma.ApiKeyCreateWithoutTenantInput[] | Prisma.ApiKeyUncheckedCreateWithoutTenantInput[] | runtime.Types.Skip
   connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutTenantInput | Prisma.ApiKeyCreateOrConnectWithoutTenantInput[] | runtime.Types.Skip
@@ -640,6 +652,22 @@ export type NullableDateTimeFieldUpdateOperationsInput = {
   set?: Date | string | null | runtime.Types.Skip
 }
 
+export type ApiKeyCreateNestedOneWithoutWebhooksInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutWebhooksInput, Prisma.ApiKeyUncheckedCreateWithoutWebhooksInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutWebhooksInput | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateOneWithoutWebhooksNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutWebhooksInput, Prisma.ApiKeyUncheckedCreateWithoutWebhooksInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutWebhooksInput | runtime.Types.Skip
+  upsert?: Prisma.ApiKeyUpsertWithoutWebhooksInput | runtime.Types.Skip
+  disconnect?: Prisma.ApiKeyWhereInput | boolean | runtime.Types.Skip
+  delete?: Prisma.ApiKeyWhereInput | boolean | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ApiKeyUpdateToOneWithWhereWithoutWebhooksInput, Prisma.ApiKeyUpdateWithoutWebhooksInput>, Prisma.ApiKeyUncheckedUpdateWithoutWebhooksInput> | runtime.Types.Skip
+}
+
 export type ApiKeyCreateWithoutTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   name: string
@@ -652,6 +680,7 @@ export type ApiKeyCreateWithoutTenantInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   user: Prisma.UserCreateNestedOneWithoutApiKeysInput
+  webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateWithoutTenantInput = {
@@ -666,6 +695,7 @@ export type ApiKeyUncheckedCreateWithoutTenantInput = {
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateOrConnectWithoutTenantInput = {
@@ -724,6 +754,7 @@ export type ApiKeyCreateWithoutUserInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateWithoutUserInput = {
@@ -737,6 +768,7 @@ export type ApiKeyUncheckedCreateWithoutUserInput = {
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateOrConnectWithoutUserInput = {
@@ -765,6 +797,82 @@ export type ApiKeyUpdateManyWithWhereWithoutUserInput = {
   data: Prisma.XOR<Prisma.ApiKeyUpdateManyMutationInput, Prisma.ApiKeyUncheckedUpdateManyWithoutUserInput>
 }
 
+export type ApiKeyCreateWithoutWebhooksInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
+  user: Prisma.UserCreateNestedOneWithoutApiKeysInput
+}
+
+export type ApiKeyUncheckedCreateWithoutWebhooksInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  userId: bigint | number
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+}
+
+export type ApiKeyCreateOrConnectWithoutWebhooksInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutWebhooksInput, Prisma.ApiKeyUncheckedCreateWithoutWebhooksInput>
+}
+
+export type ApiKeyUpsertWithoutWebhooksInput = {
+  update: Prisma.XOR<Prisma.ApiKeyUpdateWithoutWebhooksInput, Prisma.ApiKeyUncheckedUpdateWithoutWebhooksInput>
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutWebhooksInput, Prisma.ApiKeyUncheckedCreateWithoutWebhooksInput>
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateToOneWithWhereWithoutWebhooksInput = {
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.ApiKeyUpdateWithoutWebhooksInput, Prisma.ApiKeyUncheckedUpdateWithoutWebhooksInput>
+}
+
+export type ApiKeyUpdateWithoutWebhooksInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedUpdateWithoutWebhooksInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+}
+
 export type ApiKeyCreateManyTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   userId: bigint | number
@@ -791,6 +899,7 @@ export type ApiKeyUpdateWithoutTenantInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateWithoutTenantInput = {
@@ -805,6 +914,7 @@ export type ApiKeyUncheckedUpdateWithoutTenantInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutTenantInput = {
@@ -846,6 +956,7 @@ export type ApiKeyUpdateWithoutUserInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateWithoutUserInput = {
@@ -859,6 +970,7 @@ export type ApiKeyUncheckedUpdateWithoutUserInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutUserInput = {
@@ -874,6 +986,35 @@ export type ApiKeyUncheckedUpdateManyWithoutUserInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
+
+/**
+ * Count Type ApiKeyCountOutputType
+ */
+
+export type ApiKeyCountOutputType = {
+  webhooks: number
+}
+
+export type ApiKeyCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  webhooks?: boolean | ApiKeyCountOutputTypeCountWebhooksArgs
+}
+
+/**
+ * ApiKeyCountOutputType without action
+ */
+export type ApiKeyCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiKeyCountOutputType
+   */
+  select?: Prisma.ApiKeyCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * ApiKeyCountOutputType without action
+ */
+export type ApiKeyCountOutputTypeCountWebhooksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WebhookSubscriptionWhereInput | runtime.Types.Skip
+}
 
 
 export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -891,6 +1032,8 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
+  webhooks?: boolean | Prisma.ApiKey$webhooksArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.ApiKeyCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -946,6 +1089,8 @@ export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
+  webhooks?: boolean | Prisma.ApiKey$webhooksArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.ApiKeyCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type ApiKeyIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -961,6 +1106,7 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   objects: {
     tenant: Prisma.$TenantPayload<ExtArgs>
     user: Prisma.$UserPayload<ExtArgs>
+    webhooks: Prisma.$WebhookSubscriptionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -1377,6 +1523,7 @@ export interface Prisma__ApiKeyClient<T, Null = never, ExtArgs extends runtime.T
   readonly [Symbol.toStringTag]: "PrismaPromise"
   tenant<T extends Prisma.TenantDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TenantDefaultArgs<ExtArgs>>): Prisma.Prisma__TenantClient<runtime.Types.Result.GetResult<Prisma.$TenantPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   user<T extends Prisma.UserDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserDefaultArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  webhooks<T extends Prisma.ApiKey$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookSubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1816,6 +1963,30 @@ export type ApiKeyDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Limit how many ApiKeys to delete.
    */
   limit?: number | runtime.Types.Skip
+}
+
+/**
+ * ApiKey.webhooks
+ */
+export type ApiKey$webhooksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WebhookSubscription
+   */
+  select?: Prisma.WebhookSubscriptionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WebhookSubscription
+   */
+  omit?: Prisma.WebhookSubscriptionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WebhookSubscriptionInclude<ExtArgs> | null
+  where?: Prisma.WebhookSubscriptionWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.WebhookSubscriptionOrderByWithRelationInput | Prisma.WebhookSubscriptionOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.WebhookSubscriptionWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.WebhookSubscriptionScalarFieldEnum | Prisma.WebhookSubscriptionScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

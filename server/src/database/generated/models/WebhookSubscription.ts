@@ -31,6 +31,7 @@ export type AggregateWebhookSubscription = {
 export type WebhookSubscriptionAvgAggregateOutputType = {
   tenantId: number | null
   id: number | null
+  keyId: number | null
   failures: number | null
   openings: number | null
 }
@@ -38,6 +39,7 @@ export type WebhookSubscriptionAvgAggregateOutputType = {
 export type WebhookSubscriptionSumAggregateOutputType = {
   tenantId: bigint | null
   id: bigint | null
+  keyId: bigint | null
   failures: number | null
   openings: number | null
 }
@@ -47,6 +49,10 @@ export type WebhookSubscriptionMinAggregateOutputType = {
   id: bigint | null
   url: string | null
   secret: runtime.Bytes | null
+  previousSecret: runtime.Bytes | null
+  previousSecretUntil: Date | null
+  skipOwn: boolean | null
+  keyId: bigint | null
   active: boolean | null
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
@@ -56,6 +62,7 @@ export type WebhookSubscriptionMinAggregateOutputType = {
   openings: number | null
   pausedAt: Date | null
   pausedReason: string | null
+  held: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -65,6 +72,10 @@ export type WebhookSubscriptionMaxAggregateOutputType = {
   id: bigint | null
   url: string | null
   secret: runtime.Bytes | null
+  previousSecret: runtime.Bytes | null
+  previousSecretUntil: Date | null
+  skipOwn: boolean | null
+  keyId: bigint | null
   active: boolean | null
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
@@ -74,6 +85,7 @@ export type WebhookSubscriptionMaxAggregateOutputType = {
   openings: number | null
   pausedAt: Date | null
   pausedReason: string | null
+  held: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -83,7 +95,12 @@ export type WebhookSubscriptionCountAggregateOutputType = {
   id: number
   url: number
   secret: number
+  previousSecret: number
+  previousSecretUntil: number
   events: number
+  filter: number
+  skipOwn: number
+  keyId: number
   active: number
   lastSuccessAt: number
   lastFailureAt: number
@@ -93,6 +110,7 @@ export type WebhookSubscriptionCountAggregateOutputType = {
   openings: number
   pausedAt: number
   pausedReason: number
+  held: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -102,6 +120,7 @@ export type WebhookSubscriptionCountAggregateOutputType = {
 export type WebhookSubscriptionAvgAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
 }
@@ -109,6 +128,7 @@ export type WebhookSubscriptionAvgAggregateInputType = {
 export type WebhookSubscriptionSumAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
 }
@@ -118,6 +138,10 @@ export type WebhookSubscriptionMinAggregateInputType = {
   id?: true | runtime.Types.Skip
   url?: true | runtime.Types.Skip
   secret?: true | runtime.Types.Skip
+  previousSecret?: true | runtime.Types.Skip
+  previousSecretUntil?: true | runtime.Types.Skip
+  skipOwn?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   lastSuccessAt?: true | runtime.Types.Skip
   lastFailureAt?: true | runtime.Types.Skip
@@ -127,6 +151,7 @@ export type WebhookSubscriptionMinAggregateInputType = {
   openings?: true | runtime.Types.Skip
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
+  held?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -136,6 +161,10 @@ export type WebhookSubscriptionMaxAggregateInputType = {
   id?: true | runtime.Types.Skip
   url?: true | runtime.Types.Skip
   secret?: true | runtime.Types.Skip
+  previousSecret?: true | runtime.Types.Skip
+  previousSecretUntil?: true | runtime.Types.Skip
+  skipOwn?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   lastSuccessAt?: true | runtime.Types.Skip
   lastFailureAt?: true | runtime.Types.Skip
@@ -145,6 +174,7 @@ export type WebhookSubscriptionMaxAggregateInputType = {
   openings?: true | runtime.Types.Skip
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
+  held?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -154,7 +184,12 @@ export type WebhookSubscriptionCountAggregateInputType = {
   id?: true | runtime.Types.Skip
   url?: true | runtime.Types.Skip
   secret?: true | runtime.Types.Skip
+  previousSecret?: true | runtime.Types.Skip
+  previousSecretUntil?: true | runtime.Types.Skip
   events?: true | runtime.Types.Skip
+  filter?: true | runtime.Types.Skip
+  skipOwn?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   lastSuccessAt?: true | runtime.Types.Skip
   lastFailureAt?: true | runtime.Types.Skip
@@ -164,6 +199,7 @@ export type WebhookSubscriptionCountAggregateInputType = {
   openings?: true | runtime.Types.Skip
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
+  held?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -260,7 +296,12 @@ export type WebhookSubscriptionGroupByOutputType = {
   id: bigint
   url: string
   secret: runtime.Bytes
+  previousSecret: runtime.Bytes | null
+  previousSecretUntil: Date | null
   events: string[]
+  filter:(import("@itsm-api/contract").WebhookFilter) | null
+  skipOwn: boolean
+  keyId: bigint | null
   active: boolean
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
@@ -270,6 +311,7 @@ export type WebhookSubscriptionGroupByOutputType = {
   openings: number
   pausedAt: Date | null
   pausedReason: string | null
+  held: boolean
   createdAt: Date
   updatedAt: Date
   _count: WebhookSubscriptionCountAggregateOutputType | null
@@ -302,7 +344,12 @@ export type WebhookSubscriptionWhereInput = {
   id?: Prisma.BigIntFilter<"WebhookSubscription"> | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFilter<"WebhookSubscription"> | string | runtime.Types.Skip
   secret?: Prisma.BytesFilter<"WebhookSubscription"> | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.BytesNullableFilter<"WebhookSubscription"> | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   events?: Prisma.StringNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
+  filter?: Prisma.JsonNullableFilter<"WebhookSubscription"> | runtime.Types.Skip
+  skipOwn?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableFilter<"WebhookSubscription"> | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
@@ -312,10 +359,13 @@ export type WebhookSubscriptionWhereInput = {
   openings?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
+  key?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null | runtime.Types.Skip
   deliveries?: Prisma.DeliveryListRelationFilter | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayListRelationFilter | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionOrderByWithRelationInput = {
@@ -323,7 +373,12 @@ export type WebhookSubscriptionOrderByWithRelationInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   url?: Prisma.SortOrder | runtime.Types.Skip
   secret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecret?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  previousSecretUntil?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   events?: Prisma.SortOrder | runtime.Types.Skip
+  filter?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  skipOwn?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   lastSuccessAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lastFailureAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -333,10 +388,13 @@ export type WebhookSubscriptionOrderByWithRelationInput = {
   openings?: Prisma.SortOrder | runtime.Types.Skip
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  held?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyOrderByWithRelationInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryOrderByRelationAggregateInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionWhereUniqueInput = Prisma.AtLeast<{
@@ -348,7 +406,12 @@ export type WebhookSubscriptionWhereUniqueInput = Prisma.AtLeast<{
   id?: Prisma.BigIntFilter<"WebhookSubscription"> | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFilter<"WebhookSubscription"> | string | runtime.Types.Skip
   secret?: Prisma.BytesFilter<"WebhookSubscription"> | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.BytesNullableFilter<"WebhookSubscription"> | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   events?: Prisma.StringNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
+  filter?: Prisma.JsonNullableFilter<"WebhookSubscription"> | runtime.Types.Skip
+  skipOwn?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableFilter<"WebhookSubscription"> | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
@@ -358,10 +421,13 @@ export type WebhookSubscriptionWhereUniqueInput = Prisma.AtLeast<{
   openings?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
+  key?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null | runtime.Types.Skip
   deliveries?: Prisma.DeliveryListRelationFilter | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayListRelationFilter | runtime.Types.Skip
 }, "tenantId_id">
 
 export type WebhookSubscriptionOrderByWithAggregationInput = {
@@ -369,7 +435,12 @@ export type WebhookSubscriptionOrderByWithAggregationInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   url?: Prisma.SortOrder | runtime.Types.Skip
   secret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecret?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  previousSecretUntil?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   events?: Prisma.SortOrder | runtime.Types.Skip
+  filter?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  skipOwn?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   lastSuccessAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lastFailureAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -379,6 +450,7 @@ export type WebhookSubscriptionOrderByWithAggregationInput = {
   openings?: Prisma.SortOrder | runtime.Types.Skip
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  held?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.WebhookSubscriptionCountOrderByAggregateInput | runtime.Types.Skip
@@ -396,7 +468,12 @@ export type WebhookSubscriptionScalarWhereWithAggregatesInput = {
   id?: Prisma.BigIntWithAggregatesFilter<"WebhookSubscription"> | bigint | number | runtime.Types.Skip
   url?: Prisma.StringWithAggregatesFilter<"WebhookSubscription"> | string | runtime.Types.Skip
   secret?: Prisma.BytesWithAggregatesFilter<"WebhookSubscription"> | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.BytesNullableWithAggregatesFilter<"WebhookSubscription"> | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   events?: Prisma.StringNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
+  filter?: Prisma.JsonNullableWithAggregatesFilter<"WebhookSubscription"> | runtime.Types.Skip
+  skipOwn?: Prisma.BoolWithAggregatesFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableWithAggregatesFilter<"WebhookSubscription"> | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolWithAggregatesFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
@@ -406,6 +483,7 @@ export type WebhookSubscriptionScalarWhereWithAggregatesInput = {
   openings?: Prisma.IntWithAggregatesFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   pausedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableWithAggregatesFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
+  held?: Prisma.BoolWithAggregatesFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
@@ -414,7 +492,11 @@ export type WebhookSubscriptionCreateInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -424,10 +506,13 @@ export type WebhookSubscriptionCreateInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedCreateInput = {
@@ -435,7 +520,12 @@ export type WebhookSubscriptionUncheckedCreateInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -445,16 +535,22 @@ export type WebhookSubscriptionUncheckedCreateInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -464,10 +560,13 @@ export type WebhookSubscriptionUpdateInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedUpdateInput = {
@@ -475,7 +574,12 @@ export type WebhookSubscriptionUncheckedUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -485,9 +589,11 @@ export type WebhookSubscriptionUncheckedUpdateInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateManyInput = {
@@ -495,7 +601,12 @@ export type WebhookSubscriptionCreateManyInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -505,6 +616,7 @@ export type WebhookSubscriptionCreateManyInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -513,7 +625,11 @@ export type WebhookSubscriptionUpdateManyMutationInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -523,6 +639,7 @@ export type WebhookSubscriptionUpdateManyMutationInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -532,7 +649,12 @@ export type WebhookSubscriptionUncheckedUpdateManyInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -542,6 +664,7 @@ export type WebhookSubscriptionUncheckedUpdateManyInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -566,7 +689,12 @@ export type WebhookSubscriptionCountOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   url?: Prisma.SortOrder | runtime.Types.Skip
   secret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecretUntil?: Prisma.SortOrder | runtime.Types.Skip
   events?: Prisma.SortOrder | runtime.Types.Skip
+  filter?: Prisma.SortOrder | runtime.Types.Skip
+  skipOwn?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   lastSuccessAt?: Prisma.SortOrder | runtime.Types.Skip
   lastFailureAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -576,6 +704,7 @@ export type WebhookSubscriptionCountOrderByAggregateInput = {
   openings?: Prisma.SortOrder | runtime.Types.Skip
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
+  held?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -583,6 +712,7 @@ export type WebhookSubscriptionCountOrderByAggregateInput = {
 export type WebhookSubscriptionAvgOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -592,6 +722,10 @@ export type WebhookSubscriptionMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   url?: Prisma.SortOrder | runtime.Types.Skip
   secret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecretUntil?: Prisma.SortOrder | runtime.Types.Skip
+  skipOwn?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   lastSuccessAt?: Prisma.SortOrder | runtime.Types.Skip
   lastFailureAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -601,6 +735,7 @@ export type WebhookSubscriptionMaxOrderByAggregateInput = {
   openings?: Prisma.SortOrder | runtime.Types.Skip
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
+  held?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -610,6 +745,10 @@ export type WebhookSubscriptionMinOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   url?: Prisma.SortOrder | runtime.Types.Skip
   secret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecretUntil?: Prisma.SortOrder | runtime.Types.Skip
+  skipOwn?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   lastSuccessAt?: Prisma.SortOrder | runtime.Types.Skip
   lastFailureAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -619,6 +758,7 @@ export type WebhookSubscriptionMinOrderByAggregateInput = {
   openings?: Prisma.SortOrder | runtime.Types.Skip
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
+  held?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -626,6 +766,7 @@ export type WebhookSubscriptionMinOrderByAggregateInput = {
 export type WebhookSubscriptionSumOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -677,13 +818,73 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput = {
   deleteMany?: Prisma.WebhookSubscriptionScalarWhereInput | Prisma.WebhookSubscriptionScalarWhereInput[] | runtime.Types.Skip
 }
 
+export type WebhookSubscriptionCreateNestedManyWithoutKeyInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput> | Prisma.WebhookSubscriptionCreateWithoutKeyInput[] | Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput | Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput[] | runtime.Types.Skip
+  createMany?: Prisma.WebhookSubscriptionCreateManyKeyInputEnvelope | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput> | Prisma.WebhookSubscriptionCreateWithoutKeyInput[] | Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput | Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput[] | runtime.Types.Skip
+  createMany?: Prisma.WebhookSubscriptionCreateManyKeyInputEnvelope | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUpdateManyWithoutKeyNestedInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput> | Prisma.WebhookSubscriptionCreateWithoutKeyInput[] | Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput | Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput[] | runtime.Types.Skip
+  upsert?: Prisma.WebhookSubscriptionUpsertWithWhereUniqueWithoutKeyInput | Prisma.WebhookSubscriptionUpsertWithWhereUniqueWithoutKeyInput[] | runtime.Types.Skip
+  createMany?: Prisma.WebhookSubscriptionCreateManyKeyInputEnvelope | runtime.Types.Skip
+  set?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  disconnect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  delete?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  update?: Prisma.WebhookSubscriptionUpdateWithWhereUniqueWithoutKeyInput | Prisma.WebhookSubscriptionUpdateWithWhereUniqueWithoutKeyInput[] | runtime.Types.Skip
+  updateMany?: Prisma.WebhookSubscriptionUpdateManyWithWhereWithoutKeyInput | Prisma.WebhookSubscriptionUpdateManyWithWhereWithoutKeyInput[] | runtime.Types.Skip
+  deleteMany?: Prisma.WebhookSubscriptionScalarWhereInput | Prisma.WebhookSubscriptionScalarWhereInput[] | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput> | Prisma.WebhookSubscriptionCreateWithoutKeyInput[] | Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput | Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput[] | runtime.Types.Skip
+  upsert?: Prisma.WebhookSubscriptionUpsertWithWhereUniqueWithoutKeyInput | Prisma.WebhookSubscriptionUpsertWithWhereUniqueWithoutKeyInput[] | runtime.Types.Skip
+  createMany?: Prisma.WebhookSubscriptionCreateManyKeyInputEnvelope | runtime.Types.Skip
+  set?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  disconnect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  delete?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  update?: Prisma.WebhookSubscriptionUpdateWithWhereUniqueWithoutKeyInput | Prisma.WebhookSubscriptionUpdateWithWhereUniqueWithoutKeyInput[] | runtime.Types.Skip
+  updateMany?: Prisma.WebhookSubscriptionUpdateManyWithWhereWithoutKeyInput | Prisma.WebhookSubscriptionUpdateManyWithWhereWithoutKeyInput[] | runtime.Types.Skip
+  deleteMany?: Prisma.WebhookSubscriptionScalarWhereInput | Prisma.WebhookSubscriptionScalarWhereInput[] | runtime.Types.Skip
+}
+
 export type WebhookSubscriptionCreateeventsInput = {
   set: string[]
+}
+
+export type NullableBytesFieldUpdateOperationsInput = {
+  set?: runtime.Bytes | null | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUpdateeventsInput = {
   set?: string[] | runtime.Types.Skip
   push?: string | string[] | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionCreateNestedOneWithoutReplaysInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutReplaysInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutReplaysInput | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUpdateOneRequiredWithoutReplaysNestedInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutReplaysInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutReplaysInput | runtime.Types.Skip
+  upsert?: Prisma.WebhookSubscriptionUpsertWithoutReplaysInput | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WebhookSubscriptionUpdateToOneWithWhereWithoutReplaysInput, Prisma.WebhookSubscriptionUpdateWithoutReplaysInput>, Prisma.WebhookSubscriptionUncheckedUpdateWithoutReplaysInput> | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateNestedOneWithoutDeliveriesInput = {
@@ -704,7 +905,11 @@ export type WebhookSubscriptionCreateWithoutTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -714,16 +919,24 @@ export type WebhookSubscriptionCreateWithoutTenantInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedCreateWithoutTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -733,9 +946,11 @@ export type WebhookSubscriptionUncheckedCreateWithoutTenantInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateOrConnectWithoutTenantInput = {
@@ -772,7 +987,12 @@ export type WebhookSubscriptionScalarWhereInput = {
   id?: Prisma.BigIntFilter<"WebhookSubscription"> | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFilter<"WebhookSubscription"> | string | runtime.Types.Skip
   secret?: Prisma.BytesFilter<"WebhookSubscription"> | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.BytesNullableFilter<"WebhookSubscription"> | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   events?: Prisma.StringNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
+  filter?: Prisma.JsonNullableFilter<"WebhookSubscription"> | runtime.Types.Skip
+  skipOwn?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableFilter<"WebhookSubscription"> | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
@@ -782,15 +1002,20 @@ export type WebhookSubscriptionScalarWhereInput = {
   openings?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
 
-export type WebhookSubscriptionCreateWithoutDeliveriesInput = {
+export type WebhookSubscriptionCreateWithoutKeyInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -800,9 +1025,209 @@ export type WebhookSubscriptionCreateWithoutDeliveriesInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedCreateWithoutKeyInput = {
+  id?: bigint | number | runtime.Types.Skip
+  url: string
+  secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  lastSuccessAt?: Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Date | string | null | runtime.Types.Skip
+  failures?: number | runtime.Types.Skip
+  failingSince?: Date | string | null | runtime.Types.Skip
+  openUntil?: Date | string | null | runtime.Types.Skip
+  openings?: number | runtime.Types.Skip
+  pausedAt?: Date | string | null | runtime.Types.Skip
+  pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionCreateOrConnectWithoutKeyInput = {
+  where: Prisma.WebhookSubscriptionWhereUniqueInput
+  create: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput>
+}
+
+export type WebhookSubscriptionCreateManyKeyInputEnvelope = {
+  data: Prisma.WebhookSubscriptionCreateManyKeyInput | Prisma.WebhookSubscriptionCreateManyKeyInput[]
+  skipDuplicates?: boolean | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUpsertWithWhereUniqueWithoutKeyInput = {
+  where: Prisma.WebhookSubscriptionWhereUniqueInput
+  update: Prisma.XOR<Prisma.WebhookSubscriptionUpdateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedUpdateWithoutKeyInput>
+  create: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput>
+}
+
+export type WebhookSubscriptionUpdateWithWhereUniqueWithoutKeyInput = {
+  where: Prisma.WebhookSubscriptionWhereUniqueInput
+  data: Prisma.XOR<Prisma.WebhookSubscriptionUpdateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedUpdateWithoutKeyInput>
+}
+
+export type WebhookSubscriptionUpdateManyWithWhereWithoutKeyInput = {
+  where: Prisma.WebhookSubscriptionScalarWhereInput
+  data: Prisma.XOR<Prisma.WebhookSubscriptionUpdateManyMutationInput, Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyInput>
+}
+
+export type WebhookSubscriptionCreateWithoutReplaysInput = {
+  id?: bigint | number | runtime.Types.Skip
+  url: string
+  secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  lastSuccessAt?: Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Date | string | null | runtime.Types.Skip
+  failures?: number | runtime.Types.Skip
+  failingSince?: Date | string | null | runtime.Types.Skip
+  openUntil?: Date | string | null | runtime.Types.Skip
+  openings?: number | runtime.Types.Skip
+  pausedAt?: Date | string | null | runtime.Types.Skip
+  pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedCreateWithoutReplaysInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  url: string
+  secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  lastSuccessAt?: Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Date | string | null | runtime.Types.Skip
+  failures?: number | runtime.Types.Skip
+  failingSince?: Date | string | null | runtime.Types.Skip
+  openUntil?: Date | string | null | runtime.Types.Skip
+  openings?: number | runtime.Types.Skip
+  pausedAt?: Date | string | null | runtime.Types.Skip
+  pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionCreateOrConnectWithoutReplaysInput = {
+  where: Prisma.WebhookSubscriptionWhereUniqueInput
+  create: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutReplaysInput>
+}
+
+export type WebhookSubscriptionUpsertWithoutReplaysInput = {
+  update: Prisma.XOR<Prisma.WebhookSubscriptionUpdateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedUpdateWithoutReplaysInput>
+  create: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutReplaysInput>
+  where?: Prisma.WebhookSubscriptionWhereInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUpdateToOneWithWhereWithoutReplaysInput = {
+  where?: Prisma.WebhookSubscriptionWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.WebhookSubscriptionUpdateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedUpdateWithoutReplaysInput>
+}
+
+export type WebhookSubscriptionUpdateWithoutReplaysInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  failures?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedUpdateWithoutReplaysInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  failures?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionCreateWithoutDeliveriesInput = {
+  id?: bigint | number | runtime.Types.Skip
+  url: string
+  secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  lastSuccessAt?: Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Date | string | null | runtime.Types.Skip
+  failures?: number | runtime.Types.Skip
+  failingSince?: Date | string | null | runtime.Types.Skip
+  openUntil?: Date | string | null | runtime.Types.Skip
+  openings?: number | runtime.Types.Skip
+  pausedAt?: Date | string | null | runtime.Types.Skip
+  pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedCreateWithoutDeliveriesInput = {
@@ -810,7 +1235,12 @@ export type WebhookSubscriptionUncheckedCreateWithoutDeliveriesInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -820,8 +1250,10 @@ export type WebhookSubscriptionUncheckedCreateWithoutDeliveriesInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateOrConnectWithoutDeliveriesInput = {
@@ -844,7 +1276,11 @@ export type WebhookSubscriptionUpdateWithoutDeliveriesInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -854,9 +1290,12 @@ export type WebhookSubscriptionUpdateWithoutDeliveriesInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedUpdateWithoutDeliveriesInput = {
@@ -864,7 +1303,12 @@ export type WebhookSubscriptionUncheckedUpdateWithoutDeliveriesInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -874,15 +1318,22 @@ export type WebhookSubscriptionUncheckedUpdateWithoutDeliveriesInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateManyTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -892,6 +1343,7 @@ export type WebhookSubscriptionCreateManyTenantInput = {
   openings?: number | runtime.Types.Skip
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -900,7 +1352,11 @@ export type WebhookSubscriptionUpdateWithoutTenantInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -910,16 +1366,24 @@ export type WebhookSubscriptionUpdateWithoutTenantInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedUpdateWithoutTenantInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -929,16 +1393,23 @@ export type WebhookSubscriptionUncheckedUpdateWithoutTenantInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -948,6 +1419,104 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantInput = {
   openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionCreateManyKeyInput = {
+  id?: bigint | number | runtime.Types.Skip
+  url: string
+  secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  lastSuccessAt?: Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Date | string | null | runtime.Types.Skip
+  failures?: number | runtime.Types.Skip
+  failingSince?: Date | string | null | runtime.Types.Skip
+  openUntil?: Date | string | null | runtime.Types.Skip
+  openings?: number | runtime.Types.Skip
+  pausedAt?: Date | string | null | runtime.Types.Skip
+  pausedReason?: string | null | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUpdateWithoutKeyInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  failures?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedUpdateWithoutKeyInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  failures?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedUpdateManyWithoutKeyInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  failures?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -959,10 +1528,12 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantInput = {
 
 export type WebhookSubscriptionCountOutputType = {
   deliveries: number
+  replays: number
 }
 
 export type WebhookSubscriptionCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   deliveries?: boolean | WebhookSubscriptionCountOutputTypeCountDeliveriesArgs
+  replays?: boolean | WebhookSubscriptionCountOutputTypeCountReplaysArgs
 }
 
 /**
@@ -982,13 +1553,25 @@ export type WebhookSubscriptionCountOutputTypeCountDeliveriesArgs<ExtArgs extend
   where?: Prisma.DeliveryWhereInput | runtime.Types.Skip
 }
 
+/**
+ * WebhookSubscriptionCountOutputType without action
+ */
+export type WebhookSubscriptionCountOutputTypeCountReplaysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WebhookReplayWhereInput | runtime.Types.Skip
+}
+
 
 export type WebhookSubscriptionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
   id?: boolean | runtime.Types.Skip
   url?: boolean | runtime.Types.Skip
   secret?: boolean | runtime.Types.Skip
+  previousSecret?: boolean | runtime.Types.Skip
+  previousSecretUntil?: boolean | runtime.Types.Skip
   events?: boolean | runtime.Types.Skip
+  filter?: boolean | runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: boolean | runtime.Types.Skip
   lastFailureAt?: boolean | runtime.Types.Skip
@@ -998,10 +1581,13 @@ export type WebhookSubscriptionSelect<ExtArgs extends runtime.Types.Extensions.I
   openings?: boolean | runtime.Types.Skip
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
   deliveries?: boolean | Prisma.WebhookSubscription$deliveriesArgs<ExtArgs> | runtime.Types.Skip
+  replays?: boolean | Prisma.WebhookSubscription$replaysArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WebhookSubscriptionCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["webhookSubscription"]>
 
@@ -1010,7 +1596,12 @@ export type WebhookSubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime
   id?: boolean | runtime.Types.Skip
   url?: boolean | runtime.Types.Skip
   secret?: boolean | runtime.Types.Skip
+  previousSecret?: boolean | runtime.Types.Skip
+  previousSecretUntil?: boolean | runtime.Types.Skip
   events?: boolean | runtime.Types.Skip
+  filter?: boolean | runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: boolean | runtime.Types.Skip
   lastFailureAt?: boolean | runtime.Types.Skip
@@ -1020,9 +1611,11 @@ export type WebhookSubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime
   openings?: boolean | runtime.Types.Skip
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["webhookSubscription"]>
 
 export type WebhookSubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1030,7 +1623,12 @@ export type WebhookSubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime
   id?: boolean | runtime.Types.Skip
   url?: boolean | runtime.Types.Skip
   secret?: boolean | runtime.Types.Skip
+  previousSecret?: boolean | runtime.Types.Skip
+  previousSecretUntil?: boolean | runtime.Types.Skip
   events?: boolean | runtime.Types.Skip
+  filter?: boolean | runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: boolean | runtime.Types.Skip
   lastFailureAt?: boolean | runtime.Types.Skip
@@ -1040,9 +1638,11 @@ export type WebhookSubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime
   openings?: boolean | runtime.Types.Skip
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["webhookSubscription"]>
 
 export type WebhookSubscriptionSelectScalar = {
@@ -1050,7 +1650,12 @@ export type WebhookSubscriptionSelectScalar = {
   id?: boolean | runtime.Types.Skip
   url?: boolean | runtime.Types.Skip
   secret?: boolean | runtime.Types.Skip
+  previousSecret?: boolean | runtime.Types.Skip
+  previousSecretUntil?: boolean | runtime.Types.Skip
   events?: boolean | runtime.Types.Skip
+  filter?: boolean | runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: boolean | runtime.Types.Skip
   lastFailureAt?: boolean | runtime.Types.Skip
@@ -1060,28 +1665,35 @@ export type WebhookSubscriptionSelectScalar = {
   openings?: boolean | runtime.Types.Skip
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "events" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
+export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "previousSecret" | "previousSecretUntil" | "events" | "filter" | "skipOwn" | "keyId" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "held" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
 export type WebhookSubscriptionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
   deliveries?: boolean | Prisma.WebhookSubscription$deliveriesArgs<ExtArgs> | runtime.Types.Skip
+  replays?: boolean | Prisma.WebhookSubscription$replaysArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WebhookSubscriptionCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type WebhookSubscriptionIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
 }
 export type WebhookSubscriptionIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
 }
 
 export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "WebhookSubscription"
   objects: {
     tenant: Prisma.$TenantPayload<ExtArgs>
+    key: Prisma.$ApiKeyPayload<ExtArgs> | null
     deliveries: Prisma.$DeliveryPayload<ExtArgs>[]
+    replays: Prisma.$WebhookReplayPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -1091,7 +1703,22 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
      * The signing secret, encrypted (webhooks/secret-cipher.ts).
      */
     secret: runtime.Bytes
+    /**
+     * The secret before, encrypted likewise, and until when it signs, too.
+     */
+    previousSecret: runtime.Bytes | null
+    previousSecretUntil: Date | null
     events: string[]
+    /**
+     * Which events of these types it wants: fields of the resource, and values of each (webhooks/emit.ts).
+     * ![import("@itsm-api/contract").WebhookFilter]
+     */
+    filter:(import("@itsm-api/contract").WebhookFilter) | null
+    /**
+     * Whether it is told nothing of what the key does that made it.
+     */
+    skipOwn: boolean
+    keyId: bigint | null
     active: boolean
     lastSuccessAt: Date | null
     lastFailureAt: Date | null
@@ -1107,6 +1734,10 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
     openings: number
     pausedAt: Date | null
     pausedReason: string | null
+    /**
+     * Paused by its owner: a trigger keeps the circuit open, whatever attempts tell.
+     */
+    held: boolean
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["webhookSubscription"]>
@@ -1504,7 +2135,9 @@ readonly fields: WebhookSubscriptionFieldRefs;
 export interface Prisma__WebhookSubscriptionClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   tenant<T extends Prisma.TenantDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TenantDefaultArgs<ExtArgs>>): Prisma.Prisma__TenantClient<runtime.Types.Result.GetResult<Prisma.$TenantPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  key<T extends Prisma.WebhookSubscription$keyArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookSubscription$keyArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   deliveries<T extends Prisma.WebhookSubscription$deliveriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookSubscription$deliveriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DeliveryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  replays<T extends Prisma.WebhookSubscription$replaysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookSubscription$replaysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookReplayPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1538,7 +2171,12 @@ export interface WebhookSubscriptionFieldRefs {
   readonly id: Prisma.FieldRef<"WebhookSubscription", 'BigInt'>
   readonly url: Prisma.FieldRef<"WebhookSubscription", 'String'>
   readonly secret: Prisma.FieldRef<"WebhookSubscription", 'Bytes'>
+  readonly previousSecret: Prisma.FieldRef<"WebhookSubscription", 'Bytes'>
+  readonly previousSecretUntil: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly events: Prisma.FieldRef<"WebhookSubscription", 'String[]'>
+  readonly filter: Prisma.FieldRef<"WebhookSubscription", 'Json'>
+  readonly skipOwn: Prisma.FieldRef<"WebhookSubscription", 'Boolean'>
+  readonly keyId: Prisma.FieldRef<"WebhookSubscription", 'BigInt'>
   readonly active: Prisma.FieldRef<"WebhookSubscription", 'Boolean'>
   readonly lastSuccessAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly lastFailureAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
@@ -1548,6 +2186,7 @@ export interface WebhookSubscriptionFieldRefs {
   readonly openings: Prisma.FieldRef<"WebhookSubscription", 'Int'>
   readonly pausedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly pausedReason: Prisma.FieldRef<"WebhookSubscription", 'String'>
+  readonly held: Prisma.FieldRef<"WebhookSubscription", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
 }
@@ -1951,6 +2590,25 @@ export type WebhookSubscriptionDeleteManyArgs<ExtArgs extends runtime.Types.Exte
 }
 
 /**
+ * WebhookSubscription.key
+ */
+export type WebhookSubscription$keyArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiKey
+   */
+  select?: Prisma.ApiKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ApiKey
+   */
+  omit?: Prisma.ApiKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApiKeyInclude<ExtArgs> | null
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+}
+
+/**
  * WebhookSubscription.deliveries
  */
 export type WebhookSubscription$deliveriesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1972,6 +2630,30 @@ export type WebhookSubscription$deliveriesArgs<ExtArgs extends runtime.Types.Ext
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.DeliveryScalarFieldEnum | Prisma.DeliveryScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * WebhookSubscription.replays
+ */
+export type WebhookSubscription$replaysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WebhookReplay
+   */
+  select?: Prisma.WebhookReplaySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WebhookReplay
+   */
+  omit?: Prisma.WebhookReplayOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WebhookReplayInclude<ExtArgs> | null
+  where?: Prisma.WebhookReplayWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.WebhookReplayOrderByWithRelationInput | Prisma.WebhookReplayOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.WebhookReplayWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.WebhookReplayScalarFieldEnum | Prisma.WebhookReplayScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**
