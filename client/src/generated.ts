@@ -295,16 +295,14 @@ export type EventType = 'ticket.created' | 'ticket.updated' | 'asset.created' | 
 /** What a field of the resource may be. */
 export type WebhookFilterValue = string | number | boolean | null;
 
-/** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
-export type WebhookFilter = Record<string, WebhookFilterValue[]>;
-
 /** A subscription to events. Its secret is never answered. */
 export interface Webhook {
   /** A positive integer. */
   id: number;
   url: string;
   events: Open<EventType>[];
-  filter: WebhookFilter | null;
+  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  filter: Record<string, WebhookFilterValue[]> | null;
   /** Whether it is told nothing of what the key that made the subscription does itself. */
   skipOwn: boolean;
   active: boolean;
@@ -329,7 +327,8 @@ export interface NewWebhook {
   /** Signs each delivery; 24 characters or more are recommended. */
   secret: string;
   events: EventType[];
-  filter?: WebhookFilter | null | undefined;
+  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  filter?: Record<string, WebhookFilterValue[]> | null | undefined;
   /** Whether it is told nothing of what the key that made the subscription does itself. */
   skipOwn?: boolean | undefined;
 }
@@ -340,7 +339,8 @@ export interface WebhookPatch {
   /** The new secret. The one before signs, too, for 24 hours, in `webhook-signature`. */
   secret?: string | undefined;
   events?: EventType[] | undefined;
-  filter?: WebhookFilter | null | undefined;
+  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  filter?: Record<string, WebhookFilterValue[]> | null | undefined;
   /** Whether it is told nothing of what the key that made the subscription does itself. */
   skipOwn?: boolean | undefined;
   /** true: events queue and nothing is sent. false: what waits is sent, whatever paused it, and failures before count no more. */

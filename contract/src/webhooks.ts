@@ -28,7 +28,6 @@ const Filter = z
     `must name at most ${filterLimits.fields} fields`,
   )
   .meta({
-    id: 'WebhookFilter',
     description:
       'Top-level fields of the resource, and values of each: only events are delivered in which every field named is ' +
       'one of its values, or was before the change. Each event of the subscription must have the fields. ' +
