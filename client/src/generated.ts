@@ -303,7 +303,7 @@ export interface Webhook {
   events: Open<EventType>[];
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
   filter: Record<string, WebhookFilterValue[]> | null;
-  /** Whether it is told nothing of what the key that made the subscription does itself. */
+  /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn: boolean;
   active: boolean;
   lastSuccessAt: string | null;
@@ -329,7 +329,7 @@ export interface NewWebhook {
   events: EventType[];
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
   filter?: Record<string, WebhookFilterValue[]> | null | undefined;
-  /** Whether it is told nothing of what the key that made the subscription does itself. */
+  /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn?: boolean | undefined;
 }
 
@@ -341,7 +341,7 @@ export interface WebhookPatch {
   events?: EventType[] | undefined;
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
   filter?: Record<string, WebhookFilterValue[]> | null | undefined;
-  /** Whether it is told nothing of what the key that made the subscription does itself. */
+  /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn?: boolean | undefined;
   /** true: events queue and nothing is sent. false: what waits is sent, whatever paused it, and failures before count no more. */
   paused?: boolean | undefined;

@@ -7,9 +7,10 @@ import { answered, Id, Timestamp, TimestampInput, text, timestamps } from './fie
 const Url = text(1, 2048).meta({ format: 'uri', example: 'https://hooks.example.com/itsm' });
 const Secret = text(1, 256).meta({ description: 'Signs each delivery; 24 characters or more are recommended.' });
 const Events = z.array(EventType).min(1).max(100);
-const SkipOwn = z
-  .boolean()
-  .meta({ description: 'Whether it is told nothing of what the key that made the subscription does itself.' });
+const SkipOwn = z.boolean().meta({
+  description:
+    'Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key.',
+});
 
 const FilterValue = z
   .union([text(0, 255), z.number(), z.boolean(), z.null()], {

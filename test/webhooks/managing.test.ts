@@ -274,6 +274,29 @@ describe('skipOwn', () => {
     expect(await titlesOf(receiver, 1)).toEqual(["another's"]);
   });
 
+  it('spares what keys do, too, that were rotated from it, and not the one that it was rotated from', async () => {
+    const { api } = sender;
+    owner = await createWorkspace(api);
+    const keys = [await owner.createKey(), await owner.createKey(), await owner.createKey()];
+    const rows = await api.prisma.apiKey.findMany({
+      where: { tenantId: owner.tenantId },
+      orderBy: { id: 'desc' },
+      take: 3,
+    });
+    const [third, second, first] = rows.map(({ id }) => id);
+    await api.prisma.apiKey.updateMany({ where: { id: third ?? 0n }, data: { rotatedFrom: second ?? null } });
+    await api.prisma.apiKey.updateMany({ where: { id: second ?? 0n }, data: { rotatedFrom: first ?? null } });
+    const receiver = await receive();
+    const by = (key: string | undefined, path: string, body: object) =>
+      api.call({ method: 'POST', path: `/api/public/v1${path}`, key, body });
+    const url = receiver.url;
+    await by(keys[1], '/webhooks', { url, secret: 'of the second', events: ['ticket.created'], skipOwn: true });
+    const ticket = { description: 'By each.', type: 'INCIDENT', category: 'NETWORK' };
+    for (const [index, key] of keys.entries()) await by(key, '/tickets', { ...ticket, title: `by key ${index + 1}` });
+    await owner.createTicket({ title: 'by another' });
+    expect((await titlesOf(receiver, 2)).sort()).toEqual(['by another', 'by key 1']);
+  });
+
   it('goes by the key that turns it on where the release before made the subscription', async () => {
     const { id, receiver } = await subscribe();
     await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { keyId: null } });

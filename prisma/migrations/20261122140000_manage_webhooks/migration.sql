@@ -12,6 +12,14 @@ ALTER TABLE "webhook_subscriptions"
 
 ALTER TABLE "delivery_attempts" ADD COLUMN "answer_public" BOOLEAN NOT NULL DEFAULT false;
 
+-- Which key another was made to take the place of. Requests follow it from their own key to the one that made a
+-- subscription, and see nothing else of keys.
+ALTER TABLE "api_keys"
+  ADD COLUMN "rotated_from" BIGINT,
+  ADD CONSTRAINT "api_keys_tenant_id_rotated_from_fkey" FOREIGN KEY ("tenant_id", "rotated_from")
+    REFERENCES "api_keys"("tenant_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+GRANT SELECT ("tenant_id", "id", "rotated_from") ON "api_keys" TO "itsm_request";
+
 -- While its owner has paused a subscription its circuit stays open, whatever an attempt tells that was under way: also
 -- one of a worker of the release before, which knows only circuits.
 CREATE FUNCTION "hold_webhook"() RETURNS trigger LANGUAGE plpgsql AS $$

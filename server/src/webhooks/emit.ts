@@ -95,15 +95,22 @@ export function failIfWanted(db: TenantClient, type: EventType): Statement {
   return { text, values: [db.$tenantId, type] };
 }
 
+/** What `takes` asks of an event, as `insertEvent` has it. */
+const happened = { tenantId: '$1', keyId: '$8::bigint', body: '(SELECT body FROM given)', key: '$7::text' };
+
 /**
- * Whether a subscription takes an event that it wants by its type, in SQL: not what its own key does if it skips that,
- * and only where each field of its filter is one of the values given, or was before the change. All of them are SQL.
- * @param body of the event, as jsonb
- * @param key under which the body has the resource
- * @param keyId of the key that makes the change, or NULL
+ * Whether a subscription takes an event that it wants by its type, in SQL: not what its own key does, or one that took
+ * its place, if it skips that, and only where each field of its filter is one of the values given, or was before the change. All of them are SQL.
+ * `body` is the event's as jsonb, and `key` that under which it has the resource; `keyId` that of the key which makes the
+ * change, or NULL.
  */
-const takes = (body: string, key: string, keyId: string) => `
-  NOT (skip_own AND key_id IS NOT DISTINCT FROM ${keyId}) AND (filter IS NULL OR NOT EXISTS (
+const takes = ({ tenantId, keyId, body, key }: Record<'tenantId' | 'keyId' | 'body' | 'key', string>) => `
+  NOT (skip_own AND key_id IN (
+    WITH RECURSIVE line AS (
+      SELECT ${keyId} AS id
+      UNION SELECT k.rotated_from FROM line JOIN api_keys k ON k.tenant_id = ${tenantId} AND k.id = line.id
+    ) SELECT id FROM line WHERE id IS NOT NULL
+  )) AND (filter IS NULL OR NOT EXISTS (
     SELECT FROM jsonb_each(filter) AS field (name, accepted)
     WHERE NOT coalesce(accepted @> (${body} -> ${key} -> name), false)
       AND NOT coalesce(accepted @> (${body} -> 'changes' -> name -> 'from'), false)))`;
@@ -115,7 +122,7 @@ const insertEvent = `
   ), matching AS (
     SELECT id FROM webhook_subscriptions
     WHERE ${wanting('$1', '$2')}
-      AND CASE WHEN $3::bigint IS NULL THEN ${takes('(SELECT body FROM given)', '$7::text', '$8::bigint')} ELSE id = $3 END
+      AND CASE WHEN $3::bigint IS NULL THEN ${takes(happened)} ELSE id = $3 END
   ), event AS (
     INSERT INTO events (tenant_id, public_id, type, body, trace_parent)
     SELECT $1, $4, $2, $5::text, $6 WHERE EXISTS (SELECT FROM matching)

@@ -1619,6 +1619,7 @@ export const ApiKeyScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   userId: 'userId',
+  rotatedFrom: 'rotatedFrom',
   name: 'name',
   hash: 'hash',
   lastFour: 'lastFour',

@@ -118,6 +118,7 @@ export const ApiKeyScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   userId: 'userId',
+  rotatedFrom: 'rotatedFrom',
   name: 'name',
   hash: 'hash',
   lastFour: 'lastFour',

@@ -1715,7 +1715,7 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
      */
     filter:(import("@itsm-api/contract").WebhookFilter) | null
     /**
-     * Whether it is told nothing of what the key does that made it.
+     * Whether it is told nothing of what the key does that made it, or one that was rotated from that key.
      */
     skipOwn: boolean
     keyId: bigint | null
