@@ -254,7 +254,7 @@ export interface Webhooks {
   /**
    * Send deliveries of a subscription again.
    *
-   * Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that were settled before the request.
+   * Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that were settled before the request. A subscription may have 10 replays under way.
    *
    * Needs the scope `webhooks:manage`: list, register and deactivate webhook subscriptions.
    *

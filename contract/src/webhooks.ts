@@ -140,6 +140,9 @@ export const WebhookReplay = z
   .meta({ id: 'WebhookReplay', example: { since: '2026-11-20T10:00:00Z' } });
 export type WebhookReplay = z.output<typeof WebhookReplay>;
 
+/** How many replays of a subscription may be under way. */
+export const maxReplays = 10;
+
 /** More deliveries aren't counted before they are replayed. */
 export const maxCountedReplay = 10_000;
 
@@ -218,7 +221,8 @@ export const webhooks = endpoints({
     summary: 'Send deliveries of a subscription again',
     description:
       'Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that ' +
-      'were settled before the request.',
+      'were settled before the request. ' +
+      `A subscription may have ${maxReplays} replays under way.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,

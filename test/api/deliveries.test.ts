@@ -57,6 +57,7 @@ describe('GET /webhooks/:id/deliveries', () => {
       data: [{ id: rows[0]?.id, nextAttemptAt: null }],
       meta: { totalCount: 2 },
     });
+    expect((await list(id, '?state=DELIVERED,PENDING,DELIVERED')).body.data).toEqual([rows[2], rows[0]]);
     expect((await list(id, '?state=CANCELLED')).body.data).toEqual([]);
     expect((await list(id, '?page=9')).body).toMatchObject({ data: [], meta: { totalCount: 4 } });
   });

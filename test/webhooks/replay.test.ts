@@ -163,6 +163,18 @@ describe('POST /webhooks/:id/replay', () => {
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
+  it('is refused while ten are under way', async () => {
+    const { workspace, id } = await start(1);
+    const ask = () => workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    const answers = [];
+    for (let times = 0; times < 11; times++) answers.push(await ask());
+    expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), 400]);
+    expect(errorOf(answers[10] as (typeof answers)[0]).message).toContain('10 replays under way');
+    await workOff();
+    expect((await ask()).status).toBe(200);
+    await workOff();
+  });
+
   it('takes its turn with others, a batch each', { timeout: 60_000 }, async () => {
     const [large, small] = [await start(3000), await start(1)];
     for (const { workspace, id } of [large, small]) {

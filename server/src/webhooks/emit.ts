@@ -23,8 +23,10 @@ export interface Emitter {
 export interface Emission<Type extends EventType> {
   payload: EventPayload<Type>;
   changes?: Changes;
-  /** The one subscription that it is for, as a test, where it isn't for all that want it. */
+  /** The one subscription that it is for, where it isn't for all that want it. */
   onlyTo?: bigint;
+  /** What receivers know it by; made up unless it is given. */
+  publicId?: string;
 }
 
 /**
@@ -36,10 +38,9 @@ export interface Emission<Type extends EventType> {
 export async function emit<Type extends EventType>(
   { db, keyId, dispatchJobs, now, afterCommit, wakeWorkers, traceParent }: Emitter,
   type: Type,
-  { payload, changes, onlyTo }: Emission<Type>,
+  { payload, changes, onlyTo, publicId = newEventId('evt_') }: Emission<Type>,
 ): Promise<void> {
   const tenantId = db.$tenantId;
-  const publicId = `${onlyTo === undefined ? 'evt_' : testPrefix}${randomBytes(16).toString('hex')}`;
   const body = JSON.stringify({
     id: publicId,
     type,
@@ -61,8 +62,10 @@ export async function emit<Type extends EventType>(
   afterCommit(wakeWorkers);
 }
 
-/** What the public ids of test events begin with. */
-const testPrefix = 'evt_test_';
+/** A new id for receivers to know an event by. */
+export function newEventId(prefix: 'evt_' | 'evt_test_'): string {
+  return `${prefix}${randomBytes(16).toString('hex')}`;
+}
 
 /**
  * Which subscriptions may want an event, in SQL: of a tenant and of a type, both SQL. Whether one does is known when it
@@ -76,8 +79,8 @@ export const isWanted = (tenantId: string, type: string) =>
   `EXISTS (SELECT FROM webhook_subscriptions WHERE ${wanting(tenantId, type)})`;
 
 /**
- * Tells, in a row `isWanted`, whether somebody may want an event. To be sent behind the change: it sees a subscription that
- * was committed while the change waited for a lock.
+ * Tells, in a row `isWanted`, whether somebody may want an event. To be sent behind the change: it sees a subscription
+ * that was committed while the change waited for a lock.
  */
 export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
   return { text: `SELECT ${isWanted('$1', '$2')} AS "isWanted"`, values: [db.$tenantId, type] };
@@ -99,10 +102,10 @@ export function failIfWanted(db: TenantClient, type: EventType): Statement {
 const happened = { tenantId: '$1', keyId: '$8::bigint', body: '(SELECT body FROM given)', key: '$7::text' };
 
 /**
- * Whether a subscription takes an event that it wants by its type, in SQL: not what its own key does, or one that took
- * its place, if it skips that, and only where each field of its filter is one of the values given, or was before the change. All of them are SQL.
- * `body` is the event's as jsonb, and `key` that under which it has the resource; `keyId` that of the key which makes the
- * change, or NULL.
+ * Whether a subscription takes an event that it wants by its type, in SQL, of SQL: not what its own key does, or one that
+ * took its place, if it skips that; and only where each field of its filter is one of the values given, or was before the
+ * change. `body` is the event's, as jsonb, and `key` that under which it has the resource; `keyId` that of the key which
+ * makes the change, or NULL.
  */
 const takes = ({ tenantId, keyId, body, key }: Record<'tenantId' | 'keyId' | 'body' | 'key', string>) => `
   NOT (skip_own AND key_id IN (

@@ -15,9 +15,10 @@ import type { Prisma } from '../../database/generated/client.ts';
 import { rawClient } from '../../database/tenant-client.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp } from '../../present.ts';
-import { emit } from '../../webhooks/emit.ts';
+import { emit, newEventId } from '../../webhooks/emit.ts';
 import { sendAgain } from '../../webhooks/replay.ts';
 import { anyOf, type Page, pageMeta } from '../lists.ts';
+import { selectPage } from './sql.ts';
 
 /** Which deliveries; without any of these, all. */
 export const DeliveryFilter = z.strictObject({
@@ -50,8 +51,11 @@ export async function listDeliveries(
   const { page, perPage } = query;
   const skip = (page - 1) * perPage;
   const take = Math.min(perPage, totalCount - skip);
-  const orderBy = { id: 'desc' } as const;
-  const rows = take > 0 ? await db.delivery.findMany({ where, include: withEvent, orderBy, skip, take }) : [];
+  const ids = take > 0 ? await selectPage(db, { subscriptionId, states: query.state, skip, take }) : [];
+  const rows =
+    ids.length > 0
+      ? await db.delivery.findMany({ where: { id: { in: ids } }, include: withEvent, orderBy: { id: 'desc' } })
+      : [];
   const isCapped = counted > mostCounted;
   return { data: rows.map(presentDelivery), meta: pageMeta(query, { totalCount, isCapped }) };
 }
@@ -196,12 +200,14 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
       );
     }
     const { payload, changes } = events[wanted];
+    const publicId = newEventId('evt_test_');
     await emit(context, wanted, {
+      publicId,
       payload: payload.meta()?.example as EventPayload<typeof wanted>,
       ...(changes && { changes: {} }),
       onlyTo: subscription.id,
     });
-    const row = await db.delivery.findFirst({ where: { subscriptionId }, include: withEvent, orderBy: { id: 'desc' } });
+    const row = await db.delivery.findFirst({ where: { subscriptionId, event: { publicId } }, include: withEvent });
     if (row === null) throw notFound('delivery');
     return presentDelivery(row);
   });

@@ -3,6 +3,7 @@ import {
   EventType,
   maxActiveWebhooks,
   maxCountedReplay,
+  maxReplays,
   type NewWebhook,
   secretOverlapHours,
   type Webhook,
@@ -17,6 +18,7 @@ import { lockRow, lockTenant } from '../../database/lock.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
+import { countMadeSince } from '../deliveries/sql.ts';
 import { type Page, readPage } from '../lists.ts';
 import { checkFilter } from './filter.ts';
 import { inHours, newSubscriptionId } from './sql.ts';
@@ -140,7 +142,7 @@ async function sendWhatWaits({ db, dispatchJobs, afterCommit, wakeWorkers }: Con
 
 /**
  * Has settled deliveries of an active subscription sent again, by the workers: the same cost however many there are.
- * @throws ApiError NOT_FOUND
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when too many are under way
  */
 export function replayWebhook(context: Context, id: number, replay: WebhookReplay): Promise<WebhookReplayStarted> {
   return transaction(context, async ({ db }) => {
@@ -149,8 +151,11 @@ export function replayWebhook(context: Context, id: number, replay: WebhookRepla
     }
     const { since } = replay;
     const states = [...new Set(replay.states ?? (['EXHAUSTED'] as const))];
-    const where = { subscriptionId: id, state: { in: states }, createdAt: { gte: since } };
-    const matching = await db.delivery.count({ where, take: maxCountedReplay });
+    if ((await db.webhookReplay.count({ where: { subscriptionId: id } })) >= maxReplays) {
+      const message = `This subscription has ${maxReplays} replays under way, the most it may have; ask again when one is done.`;
+      throw new ApiError('VALIDATION_ERROR', message);
+    }
+    const matching = await countMadeSince(db, { subscriptionId: id, states, since, atMost: maxCountedReplay });
     await db.webhookReplay.create({ data: { subscriptionId: id, since, states } });
     return { webhookId: id, since, states, matching };
   });
