@@ -17,8 +17,8 @@ import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp } from '../../present.ts';
 import { emit, newEventId } from '../../webhooks/emit.ts';
 import { sendAgain } from '../../webhooks/replay.ts';
-import { anyOf, type Page, pageMeta } from '../lists.ts';
-import { selectPage } from './sql.ts';
+import { type Page, pageMeta } from '../lists.ts';
+import { countDeliveries, selectPage } from './sql.ts';
 
 /** Which deliveries; without any of these, all. */
 export const DeliveryFilter = z.strictObject({
@@ -45,13 +45,13 @@ export async function listDeliveries(
   if ((await db.webhookSubscription.count({ where: { id: subscriptionId } })) === 0) {
     throw notFound('webhook subscription');
   }
-  const where = { subscriptionId, ...anyOf('state', query.state) };
-  const counted = await db.delivery.count({ where, take: mostCounted + 1 });
+  const of = { subscriptionId, states: query.state };
+  const counted = await countDeliveries(db, { ...of, atMost: mostCounted + 1 });
   const totalCount = Math.min(counted, mostCounted);
   const { page, perPage } = query;
   const skip = (page - 1) * perPage;
   const take = Math.min(perPage, totalCount - skip);
-  const ids = take > 0 ? await selectPage(db, { subscriptionId, states: query.state, skip, take }) : [];
+  const ids = take > 0 ? await selectPage(db, { ...of, skip, take }) : [];
   const rows =
     ids.length > 0
       ? await db.delivery.findMany({ where: { id: { in: ids } }, include: withEvent, orderBy: { id: 'desc' } })

@@ -35,6 +35,31 @@ export async function selectPage(db: TenantClient, { subscriptionId, states, ski
   return rows.map(({ id }) => BigInt(id));
 }
 
+const countOfAny = `
+  SELECT count(*)::int AS count FROM (
+    SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 LIMIT $3::int
+  ) d`;
+
+const countOfStates = `
+  SELECT count(*)::int AS count FROM unnest($4::text[]) AS wanted (state) CROSS JOIN LATERAL (
+    SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state LIMIT $3::int
+  ) d`;
+
+/** How many deliveries there are; of each state at most so many are counted. */
+export async function countDeliveries(
+  db: TenantClient,
+  { subscriptionId, states, atMost }: Pick<Range, 'subscriptionId' | 'states'> & { atMost: number },
+): Promise<number> {
+  const values = [db.$tenantId, subscriptionId, atMost];
+  const [row] = await selectRows<{ count: number }>(
+    db,
+    states === undefined
+      ? { text: countOfAny, values }
+      : { text: countOfStates, values: [...values, [...new Set(states)]] },
+  );
+  return row?.count ?? 0;
+}
+
 const matching = `
   SELECT least(count(*), $5::int)::int AS matching FROM unnest($3::text[]) AS wanted (state) CROSS JOIN LATERAL (
     SELECT created_at FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state
