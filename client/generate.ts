@@ -117,15 +117,15 @@ function operationOf(resource: string, name: string, route: Endpoint): Operation
     route,
     row: (isArray ? data.element : data) as z.ZodType,
     kind: isArray ? kindOfMany : 'one',
-    params: params.map(([param, schema]) => [argumentName(route.path, param), schema]),
+    params: params.map(([param, schema]) => [argumentName(resource, route.path, param), schema]),
     body: 'body' in route && route.body instanceof z.ZodType ? route.body : undefined,
   };
 }
 
 /** `id` where it is the resource's own; `/projects/:id/tasks` takes a `projectId`. */
-function argumentName(path: string, param: string): string {
+function argumentName(resource: string, path: string, param: string): string {
   const owner = new RegExp(`/(\\w+)s/:${param}/`).exec(path)?.[1];
-  return owner === undefined ? param : `${owner}Id`;
+  return owner === undefined || `${owner}s` === resource ? param : `${owner}Id`;
 }
 
 function methodOf(operation: Operation, types: Types): string {

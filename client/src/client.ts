@@ -31,6 +31,7 @@ export class ItsmClient implements generated.Resources {
   readonly tasks: generated.Tasks;
   readonly users: generated.Users;
   readonly webhooks: generated.Webhooks;
+  readonly deliveries: generated.Deliveries;
 
   /** Throws a `TypeError` for a `baseUrl` or an `apiKey` that can't be one. */
   constructor(options: ClientOptions) {
@@ -45,6 +46,7 @@ export class ItsmClient implements generated.Resources {
     this.tasks = resource(send, routes.tasks);
     this.users = resource(send, routes.users);
     this.webhooks = resource(send, routes.webhooks);
+    this.deliveries = resource(send, routes.deliveries);
   }
 }
 

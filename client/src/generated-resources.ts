@@ -10,6 +10,9 @@ import type {
   ChangesQuery,
   Comment,
   CommentQuery,
+  Delivery,
+  DeliveryDetail,
+  DeliveryQuery,
   Identity,
   NewAsset,
   NewComment,
@@ -33,7 +36,10 @@ import type {
   User,
   UserQuery,
   Webhook,
+  WebhookPatch,
   WebhookQuery,
+  WebhookReplay,
+  WebhookReplayStarted,
 } from './generated.ts';
 import type { PostOptions, RequestOptions } from './http.ts';
 import type { ApiList, ChangesPage } from './list.ts';
@@ -450,6 +456,42 @@ export interface Webhooks {
   create(body: NewWebhook, options?: PostOptions): ApiPromise<Webhook>;
 
   /**
+   * Change, pause or resume a webhook subscription.
+   *
+   * What waits is sent as the subscription is then: to the new URL, with the new secret. A new URL begins without the failures of the one before. One that was deactivated is `NOT_FOUND`.
+   *
+   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const webhook = await client.webhooks.update(5, { events: ['ticket.created', 'ticket.updated'] });
+   */
+  update(id: number | string, body: WebhookPatch, options?: RequestOptions): ApiPromise<Webhook>;
+
+  /**
+   * Send a subscription a test event.
+   *
+   * Of the first type that it wants, with the example of this document as its resource, whatever its filter. Its `webhook-id` begins with `evt_test_`. Answers the delivery, which tells what came of it. While the subscription is paused it waits.
+   *
+   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const delivery = await client.webhooks.test(9001);
+   */
+  test(id: number | string, options?: PostOptions): ApiPromise<Delivery>;
+
+  /**
+   * Send deliveries of a subscription again.
+   *
+   * Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that were settled before the request. A subscription may have 10 replays under way.
+   *
+   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const webhookreplaystarted = await client.webhooks.replay(undefined, { since: '2026-11-20T10:00:00Z' });
+   */
+  replay(id: number | string, body: WebhookReplay, options?: PostOptions): ApiPromise<WebhookReplayStarted>;
+
+  /**
    * Deactivate a webhook subscription.
    *
    * Answers the deactivated subscription, and again when repeated.
@@ -460,6 +502,42 @@ export interface Webhooks {
    * const webhook = await client.webhooks.delete(5);
    */
   delete(id: number | string, options?: RequestOptions): ApiPromise<Webhook>;
+}
+
+export interface Deliveries {
+  /**
+   * List a subscription's deliveries.
+   *
+   * Newest first; settled ones are kept for 30 days. Those of a deactivated subscription, too.
+   *
+   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * for await (const delivery of client.deliveries.list(5, { state: 'PENDING' })) console.log(delivery.id);
+   */
+  list(webhookId: number | string, query?: DeliveryQuery, options?: RequestOptions): ApiList<Delivery>;
+
+  /**
+   * Get a delivery with its attempts.
+   *
+   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const deliverydetail = await client.deliveries.get(9001);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<DeliveryDetail>;
+
+  /**
+   * Send a delivery again.
+   *
+   * At once, whatever its state, with the same `webhook-id` and all attempts before it. One that is being sent just now is left as it is. While its subscription is paused it waits.
+   *
+   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * @example
+   * const delivery = await client.deliveries.replay(9001);
+   */
+  replay(id: number | string, options?: PostOptions): ApiPromise<Delivery>;
 }
 
 /** The resources of the API, each with its methods. */
@@ -474,4 +552,5 @@ export interface Resources {
   readonly tasks: Tasks;
   readonly users: Users;
   readonly webhooks: Webhooks;
+  readonly deliveries: Deliveries;
 }

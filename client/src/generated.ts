@@ -543,16 +543,23 @@ export interface UserQuery {
 /** The public events. */
 export type EventType = 'ticket.created' | 'ticket.updated' | 'asset.created' | 'task.updated';
 
+/** What a field of the resource may be. */
+export type WebhookFilterValue = string | number | boolean | null;
+
 /** A subscription to events. Its secret is never answered. */
 export interface Webhook {
   /** A positive integer. */
   id: number;
   url: string;
   events: Open<EventType>[];
+  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  filter: Record<string, WebhookFilterValue[]> | null;
+  /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
+  skipOwn: boolean;
   active: boolean;
   lastSuccessAt: string | null;
   lastFailureAt: string | null;
-  /** Since when deliveries rest because the endpoint failed. */
+  /** Since when deliveries rest, because the endpoint failed or by `paused`. */
   pausedAt: string | null;
   pausedReason: string | null;
   createdAt: string;
@@ -571,6 +578,111 @@ export interface NewWebhook {
   /** Signs each delivery; 24 characters or more are recommended. */
   secret: string;
   events: EventType[];
+  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  filter?: Record<string, WebhookFilterValue[]> | null | undefined;
+  /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
+  skipOwn?: boolean | undefined;
+}
+
+/** Absent fields stay as they are; null clears. */
+export interface WebhookPatch {
+  url?: string | undefined;
+  /** The new secret. The one before signs, too, for 24 hours, in `webhook-signature`. */
+  secret?: string | undefined;
+  events?: EventType[] | undefined;
+  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  filter?: Record<string, WebhookFilterValue[]> | null | undefined;
+  /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
+  skipOwn?: boolean | undefined;
+  /** true: events queue and nothing is sent. false: what waits is sent, whatever paused it, and failures before count no more. */
+  paused?: boolean | undefined;
+}
+
+/** PENDING until it is settled: DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription. */
+export type DeliveryState = 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
+
+/** One event on its way to one subscription. */
+export interface Delivery {
+  /** A positive integer. */
+  id: number;
+  /** The subscription that it goes to. */
+  webhookId: number;
+  /** The `webhook-id` that receivers get, the same on every attempt. */
+  eventId: string;
+  event: Open<EventType>;
+  state: Open<DeliveryState>;
+  /** Attempts begun since it was made, or last replayed. */
+  attemptCount: number;
+  /** While PENDING: when it may be tried next. */
+  nextAttemptAt: string | null;
+  createdAt: string;
+  /** When it was delivered, exhausted or cancelled. */
+  settledAt: string | null;
+}
+
+/** The states from which deliveries can be sent again together: all but PENDING. */
+export type ReplayableState = 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
+
+/** What is being sent again from now on. */
+export interface WebhookReplayStarted {
+  /** A positive integer. */
+  webhookId: number;
+  since: string;
+  states: Open<ReplayableState>[];
+  /** How many deliveries were found; 10000 of them and more are not counted. */
+  matching: number;
+}
+
+export interface WebhookReplay {
+  /** Deliveries that were made then or later. */
+  since: string;
+  /** Those in one of these states; EXHAUSTED alone unless given. */
+  states?: ReplayableState[] | undefined;
+}
+
+/** The page and the filters of a list of deliveries. */
+export interface DeliveryQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+  state?: DeliveryState | readonly DeliveryState[] | undefined;
+}
+
+/** What came of one attempt. */
+export interface DeliveryAttempt {
+  /** Counts from 1, and again from 1 when the delivery is replayed. */
+  number: number;
+  startedAt: string;
+  /** How long it took, in milliseconds. */
+  durationMs: number;
+  /** The HTTP status, where an answer came. */
+  status: number | null;
+  /** What went wrong, where no answer came. */
+  error: string | null;
+  /** The beginning of the answer's body; null where it may come of a private network. */
+  answer: string | null;
+}
+
+/** A delivery with what came of it. */
+export interface DeliveryDetail {
+  /** A positive integer. */
+  id: number;
+  /** The subscription that it goes to. */
+  webhookId: number;
+  /** The `webhook-id` that receivers get, the same on every attempt. */
+  eventId: string;
+  event: Open<EventType>;
+  state: Open<DeliveryState>;
+  /** Attempts begun since it was made, or last replayed. */
+  attemptCount: number;
+  /** While PENDING: when it may be tried next. */
+  nextAttemptAt: string | null;
+  createdAt: string;
+  /** When it was delivered, exhausted or cancelled. */
+  settledAt: string | null;
+  /** What is sent, byte for byte. */
+  body: string;
+  /** Every attempt, oldest first: the last 100 where there were more. */
+  attempts: DeliveryAttempt[];
 }
 
 /** A ticket is created. */
@@ -710,6 +822,14 @@ export const routes = {
     list: { method: 'GET', path: '/webhooks', scope: 'webhooks:manage', takes: 'query' },
     get: { method: 'GET', path: '/webhooks/:id', scope: 'webhooks:manage' },
     create: { method: 'POST', path: '/webhooks', scope: 'webhooks:manage', takes: 'body' },
+    update: { method: 'PATCH', path: '/webhooks/:id', scope: 'webhooks:manage', takes: 'body' },
+    test: { method: 'POST', path: '/webhooks/:id/test', scope: 'webhooks:manage' },
+    replay: { method: 'POST', path: '/webhooks/:id/replay', scope: 'webhooks:manage', takes: 'body' },
     delete: { method: 'DELETE', path: '/webhooks/:id', scope: 'webhooks:manage' },
+  },
+  deliveries: {
+    list: { method: 'GET', path: '/webhooks/:id/deliveries', scope: 'webhooks:manage', takes: 'query' },
+    get: { method: 'GET', path: '/deliveries/:id', scope: 'webhooks:manage' },
+    replay: { method: 'POST', path: '/deliveries/:id/replay', scope: 'webhooks:manage' },
   },
 } as const;

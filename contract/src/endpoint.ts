@@ -1,4 +1,4 @@
-import type { AppRoute } from '@ts-rest/core';
+import { type AppRoute, ContractNoBody } from '@ts-rest/core';
 import * as z from 'zod';
 import { Id, integerFromText, text } from './fields.ts';
 import { idempotencyHeaders } from './idempotency.ts';
@@ -32,6 +32,14 @@ export function endpoints<const T extends Record<string, Endpoint>>(routes: T): 
 
 /** The query of an endpoint that takes none: any parameter is an error that names it. */
 export const NoQuery = z.strictObject({});
+
+/** The body of an endpoint that takes none and yet is a POST. */
+export const NoBody: typeof ContractNoBody = ContractNoBody;
+
+/** Whether an endpoint takes a body. */
+export function takesBody<Route extends object>(route: Route): route is Route & { body: z.ZodType } {
+  return 'body' in route && route.body !== NoBody;
+}
 
 /** The body of an update: absent fields stay as they are, and at least one must be named. */
 export function patch<Fields extends z.ZodRawShape>(fields: Fields) {

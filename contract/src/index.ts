@@ -3,6 +3,7 @@ import './messages.ts';
 import { activities } from './activities.ts';
 import { assets } from './assets.ts';
 import { comments } from './comments.ts';
+import { deliveries } from './deliveries.ts';
 import { ErrorEnvelope } from './errors.ts';
 import { me } from './me.ts';
 import { ping } from './ping.ts';
@@ -20,7 +21,7 @@ export const pathPrefix = '/api/public/v1';
  * The server, the client, the OpenAPI document and the rule tests are driven by this one value.
  */
 export const contract = initContract().router(
-  { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks },
+  { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries },
   {
     pathPrefix,
     strictStatusCodes: true,
@@ -42,6 +43,7 @@ export * from './assets.ts';
 export * from './bulk.ts';
 export * from './changes.ts';
 export * from './comments.ts';
+export * from './deliveries.ts';
 export * from './delivery-schedule.ts';
 export * from './endpoint.ts';
 export * from './errors.ts';

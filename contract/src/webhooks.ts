@@ -1,10 +1,41 @@
 import * as z from 'zod';
-import { endpoints, IdParam, item, list, listQuery, meta, NoQuery } from './endpoint.ts';
+import { Delivery, DeliveryState } from './deliveries.ts';
+import { endpoints, IdParam, item, list, listQuery, meta, NoBody, NoQuery, patch } from './endpoint.ts';
 import { EventType } from './events.ts';
-import { answered, Id, Timestamp, text, timestamps } from './fields.ts';
+import { answered, Id, Timestamp, TimestampInput, text, timestamps } from './fields.ts';
 
 const Url = text(1, 2048).meta({ format: 'uri', example: 'https://hooks.example.com/itsm' });
+const Secret = text(1, 256).meta({ description: 'Signs each delivery; 24 characters or more are recommended.' });
 const Events = z.array(EventType).min(1).max(100);
+const SkipOwn = z.boolean().meta({
+  description:
+    'Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key.',
+});
+
+const FilterValue = z
+  .union([text(0, 255), z.number(), z.boolean(), z.null()], {
+    error: 'must be a string of at most 255 characters, a number, true, false or null',
+  })
+  .meta({ id: 'WebhookFilterValue', description: 'What a field of the resource may be.' });
+
+/** How much a filter may ask for. */
+const filterLimits = { fields: 10, values: 100 } as const;
+
+const Filter = z
+  .record(text(1, 100), z.array(FilterValue).min(1).max(filterLimits.values))
+  .refine((filter) => Object.keys(filter).length > 0, 'must name at least one field')
+  .refine(
+    (filter) => Object.keys(filter).length <= filterLimits.fields,
+    `must name at most ${filterLimits.fields} fields`,
+  )
+  .meta({
+    description:
+      'Top-level fields of the resource, and values of each: only events are delivered in which every field named is ' +
+      'one of its values, or was before the change. Each event of the subscription must have the fields. ' +
+      `At most ${filterLimits.fields} fields of ${filterLimits.values} values.`,
+    example: { priority: ['HIGH', 'CRITICAL'] },
+  });
+export type WebhookFilter = z.output<typeof Filter>;
 
 /** How many active subscriptions a workspace may have (docs/decisions/webhook-subscriptions.md). */
 export const maxActiveWebhooks = 100;
@@ -14,10 +45,14 @@ export const Webhook = z
     id: Id,
     url: answered(Url),
     events: Events,
+    filter: Filter.nullable(),
+    skipOwn: SkipOwn,
     active: z.boolean(),
     lastSuccessAt: Timestamp.nullable(),
     lastFailureAt: Timestamp.nullable(),
-    pausedAt: Timestamp.nullable().meta({ description: 'Since when deliveries rest because the endpoint failed.' }),
+    pausedAt: Timestamp.nullable().meta({
+      description: 'Since when deliveries rest, because the endpoint failed or by `paused`.',
+    }),
     pausedReason: z.string().nullable(),
     ...timestamps,
   })
@@ -28,6 +63,8 @@ export const Webhook = z
       id: 5,
       url: 'https://hooks.example.com/itsm',
       events: ['ticket.created', 'ticket.updated'],
+      filter: { priority: ['HIGH', 'CRITICAL'] },
+      skipOwn: false,
       active: true,
       lastSuccessAt: '2026-11-20T10:00:00.000Z',
       lastFailureAt: null,
@@ -42,8 +79,10 @@ export type Webhook = z.output<typeof Webhook>;
 export const NewWebhook = z
   .strictObject({
     url: Url.meta({ description: 'https, with a public host and without user info.' }),
-    secret: text(1, 256).meta({ description: 'Signs each delivery; 24 characters or more are recommended.' }),
+    secret: Secret,
     events: Events,
+    filter: Filter.nullish(),
+    skipOwn: SkipOwn.optional(),
   })
   .meta({
     id: 'NewWebhook',
@@ -54,6 +93,77 @@ export const NewWebhook = z
     },
   });
 export type NewWebhook = z.output<typeof NewWebhook>;
+
+/** For how long the secret before signs, too, when a new one is given. */
+export const secretOverlapHours = 24;
+
+export const WebhookPatch = patch({
+  url: Url.optional(),
+  secret: Secret.optional().meta({
+    description: `The new secret. The one before signs, too, for ${secretOverlapHours} hours, in \`webhook-signature\`.`,
+  }),
+  events: Events.optional(),
+  filter: Filter.nullable().optional(),
+  skipOwn: SkipOwn.optional(),
+  paused: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        'true: events queue and nothing is sent. false: what waits is sent, whatever paused it, and failures before count ' +
+        'no more.',
+    }),
+}).meta({
+  id: 'WebhookPatch',
+  description: 'Absent fields stay as they are; null clears.',
+  example: { events: ['ticket.created', 'ticket.updated'] },
+});
+export type WebhookPatch = z.output<typeof WebhookPatch>;
+
+const ReplayableState = DeliveryState.exclude(['PENDING']).meta({
+  id: 'ReplayableState',
+  description: 'The states from which deliveries can be sent again together: all but PENDING.',
+});
+
+export const WebhookReplay = z
+  .strictObject({
+    since: TimestampInput.refine((moment) => Date.parse(moment) <= Date.now(), 'must not be in the future').meta({
+      description: 'Deliveries that were made then or later.',
+    }),
+    states: z
+      .array(ReplayableState)
+      .min(1)
+      .max(3)
+      .optional()
+      .meta({ description: 'Those in one of these states; EXHAUSTED alone unless given.' }),
+  })
+  .meta({ id: 'WebhookReplay', example: { since: '2026-11-20T10:00:00Z' } });
+export type WebhookReplay = z.output<typeof WebhookReplay>;
+
+/** How many replays of a subscription may be under way. */
+export const maxReplays = 10;
+
+/** More deliveries aren't counted before they are replayed. */
+export const maxCountedReplay = 10_000;
+
+export const WebhookReplayStarted = z
+  .object({
+    webhookId: Id,
+    since: Timestamp,
+    states: z.array(ReplayableState),
+    matching: z
+      .int()
+      .min(0)
+      .meta({
+        description: `How many deliveries were found; ${maxCountedReplay} of them and more are not counted.`,
+      }),
+  })
+  .meta({
+    id: 'WebhookReplayStarted',
+    description: 'What is being sent again from now on.',
+    example: { webhookId: 5, since: '2026-11-20T10:00:00.000Z', states: ['EXHAUSTED'], matching: 131 },
+  });
+export type WebhookReplayStarted = z.output<typeof WebhookReplayStarted>;
 
 export const WebhookQuery = listQuery({});
 export type WebhookQuery = z.output<typeof WebhookQuery>;
@@ -87,6 +197,47 @@ export const webhooks = endpoints({
     query: NoQuery,
     body: NewWebhook,
     responses: { 201: item(Webhook) },
+  },
+  update: {
+    method: 'PATCH',
+    path: '/webhooks/:id',
+    summary: 'Change, pause or resume a webhook subscription',
+    description:
+      'What waits is sent as the subscription is then: to the new URL, with the new secret. A new URL begins without ' +
+      'the failures of the one before. One that was deactivated is `NOT_FOUND`.',
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    body: WebhookPatch,
+    responses: { 200: item(Webhook) },
+  },
+  test: {
+    method: 'POST',
+    path: '/webhooks/:id/test',
+    summary: 'Send a subscription a test event',
+    description:
+      'Of the first type that it wants, with the example of this document as its resource, whatever its filter. Its ' +
+      '`webhook-id` begins with `evt_test_`. Answers the delivery, which tells what came of it. While the subscription ' +
+      'is paused it waits.',
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    body: NoBody,
+    responses: { 201: item(Delivery) },
+  },
+  replay: {
+    method: 'POST',
+    path: '/webhooks/:id/replay',
+    summary: 'Send deliveries of a subscription again',
+    description:
+      'Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that ' +
+      'were settled before the request. ' +
+      `A subscription may have ${maxReplays} replays under way.`,
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    body: WebhookReplay,
+    responses: { 200: item(WebhookReplayStarted) },
   },
   delete: {
     method: 'DELETE',

@@ -224,15 +224,19 @@ describe('PATCH /tickets/bulk', () => {
     expect((await other.call('GET', `/tickets/${theirs.id}`)).body.data).toEqual(theirs);
   });
 
-  it.each([[{}], [null], [{ title: 'x' }], [{ id: '1', title: 'x' }], [{ id: 1.5, title: 'x' }], [{ id: 0, title: 'x' }]])(
-    'refuses %j by itself',
-    async (wrong) => {
-      const made = await workspace.createTicket();
-      const [changed, refused] = await bulk('PATCH', [{ id: made.id, title: 'y' }, wrong]);
-      expect(changed.status).toBe(200);
-      expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
-    },
-  );
+  it.each([
+    [{}],
+    [null],
+    [{ title: 'x' }],
+    [{ id: '1', title: 'x' }],
+    [{ id: 1.5, title: 'x' }],
+    [{ id: 0, title: 'x' }],
+  ])('refuses %j by itself', async (wrong) => {
+    const made = await workspace.createTicket();
+    const [changed, refused] = await bulk('PATCH', [{ id: made.id, title: 'y' }, wrong]);
+    expect(changed.status).toBe(200);
+    expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
+  });
 
   it('sees the parents that items before it have given', async () => {
     const make = async (parentId?: number) => (await workspace.createTicket({ parentId })).id;

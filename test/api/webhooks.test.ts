@@ -28,6 +28,8 @@ describe('POST /webhooks', () => {
         id: expect.any(Number),
         url: 'https://hooks.example.com:8443/a%20b?x=1&y=ü#z',
         events: ['ticket.created', 'ticket.updated'],
+        filter: null,
+        skipOwn: false,
         active: true,
         lastSuccessAt: null,
         lastFailureAt: null,
@@ -420,7 +422,7 @@ describe('the events in the outbox', () => {
       ['ticket.updated', 'task.updated', 'asset.created'],
       ['ticket.created'],
       ['ticket.created'],
-    ]) {
+    ] satisfies EventType[][]) {
       hooks.push(await owner.createWebhook({ events }));
     }
     const [only, both, twice, other, paused, gone] = hooks.map(({ id }) => id);

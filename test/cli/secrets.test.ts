@@ -76,6 +76,28 @@ async function untilSomebodyWaits({ prisma }: Api): Promise<void> {
 
 const secretsUpTo = (count: number) => Array.from({ length: count }, (_, index) => `secret ${index + 1}`);
 
+it('reseals secrets that were replaced and still sign, too', async () => {
+  const api = await open(newKey, oldKey);
+  const tenantId = await insertSecrets(api, 3, oldKey);
+  const subscription = { tenantId, subscriptionId: 2n };
+  const previousSecret = createSecretCipher([oldKey]).encrypt('secret before', subscription);
+  await api.prisma.webhookSubscription.updateMany({ where: { tenantId, id: 2n }, data: { previousSecret } });
+  const { secretCipher } = api.services;
+  expect(await readKeyUse(api.prisma, secretCipher)).toMatchObject([{ secrets: 0 }, { secrets: 4 }]);
+  const told: number[] = [];
+  const resealed = await resealSecrets(api.prisma, secretCipher, {
+    batchSize: 2,
+    onBatch: (count) => told.push(count),
+  });
+  expect(resealed).toEqual({ resealed: 4, damaged: [] });
+  expect(told).toEqual([2, 3, 4]);
+  expect(await readKeyUse(api.prisma, secretCipher)).toMatchObject([{ secrets: 4 }, { secrets: 0 }]);
+  expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(3));
+  const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { tenantId, id: 2n } });
+  const stored = row.previousSecret ?? new Uint8Array();
+  expect(createSecretCipher([newKey]).decrypt(stored, subscription)).toBe('secret before');
+});
+
 it('ends with deliveries that are signed right by a server that knows the new key alone', {
   timeout: 60_000,
 }, async () => {

@@ -57,6 +57,7 @@ type Projects = ItsmClient['projects'];
 type Tasks = ItsmClient['tasks'];
 type Users = ItsmClient['users'];
 type Webhooks = ItsmClient['webhooks'];
+type Deliveries = ItsmClient['deliveries'];
 
 /** Every operation of the contract is a method, and there is no other. */
 holds<{
@@ -71,6 +72,7 @@ holds<{
   tasks: Equal<keyof Tasks, keyof Api['tasks']>;
   users: Equal<keyof Users, keyof Api['users']>;
   webhooks: Equal<keyof Webhooks, keyof Api['webhooks']>;
+  deliveries: Equal<keyof Deliveries, keyof Api['deliveries']>;
 }>();
 
 /** What is sent is what the contract takes. */
@@ -125,6 +127,18 @@ holds<{
   webhookList: Equal<Arguments<Webhooks['list']>, [query?: client.WebhookQuery]>;
   webhookCreate: Equal<Arguments<Webhooks['create']>, [client.NewWebhook]>;
   newWebhook: Equal<client.NewWebhook, Body<Api['webhooks']['create']>>;
+  webhookUpdate: Equal<Arguments<Webhooks['update']>, [Path<Api['webhooks']['update']>['id'], client.WebhookPatch]>;
+  webhookPatch: Equal<client.WebhookPatch, Body<Api['webhooks']['update']>>;
+  webhookTest: Equal<Arguments<Webhooks['test']>, [Path<Api['webhooks']['test']>['id']]>;
+  webhookReplay: Equal<Arguments<Webhooks['replay']>, [Path<Api['webhooks']['replay']>['id'], client.WebhookReplay]>;
+  newWebhookReplay: Equal<client.WebhookReplay, Body<Api['webhooks']['replay']>>;
+  deliveryQuery: Equal<client.DeliveryQuery, Query<Api['deliveries']['list']>>;
+  deliveryList: Equal<
+    Arguments<Deliveries['list']>,
+    [Path<Api['deliveries']['list']>['id'], query?: client.DeliveryQuery]
+  >;
+  deliveryGet: Equal<Arguments<Deliveries['get']>, [Path<Api['deliveries']['get']>['id']]>;
+  deliveryReplay: Equal<Arguments<Deliveries['replay']>, [Path<Api['deliveries']['replay']>['id']]>;
   webhookDelete: Equal<Arguments<Webhooks['delete']>, [Path<Api['webhooks']['delete']>['id']]>;
 }>();
 
@@ -157,6 +171,12 @@ holds<{
   webhookGet: Equal<Item<Webhooks['get']>, ItemOf<Api['webhooks']['get']>>;
   webhookList: Equal<Row<Webhooks['list']>, RowOf<Api['webhooks']['list']>>;
   webhookCreate: Equal<Item<Webhooks['create']>, ItemOf<Api['webhooks']['create']>>;
+  webhookUpdate: Equal<Item<Webhooks['update']>, ItemOf<Api['webhooks']['update']>>;
+  webhookTest: Equal<Item<Webhooks['test']>, ItemOf<Api['webhooks']['test']>>;
+  webhookReplay: Equal<Item<Webhooks['replay']>, ItemOf<Api['webhooks']['replay']>>;
+  deliveryList: Equal<Row<Deliveries['list']>, RowOf<Api['deliveries']['list']>>;
+  deliveryGet: Equal<Item<Deliveries['get']>, ItemOf<Api['deliveries']['get']>>;
+  deliveryReplay: Equal<Item<Deliveries['replay']>, ItemOf<Api['deliveries']['replay']>>;
   webhookDelete: Equal<Item<Webhooks['delete']>, ItemOf<Api['webhooks']['delete']>>;
   ticketChanges: Equal<Item<Tickets['changes']>, ChangesOf<Api['tickets']['changes']>>;
   assetChanges: Equal<Item<Assets['changes']>, ChangesOf<Api['assets']['changes']>>;

@@ -4,6 +4,7 @@ import type { Asset, Task, Ticket } from '@itsm-api/contract';
 import { Asset as AssetSchema, deliveryBody, Task as TaskSchema, Ticket as TicketSchema } from '@itsm-api/contract';
 import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
 import { describe, expect, it, vi } from 'vitest';
 
 const secret = 'a secret of the test, long enough';
@@ -41,6 +42,22 @@ describe('unwrap', () => {
       expect(await unwrap(delivery.body, without(headers, 'x-service-signature'), with_)).toEqual(event);
     },
   );
+
+  it('takes the new secret and the one before while both sign, as the libraries of the standard do', async () => {
+    const before = 'whsec_b25lIHRoYXQgd2FzIHVzZWQgYmVmb3JlIGl0';
+    const headers = signatureHeaders(encodedSecret, delivery, [before]);
+    const { body } = delivery;
+    for (const each of [encodedSecret, before]) {
+      expect(await unwrap(body, headers, each)).toMatchObject({ id: 'evt_1' });
+      expect(new StandardWebhook(each).verify(body, headers)).toMatchObject({ id: 'evt_1' });
+      expect(() => new SvixWebhook(each).verify(body, headers)).not.toThrow();
+    }
+    // The header that has room for one signature is the new secret's.
+    const plain = without(headers, 'webhook-signature');
+    expect(await unwrap(body, plain, encodedSecret)).toMatchObject({ id: 'evt_1' });
+    expect((await refusal(body, plain, before)).code).toBe('SIGNATURE_INVALID');
+    expect((await refusal(body, headers, secret)).code).toBe('SIGNATURE_INVALID');
+  });
 
   it('takes signatures of a Standard Webhooks library', async () => {
     const { id, timestamp, body } = delivery;

@@ -130,6 +130,7 @@ it('all are run here', async () => {
     'errors-and-retries.md',
     'finding.md',
     'first-request.md',
+    'managing-webhooks.md',
     'pagination.md',
     'rate-limits.md',
     'retrying-writes.md',
@@ -314,4 +315,40 @@ describe('verifying webhooks', () => {
     }
     expect(guide.blocks.filter(({ language }) => language === 'sh')).toEqual([]);
   });
+});
+
+it('managing webhooks', { timeout: 60_000 }, async () => {
+  const guide = await readGuide('managing-webhooks');
+  const receiver = await startReceiver();
+  const made = JSON.parse(await run('sh', guide.take('sh'), { HOOK_URL: receiver.url })).data;
+  expect(made).toMatchObject({ filter: { priority: ['HIGH', 'CRITICAL'] }, skipOwn: true });
+  const env = { HOOK_ID: String(made.id), NEW_SECRET: 'a new secret of the guides' };
+
+  const test = JSON.parse(await run('sh', guide.take('sh'), env)).data;
+  await expect.poll(() => receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([test.eventId]);
+  const ofDelivery = { ...env, DELIVERY_ID: String(test.id) };
+  const show = guide.take('sh');
+  await expect
+    .poll(async () => JSON.parse(await run('sh', show, ofDelivery)).data, { timeout: 10_000 })
+    .toMatchObject({ state: 'DELIVERED', attempts: [{ number: 1, status: 200 }] });
+
+  const [paused, resumed] = (await run('sh', guide.take('sh'), env))
+    .split(/(?<=\})(?=\{)/)
+    .map((each) => JSON.parse(each));
+  expect([paused.data.pausedReason, resumed.data.pausedReason]).toEqual(['Paused by its owner.', null]);
+  expect(JSON.parse(await run('sh', guide.take('sh'), env)).data.id).toBe(made.id);
+
+  await api.prisma.delivery.updateMany({ where: { id: test.id }, data: { state: 'EXHAUSTED' } });
+  expect(JSON.parse(await run('sh', guide.take('sh'), env)).data).toMatchObject([{ id: test.id, state: 'EXHAUSTED' }]);
+  const [one, all] = (await run('sh', guide.take('sh'), ofDelivery))
+    .split(/(?<=\})(?=\{)/)
+    .map((each) => JSON.parse(each));
+  expect(one.data).toMatchObject({ id: test.id, state: 'PENDING' });
+  expect(all.data).toMatchObject({ webhookId: made.id, states: ['EXHAUSTED'], matching: 0 });
+  await expect
+    .poll(() => receiver.received.map(({ headers }) => headers['webhook-id']))
+    .toEqual([test.eventId, test.eventId]);
+  await receiver.close();
+  await workspace.call('DELETE', `/webhooks/${made.id}`);
+  expect(guide.blocks).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { takesBody } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ZodObject, ZodType } from 'zod';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
@@ -12,7 +13,7 @@ let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
 /** One row of each kind of the other tenant, and an id that names nothing. */
-let their: Record<'user' | 'ticket' | 'asset' | 'project' | 'task' | 'webhook', number>;
+let their: Record<'user' | 'ticket' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery', number>;
 const nothing = 9007199254740991;
 
 /** What an id in a body field or filter names. A field that isn't here fails the test that meets it. */
@@ -30,13 +31,15 @@ beforeAll(async () => {
   mine = await createWorkspace(api);
   theirs = await createWorkspace(api);
   const project = await theirs.createProject();
+  const delivery = await theirs.createDelivery();
   their = {
     user: theirs.userId,
     ticket: (await theirs.createTicket({ assigneeId: theirs.userId, watcherUserIds: [theirs.userId] })).id,
     asset: (await theirs.createAsset({ assignedToId: theirs.userId })).id,
     project: project.id,
     task: (await theirs.createTask({ assigneeId: theirs.userId }, project)).id,
-    webhook: (await theirs.createWebhook()).id,
+    webhook: delivery.webhookId,
+    delivery: delivery.id,
   };
   await theirs.createComment(their.ticket);
 });
@@ -47,6 +50,7 @@ async function theirData(): Promise<unknown[]> {
   const paths = ['/tickets', '/assets', '/projects', `/projects/${their.project}/tasks`, '/users', '/webhooks'];
   paths.push(`/tickets/${their.ticket}/comments`, `/tickets/${their.ticket}/activity`);
   paths.push(`/assets/${their.asset}/activity`);
+  paths.push(`/webhooks/${their.webhook}/deliveries`, `/deliveries/${their.delivery}`);
   const answers = await Promise.all(paths.map((path) => theirs.call('GET', path)));
   return answers.map(({ status, body }) => ({ status, data: body.data }));
 }
@@ -82,14 +86,20 @@ function idFields(schema: unknown): { name: string; many: boolean }[] {
   });
 }
 
+/** The resource that the id in a path names. */
+function resourceOf({ route }: SampledEndpoint): keyof typeof their {
+  const name = route.path.split('/')[4]?.replace(/ies$/, 'y').replace(/s$/, '');
+  return name as keyof typeof their;
+}
+
 const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
 
 describe.each(withId)("$title with the other tenant's id", (endpoint) => {
   it('is the 404 of an id that names nothing', async () => {
     const { params = {}, body } = await endpoint.sample(mine);
     const [name = ''] = Object.keys(params);
-    const resource = endpoint.route.path.split('/')[4]?.slice(0, -1);
-    const answer = await sameAnswer(their[resource as keyof typeof their], (id) => {
+    const resource = resourceOf(endpoint);
+    const answer = await sameAnswer(their[resource], (id) => {
       return call(endpoint, { params: { [name]: id }, body });
     });
     expect(answer.status).toBe(404);
@@ -102,7 +112,7 @@ const patches = withId.filter(({ route }) => route.method === 'PATCH');
 describe.each(patches)("$title with what the other tenant's row holds already", (endpoint) => {
   it('is the 404 of an id that names nothing', async () => {
     const { params = {}, body = {} } = await endpoint.sample(mine);
-    const resource = endpoint.route.path.split('/')[4]?.slice(0, -1) as keyof typeof their;
+    const resource = resourceOf(endpoint);
     const list = resource === 'task' ? `/projects/${their.project}/tasks` : `/${resource}s`;
     const rows: Record<string, unknown>[] = (await theirs.call('GET', list)).body.data;
     const row = rows.find(({ id }) => id === their[resource]) ?? {};
@@ -116,7 +126,7 @@ describe.each(patches)("$title with what the other tenant's row holds already", 
 });
 
 const bodyFields = keyedEndpoints.flatMap((endpoint) => {
-  const fields = 'body' in endpoint.route ? idFields(endpoint.route.body) : [];
+  const fields = takesBody(endpoint.route) ? idFields(endpoint.route.body) : [];
   return fields.map((field) => ({ ...endpoint, endpoint, field }));
 });
 
@@ -176,7 +186,7 @@ describe.each(feeds)('$title', (endpoint) => {
 
 describe('what this test finds in the contract', () => {
   it('is every place that takes an id', () => {
-    expect(withId).toHaveLength(16);
+    expect(withId).toHaveLength(23);
     expect(bodyFields.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
       'POST /tickets requesterId',
       'POST /tickets assigneeId',

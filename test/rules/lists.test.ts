@@ -34,7 +34,8 @@ afterAll(async () => {
 });
 
 /** So many rows that an index is worth its while. */
-async function fill({ tenantId, userId }: Workspace): Promise<void> {
+async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<void> {
+  const { id: webhookId } = await createWebhook();
   const each = `FROM generate_series(1, 3000) AS i`;
   const of = (values: string[], every: number) =>
     `(ARRAY[${values.map((value) => `'${value}'`).join(', ')}])[1 + i / ${every} % ${values.length}]`;
@@ -50,6 +51,10 @@ async function fill({ tenantId, userId }: Workspace): Promise<void> {
     INSERT INTO tasks (tenant_id, project_id, title, status, priority, assignee_id, updated_at)
       SELECT ${tenantId}, (SELECT max(id) FROM projects), 'Task', ${of(['TODO', 'BLOCKED', 'DONE'], 1)},
         ${of(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'], 3)}, ${assignee}, now() ${each};
+    INSERT INTO events (tenant_id, public_id, type, body) SELECT ${tenantId}, 'evt_' || i, 'ticket.created', '{}' ${each};
+    INSERT INTO deliveries (tenant_id, subscription_id, event_id, state)
+      SELECT tenant_id, ${webhookId}, id, (ARRAY['DELIVERED', 'EXHAUSTED'])[1 + id % 2] FROM events
+      WHERE tenant_id = ${tenantId};
     INSERT INTO ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 3000, 3000);
     INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, status, priority, category, requester_id,
         assignee_id, updated_at)
@@ -130,7 +135,9 @@ const others = [
 
 /** The id of the newest row of the resource that a path begins with. */
 async function newestOf(path: string): Promise<string> {
-  const { rows } = await client.query(`SELECT max(id) AS id FROM ${path.split('/')[1]}`);
+  const resource = path.split('/')[1];
+  const table = resource === 'webhooks' ? 'webhook_subscriptions' : resource;
+  const { rows } = await client.query(`SELECT max(id) AS id FROM ${table}`);
   return rows[0].id;
 }
 

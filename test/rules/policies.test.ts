@@ -38,7 +38,8 @@ afterAll(async () => {
 
 /** Puts a row of the workspace into every table. */
 async function fill(workspace: Workspace): Promise<void> {
-  await workspace.createWebhook();
+  const webhook = await workspace.createWebhook();
+  await workspace.call('POST', `/webhooks/${webhook.id}/replay`, { since: '2026-11-20T10:00:00Z' });
   const { id } = await workspace.createTicket({ assigneeId: workspace.userId, watcherUserIds: [workspace.userId] });
   await workspace.createComment(id);
   await workspace.createAsset();
@@ -156,6 +157,7 @@ describe('the roles', () => {
       'public.changes': 'SELECT',
       'public.comments': 'INSERT, SELECT',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
+      'public.delivery_attempts': 'SELECT',
       'public.events': 'INSERT, SELECT',
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
       'public.projects': 'SELECT',
@@ -166,6 +168,7 @@ describe('the roles', () => {
       'public.ticket_watchers': 'DELETE, INSERT, SELECT',
       'public.tickets': 'INSERT, SELECT, UPDATE',
       'public.users': 'SELECT',
+      'public.webhook_replays': 'INSERT, SELECT',
       'public.webhook_subscriptions': 'INSERT, SELECT, UPDATE',
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',

@@ -3,6 +3,7 @@ import {
   AssetStatus,
   AssetType,
   CommentVisibility,
+  DeliveryState,
   Priority,
   ProjectStatus,
   TaskStatus,
@@ -11,7 +12,6 @@ import {
   TicketType,
   UserRole,
 } from '@itsm-api/contract';
-import { DeliveryState } from '@itsm-api/server/webhooks/delivery-state.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { workerDatabaseUrl } from '../support/database.ts';

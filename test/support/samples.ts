@@ -73,7 +73,21 @@ const samples: Samples = {
     list: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createWebhook()).id } }),
     create: async () => ({ body: webhook }),
+    update: async (workspace) => ({
+      params: { id: (await workspace.createDelivery()).webhookId },
+      body: { events: ['task.updated'] },
+    }),
+    test: async (workspace) => ({ params: { id: (await workspace.createDelivery()).webhookId } }),
+    replay: async (workspace) => ({
+      params: { id: (await workspace.createDelivery()).webhookId },
+      body: { since: '2026-11-20T10:00:00Z' },
+    }),
     delete: async (workspace) => ({ params: { id: (await workspace.createWebhook()).id } }),
+  },
+  deliveries: {
+    list: async (workspace) => ({ params: { id: (await workspace.createWebhook()).id } }),
+    get: async (workspace) => ({ params: { id: (await workspace.createDelivery()).id } }),
+    replay: async (workspace) => ({ params: { id: (await workspace.createDelivery()).id } }),
   },
 };
 

@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type {
   Asset,
   Comment,
+  Delivery,
   NewAsset,
   NewComment,
   NewProject,
   NewTask,
   NewTicket,
   NewUser,
+  NewWebhook,
   Project,
   Scope,
   Task,
@@ -40,7 +42,9 @@ export interface Workspace {
   createAsset(overrides?: Partial<NewAsset>): Promise<Asset>;
   createProject(overrides?: Partial<NewProject>): Promise<Project>;
   createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
-  createWebhook(overrides?: { url?: string; secret?: string; events?: string[] }): Promise<Webhook>;
+  createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
+  /** A delivery to a subscription that all of them are for: a workspace may not have many. */
+  createDelivery(): Promise<Delivery>;
 }
 
 export async function createWorkspace(api: Api): Promise<Workspace> {
@@ -78,6 +82,8 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
     return answer.body.data;
   };
 
+  let ofDeliveries: Promise<Webhook> | undefined;
+
   const addProject: Workspace['createProject'] = (overrides = {}) =>
     createProject(context, { key: `P${unique().toUpperCase()}`.slice(0, 20), name: 'New office', ...overrides });
 
@@ -99,6 +105,11 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
       return made(`/projects/${id}/tasks`, { title: 'Order cables', ...overrides });
     },
     createWebhook: (overrides = {}) => made('/webhooks', { ...webhook, ...overrides }),
+    createDelivery: async () => {
+      ofDeliveries ??= made('/webhooks', webhook);
+      const { id } = await ofDeliveries;
+      return made(`/webhooks/${id}/test`, undefined);
+    },
   };
 }
 
@@ -116,7 +127,7 @@ export const webhook = {
   url: 'https://hooks.example.com/itsm',
   secret: 'a secret of the test, long enough',
   events: ['ticket.created', 'ticket.updated'],
-};
+} satisfies NewWebhook;
 
 export function unique(): string {
   return randomBytes(6).toString('hex');

@@ -36,7 +36,7 @@ afterEach(async () => {
   // The next test has the same pg-boss, which else would see to its queues once a minute.
   await execute(
     sender.api.databaseUrl,
-    `TRUNCATE delivery_attempts, deliveries, events, webhook_subscriptions, pgboss.job;
+    `TRUNCATE delivery_attempts, deliveries, events, webhook_replays, webhook_subscriptions, pgboss.job;
      UPDATE pgboss.queue SET maintain_on = NULL, monitor_on = NULL`,
   );
 });
@@ -109,7 +109,7 @@ function claim({ api, ref }: Started): Promise<ClaimedDelivery[]> {
 
 /** Settles attempts as a worker does that was answered with these statuses. */
 async function settleAs({ api }: Started, answers: [status: number, ...claimed: ClaimedDelivery[]][]): Promise<void> {
-  const attempt = { durationMs: 1, error: null, answer: null, retryAfter: undefined };
+  const attempt = { durationMs: 1, error: null, answer: null, answerPublic: true, retryAfter: undefined };
   const settlements = answers.flatMap(([status, ...claimed]) =>
     claimed.map((delivery) => ({ delivery, outcome: { ...attempt, status, delivered: status === 200 } })),
   );
@@ -396,6 +396,7 @@ describe('what nobody may receive any more', () => {
         durationMs: 1,
         error: null,
         answer: null,
+        answerPublic: true,
         retryAfter: undefined,
       };
       const settlements = claimed.map((delivery) => ({ delivery, outcome: settlement }));

@@ -1,7 +1,9 @@
 import { countReplayable, replayDeliveries } from '@itsm-api/server/resources/deliveries/queries.ts';
+import { replaySome } from '@itsm-api/server/webhooks/replay.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorOf } from '../support/api.ts';
 import { execute } from '../support/database.ts';
-import { type Sender, startSender } from '../support/receiver.ts';
+import { eventually, type Sender, startReceiver, startSender } from '../support/receiver.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 let sender: Sender;
@@ -94,5 +96,151 @@ describe('a replay', () => {
 
     expect(await replayDeliveries(context, { subscription: id })).toBe(3 * each);
     expect(await due()).toHaveLength(3 * each);
+  });
+});
+
+const longAgo = '2026-11-20T10:00:00Z';
+
+describe('POST /webhooks/:id/replay', () => {
+  /** Goes on with replays as a worker does, until none is left; resolves to how many steps that took. */
+  async function workOff(): Promise<number> {
+    for (let steps = 0; ; steps++) if ((await replaySome(sender.api.prisma)) === undefined) return steps;
+  }
+
+  const settledAs = (rows: { state: string }[], ...of: string[]) => rows.filter(({ state }) => of.includes(state));
+
+  it('answers at once, and what is exhausted is sent again in the background', async () => {
+    const { workspace, id, rows, due } = await start(3);
+    const exhausted = settledAs(await rows(), 'EXHAUSTED') as Awaited<ReturnType<typeof rows>>;
+    const answer = await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body.data).toEqual({
+      webhookId: id,
+      since: '2026-11-20T10:00:00.000Z',
+      states: ['EXHAUSTED'],
+      matching: 3,
+    });
+    expect(await due()).toEqual([]);
+    await workOff();
+    expect((await due()).map((row) => row.id)).toEqual(exhausted.map((row) => row.id));
+    for (const row of await due()) expect(row).toMatchObject({ state: 'PENDING', settledAt: null });
+    expect(await sender.api.prisma.webhookReplay.count()).toBe(0);
+  });
+
+  it('takes what was made since, in the states asked for', async () => {
+    const { workspace, id, rows, due } = await start(2);
+    const [old] = settledAs(await rows(), 'DELIVERED') as Awaited<ReturnType<typeof rows>>;
+    const createdAt = new Date(Date.now() - 3_600_000);
+    await sender.api.prisma.delivery.updateMany({ where: { id: old?.id ?? 0n }, data: { createdAt } });
+    const since = new Date(createdAt.getTime() + 1).toISOString();
+    const body = { since, states: ['DELIVERED', 'CANCELLED', 'DELIVERED'] };
+    const answer = await workspace.call('POST', `/webhooks/${id}/replay`, body);
+    expect(answer.body.data).toMatchObject({ since, states: ['DELIVERED', 'CANCELLED'], matching: 3 });
+    await workOff();
+    expect(await due()).toHaveLength(3);
+    expect((await due()).map((row) => row.id)).not.toContain(old?.id);
+  });
+
+  it('of a subscription that is deactivated meanwhile sends nothing', async () => {
+    const { workspace, id, due } = await start(1);
+    await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    await workspace.call('DELETE', `/webhooks/${id}`);
+    await workOff();
+    expect(await due()).toEqual([]);
+    expect(await sender.api.prisma.webhookReplay.count()).toBe(0);
+  });
+
+  it.each<[string, object, string]>([
+    ['no time', {}, 'since'],
+    ['a day', { since: '2026-11-20' }, 'since'],
+    ['the future', { since: '2126-11-20T10:00:00Z' }, 'since'],
+    ['no state', { since: longAgo, states: [] }, 'states'],
+    ['what waits', { since: longAgo, states: ['PENDING'] }, 'states.0'],
+  ])('refuses %s', async (_, body, path) => {
+    const { workspace, id } = await start(1);
+    const answer = await workspace.call('POST', `/webhooks/${id}/replay`, body);
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
+  });
+
+  it('is refused while ten are under way', async () => {
+    const { workspace, id } = await start(1);
+    const ask = () => workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    const answers = [];
+    for (let times = 0; times < 11; times++) answers.push(await ask());
+    expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), 400]);
+    expect(errorOf(answers[10] as (typeof answers)[0]).message).toContain('10 replays under way');
+    await workOff();
+    expect((await ask()).status).toBe(200);
+    await workOff();
+  });
+
+  it('takes its turn with others, a batch each', { timeout: 60_000 }, async () => {
+    const [large, small] = [await start(3000), await start(1)];
+    for (const { workspace, id } of [large, small]) {
+      await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    }
+    await replaySome(sender.api.prisma);
+    await replaySome(sender.api.prisma);
+    expect(await large.due()).toHaveLength(1000);
+    expect(await small.due()).toHaveLength(1);
+    await workOff();
+    expect(await large.due()).toHaveLength(3000);
+  });
+
+  it('loses none and sends none twice while workers are cut off from the database', { timeout: 60_000 }, async () => {
+    const each = 4000;
+    const { api } = sender;
+    const { workspace, id } = await start(each);
+    // A receiver that takes everything at once, and remembers it.
+    await execute(
+      api.databaseUrl,
+      `CREATE TABLE taken (id bigint);
+       CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         INSERT INTO taken VALUES (NEW.id);
+         NEW.state := 'DELIVERED'; NEW.settled_at := clock_timestamp() + interval '1 ms';
+         RETURN NEW;
+       END $$;
+       CREATE TRIGGER take BEFORE UPDATE ON deliveries FOR EACH ROW
+         WHEN (OLD.state <> 'PENDING' AND NEW.state = 'PENDING') EXECUTE FUNCTION take();
+       GRANT ALL ON taken TO itsm_system`,
+    );
+    const states = ['EXHAUSTED', 'DELIVERED', 'CANCELLED'];
+    await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states });
+    let failures = 0;
+    const work = async () => {
+      for (;;) {
+        const left = await replaySome(api.databases.system.prisma).catch(() => {
+          failures++;
+          return null;
+        });
+        if (left === undefined && (await api.prisma.webhookReplay.count()) === 0) return;
+      }
+    };
+    const cut = async () => {
+      for (let times = 0; times < 10; times++) {
+        await new Promise((resolve) => setTimeout(resolve, 15));
+        await api.prisma.$queryRaw`
+          SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity
+          WHERE datname = current_database() AND state LIKE 'idle in transaction' AND pid <> pg_backend_pid()`;
+      }
+    };
+    await Promise.all([work(), work(), cut()]);
+    expect(failures).toBeGreaterThan(0);
+    const [taken] = await api.prisma.$queryRaw<[{ all: number; different: number }]>`
+      SELECT count(*)::int AS all, count(DISTINCT id)::int AS different FROM taken`;
+    expect(taken).toEqual({ all: 3 * each, different: 3 * each });
+    await execute(api.databaseUrl, 'DROP FUNCTION take CASCADE; DROP TABLE taken');
+  });
+
+  it('is done by a worker, to whom nobody has to tell of it', async () => {
+    const receiver = await startReceiver();
+    const { workspace, id } = await start(2);
+    await workspace.call('PATCH', `/webhooks/${id}`, { url: receiver.url });
+    await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    await sender.startWorker();
+    await eventually(() => expect(receiver.received).toHaveLength(2));
+    await sender.stopWorkers();
+    await receiver.close();
   });
 });

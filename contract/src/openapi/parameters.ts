@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { Asset } from '../assets.ts';
+import { Delivery } from '../deliveries.ts';
 import { type Endpoint, takesIfMatch, takesIfNoneMatch } from '../endpoint.ts';
 import { Project } from '../projects.ts';
 import { Task } from '../tasks.ts';
@@ -90,7 +91,7 @@ export function conditionsOf(route: Endpoint, parameters: Record<string, Paramet
 }
 
 /** The resources that a path may name. */
-const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, User, Webhook };
+const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, User, Webhook, Delivery };
 
 /** An id stays an integer for those whose client is made from the document; what else may stand there is said in words. */
 function integerOf(schema: Schema): Schema {
@@ -114,7 +115,7 @@ function ownerOf(path: string, parameter: string): string {
 }
 
 function singular(resource: string): string {
-  return capitalised(resource.replace(/s$/, ''));
+  return capitalised(resource.replace(/ies$/, 'y').replace(/s$/, ''));
 }
 
 function capitalised(word: string): string {

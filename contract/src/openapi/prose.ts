@@ -33,8 +33,9 @@ new values: ignore those you don't know. Every answer carries \`x-request-id\`.
 # Lists
 
 Newest first, by id. \`page\` counts from 1, \`perPage\` is 20 unless given and at most 100. \`meta.totalCount\` is exact
-unless \`meta.totalCountCapped\` says that there are more; a page past the end is empty. Filters combine with AND. A filter may be repeated (\`status=OPEN&status=PENDING\`) or its
-values separated by commas (\`status=OPEN,PENDING\`), at most 100; several values mean any of them.
+unless \`meta.totalCountCapped\` says that there are more; a page past the end is empty. Filters combine with
+AND. A filter may be repeated (\`status=OPEN&status=PENDING\`) or its values separated by commas
+(\`status=OPEN,PENDING\`), at most 100; several values mean any of them.
 
 \`q\` finds rows by words, whatever their case: all of them must be there, and the last may be the beginning of one.
 Words are runs of letters and digits; all else separates them.
@@ -103,6 +104,7 @@ export const tags: Record<string, string> = {
   tasks: 'The tasks of projects.',
   users: 'The people of the workspace.',
   webhooks: 'Subscriptions to events. What they deliver stands under `events`.',
+  deliveries: 'Events on their way to subscriptions, and what came of them.',
 };
 
 /** Where a status may go, for the resources whose moves are not all free. */

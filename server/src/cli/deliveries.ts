@@ -1,22 +1,19 @@
-import { EventType, Id, integerFromText } from '@itsm-api/contract';
+import { type Delivery, DeliveryState, EventType, Id, integerFromText } from '@itsm-api/contract';
 import type { Command } from 'commander';
 import * as z from 'zod';
 
 import { ApiError } from '../errors.ts';
 import {
   countReplayable,
-  type Delivery,
-  type DeliveryDetail,
   DeliveryFilter,
+  findDeliveries,
   getDelivery,
-  listDeliveries,
   type ReplayFilter,
   replayDeliveries,
   sendTestEvent,
 } from '../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../resources/tenants/queries.ts';
 import type { Runtime } from '../runtime.ts';
-import { DeliveryState } from '../webhooks/delivery-state.ts';
 import { confirm } from './confirm.ts';
 import { printable } from './errors.ts';
 import { examples } from './help.ts';
@@ -45,7 +42,7 @@ export function addDeliveries(program: Command): void {
       action({
         input: filter.extend({ limit: integerFromText(Id.max(10_000)) }),
         work: async (runtime, { tenant, limit, ...which }) =>
-          listDeliveries(await tenantContext(runtime, tenant), which, limit),
+          findDeliveries(await tenantContext(runtime, tenant), which, limit),
         format: (found) => table(heads, found.map(row)),
       }),
     );
@@ -59,7 +56,8 @@ export function addDeliveries(program: Command): void {
     .action(
       action({
         input: z.strictObject({ tenant: z.string(), id: integerFromText() }),
-        work: async (runtime, { tenant, id }) => getDelivery(await tenantContext(runtime, tenant), id),
+        work: async (runtime, { tenant, id }) =>
+          getDelivery(await tenantContext(runtime, tenant), id, { allAnswers: true }),
         format: detail,
       }),
     );
@@ -150,12 +148,12 @@ function filtered(command: Command): Command {
 const heads = ['ID', 'SUBSCRIPTION', 'EVENT', 'STATE', 'ATTEMPTS', 'CREATED', 'NEXT ATTEMPT'];
 
 function row(delivery: Delivery): string[] {
-  const { id, subscriptionId, event, state, attempts, createdAt, nextAttemptAt } = delivery;
-  return [String(id), String(subscriptionId), event, state, String(attempts), createdAt, nextAttemptAt ?? '-'];
+  const { id, webhookId, event, state, attemptCount, createdAt, nextAttemptAt } = delivery;
+  return [String(id), String(webhookId), event, state, String(attemptCount), createdAt, nextAttemptAt ?? '-'];
 }
 
-function detail(delivery: DeliveryDetail): string {
-  const attempts = delivery.history.map(({ number, startedAt, durationMs, status, error, answer }) => {
+function detail(delivery: Awaited<ReturnType<typeof getDelivery>>): string {
+  const attempts = delivery.attempts.map(({ number, startedAt, durationMs, status, error, answer }) => {
     return [
       String(number),
       startedAt,

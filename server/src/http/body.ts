@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { takesBody } from '@itsm-api/contract';
 import type { FastifyInstance } from 'fastify';
 import secureJson from 'secure-json-parse';
 import { ApiError } from '../errors.ts';
@@ -46,7 +47,7 @@ export function addBodyParsers(app: FastifyInstance): void {
 
   app.addHook('preValidation', (request, _reply, done) => {
     const route = request.routeOptions.config.tsRestRoute;
-    const missing = route && 'body' in route && request.body === undefined;
+    const missing = route && takesBody(route) && request.body === undefined;
     done(missing ? new ApiError('INVALID_JSON', 'The body is empty; send a JSON object.') : undefined);
   });
 }

@@ -9,6 +9,7 @@ import { detailsOf, unknownField, validationError } from '../validation.ts';
 import { activities } from './activities/handlers.ts';
 import { assets } from './assets/handlers.ts';
 import { comments } from './comments/handlers.ts';
+import { deliveries } from './deliveries/handlers.ts';
 import { type Answer, answerOnce, type Kept } from './idempotency.ts';
 import { me } from './me/handlers.ts';
 import { ping } from './ping/handlers.ts';
@@ -25,7 +26,7 @@ const kept = new Map<AppRoute, Kept>([[contract.tickets.createMany, keptNewTicke
 /** Registers every endpoint of the contract with its handler; what the contract finds wrong is thrown as ApiError. */
 export async function addResources(app: FastifyInstance, fairUse: FairUse): Promise<void> {
   const server = initServer();
-  const resources = { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks };
+  const resources = { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries };
   const router = server.router(contract, wrapped(resources, fairUse));
   await app.register(server.plugin(router), {
     logInitialization: false,

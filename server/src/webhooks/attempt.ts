@@ -16,7 +16,9 @@ interface AttemptOptions {
 export function attemptDelivery(options: AttemptOptions, delivery: ClaimedDelivery): Promise<Outcome> {
   const { id, attempt, body, eventId, eventType, url, tenantId, subscriptionId, claimedAt } = delivery;
   return send(options, claimedAt, () => {
-    const secret = options.secretCipher.decrypt(delivery.secret, { tenantId, subscriptionId });
+    const decrypted = (secret: Uint8Array) => options.secretCipher.decrypt(secret, { tenantId, subscriptionId });
+    const { secret, previousSecret } = delivery;
+    const previous = previousSecret === null ? [] : [decrypted(previousSecret)];
     return {
       url,
       body,
@@ -26,7 +28,7 @@ export function attemptDelivery(options: AttemptOptions, delivery: ClaimedDelive
         'x-service-event': eventType,
         'x-service-delivery': String(id),
         'x-service-attempt': String(attempt),
-        ...signatureHeaders(secret, { id: eventId, timestamp: options.now(), body }),
+        ...signatureHeaders(decrypted(secret), { id: eventId, timestamp: options.now(), body }, previous),
       },
     };
   });

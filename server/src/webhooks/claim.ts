@@ -22,6 +22,8 @@ export interface ClaimedDelivery extends SubscriptionRef {
   url: string;
   /** Encrypted. */
   secret: Uint8Array;
+  /** The one before, while it signs, too. */
+  previousSecret: Uint8Array | null;
   eventId: string;
   eventType: string;
   body: string;
@@ -38,6 +40,7 @@ export interface Wanted extends SubscriptionRef {
 interface Subscription extends SubscriptionRef {
   url: string;
   secret: Uint8Array;
+  previousSecret: Uint8Array | null;
   openUntil: Date | null;
   now: Date;
 }
@@ -82,9 +85,10 @@ export function claimDue(prisma: PrismaClient, wanted: Wanted[]): Promise<Claime
     return taken.flatMap(({ lostAt: _, dueAt, ...delivery }) => {
       const found = subscriptions.get(refKey(delivery));
       if (found === undefined) return [];
-      const { url, secret, now } = found;
+      const { url, secret, previousSecret, now } = found;
       const dueSince = asked - (now.getTime() - dueAt.getTime());
-      return [{ ...delivery, claim, claimedAt: now, dueSince, probe: probes.has(refKey(delivery)), url, secret }];
+      const probe = probes.has(refKey(delivery));
+      return [{ ...delivery, claim, claimedAt: now, dueSince, probe, url, secret, previousSecret }];
     });
   });
 }
@@ -92,7 +96,9 @@ export function claimDue(prisma: PrismaClient, wanted: Wanted[]): Promise<Claime
 /** The active ones of active tenants, as they are now. */
 function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Subscription[]> {
   return tx.$queryRaw`
-    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.secret, s.open_until AS "openUntil", now() AS now
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.secret,
+      CASE WHEN s.previous_secret_until > now() THEN s.previous_secret END AS "previousSecret",
+      s.open_until AS "openUntil", now() AS now
     FROM json_to_recordset(${batch(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
     JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId" AND s.active
     JOIN tenants t ON t.id = s.tenant_id AND t.active`;

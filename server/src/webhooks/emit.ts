@@ -8,6 +8,8 @@ import type { DispatchJobs } from './dispatch-jobs.ts';
 /** What `emit` needs of the transaction that makes the change. */
 export interface Emitter extends Acting {
   db: TenantClient;
+  /** The key of the request that makes the change; undefined on the command line. */
+  keyId?: bigint | undefined;
   dispatchJobs: DispatchJobs;
   now(): Date;
   /** Called when the transaction has been committed. */
@@ -22,6 +24,8 @@ export interface Emitter extends Acting {
 export interface Emission<Type extends EventType> {
   payload: EventPayload<Type>;
   changes?: Changes;
+  /** What receivers know it by; made up unless it is given. */
+  publicId?: string;
 }
 
 /** Writes one public event: see `emitAll`. */
@@ -49,12 +53,9 @@ export async function emitAll<Type extends EventType>(
   const tenantId = db.$tenantId;
   const timestamp = now().toISOString();
   const actor = actorOf({ userId, keyId });
-  const written = emissions.map(({ payload, changes }) => {
-    const id = `evt_${randomBytes(16).toString('hex')}`;
-    return {
-      id,
-      body: JSON.stringify({ id, type, timestamp, actor, [events[type].key]: payload, ...(changes && { changes }) }),
-    };
+  const { key } = events[type];
+  const written = emissions.map(({ payload, changes, publicId: id = newEventId('evt_') }) => {
+    return { id, body: JSON.stringify({ id, type, timestamp, actor, [key]: payload, ...(changes && { changes }) }) };
   });
 
   const subscriptions = await selectRows<{ id: string }>(db, {
@@ -66,6 +67,8 @@ export async function emitAll<Type extends EventType>(
       written.map(({ id }) => id),
       written.map(({ body }) => body),
       traceParent?.() ?? null,
+      key,
+      keyId ?? null,
     ],
   });
   if (subscriptions.length === 0) return;
@@ -77,17 +80,25 @@ export async function emitAll<Type extends EventType>(
   afterCommit(wakeWorkers);
 }
 
-/** Which subscriptions want an event, in SQL: of a tenant and of a type, both SQL. */
+/** A new id for receivers to know an event by. */
+export function newEventId(prefix: 'evt_' | 'evt_test_'): string {
+  return `${prefix}${randomBytes(16).toString('hex')}`;
+}
+
+/**
+ * Which subscriptions may want an event, in SQL: of a tenant and of a type, both SQL. Whether one does is known when it
+ * has happened: `takes`.
+ */
 const wanting = (tenantId: string, type: string) =>
   `tenant_id = ${tenantId} AND active AND events @> ARRAY[${type}::text]`;
 
-/** Whether somebody wants an event, in SQL: of a tenant and of a type, both SQL. */
+/** Whether somebody may want an event, in SQL: of a tenant and of a type, both SQL. */
 export const isWanted = (tenantId: string, type: string) =>
   `EXISTS (SELECT FROM webhook_subscriptions WHERE ${wanting(tenantId, type)})`;
 
 /**
- * Tells, in a row `isWanted`, whether somebody wants an event. To be sent behind the change: it sees a subscription that
- * was committed while the change waited for a lock.
+ * Tells, in a row `isWanted`, whether somebody may want an event. To be sent behind the change: it sees a subscription
+ * that was committed while the change waited for a lock.
  */
 export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
   return { text: `SELECT ${isWanted('$1', '$2')} AS "isWanted"`, values: [db.$tenantId, type] };
@@ -95,25 +106,56 @@ export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
 
 /**
  * The same for a change that is committed with it: fails, with a division by zero, where something was written of which
- * somebody wants to be told, so that nothing was.
+ * somebody may want to be told, so that nothing was.
  */
 export function failIfWanted(db: TenantClient, type: EventType): Statement {
   const text = `SELECT 1 / (NOT ${isWanted('$1', '$2')})::int WHERE pg_current_xact_id_if_assigned() IS NOT NULL`;
   return { text, values: [db.$tenantId, type] };
 }
 
+/** What `takes` asks of an event, as `insertEvents` has it. */
+const happened = {
+  tenantId: '$1',
+  keyId: '$8::bigint',
+  body: '(SELECT body FROM parsed WHERE parsed.place = given.place)',
+  key: '$7::text',
+};
+
+/**
+ * Whether a subscription takes an event that it wants by its type, in SQL, of SQL: not what its own key does, or one that
+ * took its place, if it skips that; and only where each field of its filter is one of the values given, or was before the
+ * change. `body` is the event's, as jsonb, and `key` that under which it has the resource; `keyId` that of the key which
+ * makes the change, or NULL.
+ */
+const takes = ({ tenantId, keyId, body, key }: Record<'tenantId' | 'keyId' | 'body' | 'key', string>) => `
+  NOT (skip_own AND key_id IN (
+    WITH RECURSIVE line AS (
+      SELECT ${keyId} AS id
+      UNION SELECT k.rotated_from FROM line JOIN api_keys k ON k.tenant_id = ${tenantId} AND k.id = line.id
+    ) SELECT id FROM line WHERE id IS NOT NULL
+  )) AND (filter IS NULL OR NOT EXISTS (
+    SELECT FROM jsonb_each(filter) AS field (name, accepted)
+    WHERE NOT coalesce(accepted @> (${body} -> ${key} -> name), false)
+      AND NOT coalesce(accepted @> (${body} -> 'changes' -> name -> 'from'), false)))`;
+
 const insertEvents = `
-  WITH matching AS (
-    SELECT id FROM webhook_subscriptions
-    WHERE ${wanting('$1', '$2')} AND ($3::bigint IS NULL OR id = $3)
+  WITH given AS MATERIALIZED (
+    SELECT * FROM unnest($4::text[], $5::text[]) WITH ORDINALITY AS given (public_id, body, place)
+  ), parsed AS MATERIALIZED (
+    -- Read once, and only where a filter asks.
+    SELECT place, body::jsonb AS body FROM given
+  ), matching AS (
+    SELECT s.id, given.place FROM webhook_subscriptions s CROSS JOIN given
+    WHERE ${wanting('$1', '$2')}
+      AND CASE WHEN $3::bigint IS NULL THEN ${takes(happened)} ELSE id = $3 END
   ), event AS (
     INSERT INTO events (tenant_id, public_id, type, body, trace_parent)
-    SELECT $1, given.public_id, $2, given.body, $6
-    FROM unnest($4::text[], $5::text[]) WITH ORDINALITY AS given (public_id, body, place)
-    WHERE EXISTS (SELECT FROM matching) ORDER BY given.place
-    RETURNING id
+    SELECT $1, given.public_id, $2, given.body, $6 FROM given
+    WHERE place IN (SELECT place FROM matching) ORDER BY place
+    RETURNING id, public_id
   ), delivery AS (
     INSERT INTO deliveries (tenant_id, subscription_id, event_id)
-    SELECT $1, matching.id, event.id FROM matching, event ORDER BY event.id, matching.id
+    SELECT $1, matching.id, event.id
+    FROM event JOIN given USING (public_id) JOIN matching USING (place) ORDER BY event.id, matching.id
   )
-  SELECT id FROM matching ORDER BY id`;
+  SELECT DISTINCT id FROM matching ORDER BY id`;

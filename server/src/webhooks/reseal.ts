@@ -1,3 +1,4 @@
+import { Prisma } from '../database/generated/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import { batch } from './batch.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
@@ -30,13 +31,31 @@ export async function resealSecrets(
   cipher: SecretCipher,
   { batchSize = 500, onBatch }: ResealOptions = {},
 ): Promise<Resealed> {
+  const done: Resealed = { resealed: 0, damaged: [] };
+  for (const column of ['secret', 'previous_secret'] as const) {
+    const onSecrets = (resealed: number) => onBatch?.(done.resealed + resealed);
+    const { resealed, damaged } = await resealColumn(prisma, cipher, { column, batchSize, onBatch: onSecrets });
+    done.resealed += resealed;
+    done.damaged.push(...damaged);
+  }
+  return done;
+}
+
+/** A column of secrets. */
+type Column = 'secret' | 'previous_secret';
+
+async function resealColumn(
+  prisma: PrismaClient,
+  cipher: SecretCipher,
+  { column, batchSize, onBatch }: Required<ResealOptions> & { column: Column },
+): Promise<Resealed> {
   let resealed = 0;
   for (;;) {
     const before = resealed;
     const damaged: SubscriptionRef[] = [];
     let after: SubscriptionRef = { tenantId: 0n, subscriptionId: 0n };
     for (;;) {
-      const found = await findOlder(prisma, cipher, after, batchSize);
+      const found = await findOlder(prisma, cipher, { column, after, count: batchSize });
       const last = found.at(-1);
       if (last === undefined) break;
       after = last;
@@ -46,8 +65,8 @@ export async function resealSecrets(
         if (replacement !== undefined) fresh.push(replacement);
         else damaged.push({ tenantId: each.tenantId, subscriptionId: each.subscriptionId });
       }
-      resealed += await replace(prisma, fresh);
-      onBatch?.(resealed);
+      resealed += await replace(prisma, column, fresh);
+      onBatch(resealed);
     }
     if (resealed === before) return { resealed, damaged };
   }
@@ -57,14 +76,14 @@ export async function resealSecrets(
 function findOlder(
   prisma: PrismaClient,
   { keyIds }: SecretCipher,
-  { tenantId, subscriptionId }: SubscriptionRef,
-  count: number,
+  { column, after: { tenantId, subscriptionId }, count }: { column: Column; after: SubscriptionRef; count: number },
 ): Promise<Sealed[]> {
   const older = keyIds.slice(1);
+  const secret = Prisma.raw(column);
   return prisma.$queryRaw`
-    SELECT tenant_id AS "tenantId", id AS "subscriptionId", secret FROM webhook_subscriptions
+    SELECT tenant_id AS "tenantId", id AS "subscriptionId", ${secret} AS secret FROM webhook_subscriptions
     WHERE (tenant_id, id) > (${tenantId}, ${subscriptionId})
-      AND encode(substring(secret FROM 1 FOR ${keyIdBytes}::int), 'hex') = ANY (${older}::text[])
+      AND encode(substring(${secret} FROM 1 FOR ${keyIdBytes}::int), 'hex') = ANY (${older}::text[])
     ORDER BY tenant_id, id LIMIT ${count}`;
 }
 
@@ -87,17 +106,18 @@ function encryptAnew(cipher: SecretCipher, { secret, ...ref }: Sealed): Replacem
  * Replaces secrets that are still what they were. They are locked in the order of their keys, so that two who do this at
  * once don't wait for each other. Resolves to how many there were.
  */
-function replace(prisma: PrismaClient, replacements: Replacement[]): Promise<number> {
+function replace(prisma: PrismaClient, column: Column, replacements: Replacement[]): Promise<number> {
+  const secret = Prisma.raw(column);
   return prisma.$executeRaw`
     WITH unchanged AS MATERIALIZED (
       SELECT s.tenant_id, s.id, r.fresh
       FROM json_to_recordset(${batch(replacements)}::text::json)
         AS r ("tenantId" bigint, "subscriptionId" bigint, old text, fresh text)
       JOIN webhook_subscriptions s ON s.tenant_id = r."tenantId" AND s.id = r."subscriptionId"
-        AND s.secret = decode(r.old, 'hex')
+        AND s.${secret} = decode(r.old, 'hex')
       ORDER BY s.tenant_id, s.id
       FOR NO KEY UPDATE OF s
     )
-    UPDATE webhook_subscriptions s SET secret = decode(u.fresh, 'hex')
+    UPDATE webhook_subscriptions s SET ${secret} = decode(u.fresh, 'hex')
     FROM unchanged u WHERE s.tenant_id = u.tenant_id AND s.id = u.id`;
 }

@@ -8,9 +8,19 @@ const keepDays = 30;
 
 export const retentionQueue: Queue = { name: 'webhook-retention', policy: 'exclusive', options: {} };
 
-/** Has what is settled pruned every night. */
+/** Has what is settled pruned every night, and secrets that sign no more. */
 export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<void> {
-  return scheduleNightly(boss, retentionQueue, () => pruneSettled(prisma));
+  return scheduleNightly(boss, retentionQueue, async () => {
+    await forgetSecrets(prisma);
+    await pruneSettled(prisma);
+  });
+}
+
+/** Forgets secrets that were replaced and sign no more. Resolves to how many there were. */
+export function forgetSecrets(prisma: PrismaClient): Promise<number> {
+  return prisma.$executeRaw`
+    UPDATE webhook_subscriptions SET previous_secret = NULL, previous_secret_until = NULL
+    WHERE previous_secret_until < now()`;
 }
 
 /**

@@ -33,9 +33,11 @@ export interface KeyUse {
 /** The keys that have encrypted something, and those of the cipher that have not, in its order; unknown ones come last. */
 export async function readKeyUse(prisma: PrismaClient, { keyIds }: SecretCipher): Promise<KeyUse[]> {
   const rows = await prisma.$queryRaw<Omit<KeyUse, 'position'>[]>`
-    SELECT encode(substring(secret FROM 1 FOR ${keyIdBytes}::int), 'hex') AS "keyId", count(*)::int AS secrets,
+    SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}::int), 'hex') AS "keyId", count(*)::int AS secrets,
       (count(*) FILTER (WHERE active))::int AS active
-    FROM webhook_subscriptions GROUP BY 1 ORDER BY 1`;
+    FROM webhook_subscriptions
+    CROSS JOIN LATERAL (VALUES (webhook_subscriptions.secret), (previous_secret)) AS stored (secret)
+    WHERE stored.secret IS NOT NULL GROUP BY 1 ORDER BY 1`;
   const unused = (keyId: string) => ({ keyId, secrets: 0, active: 0 });
   return [
     ...keyIds.map((keyId, index) => ({

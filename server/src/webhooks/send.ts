@@ -13,6 +13,8 @@ export interface Outcome {
   error: string | null;
   /** The beginning of the answer's body. */
   answer: string | null;
+  /** Whether it can't have come of a private network, since none may be called. */
+  answerPublic: boolean;
   /** What the receiver asked to wait, in milliseconds. */
   retryAfter: number | undefined;
 }
@@ -42,12 +44,13 @@ const keepLimit = 4 * 1024;
 export async function send(sender: Sender, startedAt: Date, makeAttempt: () => Attempt): Promise<Outcome> {
   const began = performance.now();
   const abort = new AbortController();
+  const answerPublic = !sender.targets.allowPrivate;
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${attemptTimeout / 1000} s`)), attemptTimeout);
   try {
     const answer = await post(sender, makeAttempt(), abort.signal);
     const delivered = answer.status >= 200 && answer.status < 300;
     const retryAfter = delivered ? undefined : parseRetryAfter(answer.retryAfter, startedAt);
-    return { ...answer, delivered, durationMs: elapsed(began), error: null, retryAfter };
+    return { ...answer, answerPublic, delivered, durationMs: elapsed(began), error: null, retryAfter };
   } catch (error) {
     return {
       delivered: false,
@@ -55,6 +58,7 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
       status: null,
       error: describe(abort.signal.aborted ? abort.signal.reason : error),
       answer: null,
+      answerPublic,
       retryAfter: undefined,
     };
   } finally {

@@ -8,10 +8,18 @@ export interface Signable {
   body: string;
 }
 
-/** The signature headers of one attempt (docs/decisions/webhook-deliveries.md). */
-export function signatureHeaders(secret: string, { id, timestamp, body }: Signable): Record<string, string> {
+/**
+ * The signature headers of one attempt (docs/decisions/webhook-deliveries.md).
+ * @param previous secrets that sign, too, where there is room for more than one signature
+ */
+export function signatureHeaders(
+  secret: string,
+  { id, timestamp, body }: Signable,
+  previous: readonly string[] = [],
+): Record<string, string> {
   const seconds = String(Math.floor(timestamp.getTime() / 1000));
-  const standard = signingKeys(secret).map((key) => `v1,${digest(key, `${id}.${seconds}.${body}`, 'base64')}`);
+  const keys = [secret, ...previous].flatMap(signingKeys);
+  const standard = keys.map((key) => `v1,${digest(key, `${id}.${seconds}.${body}`, 'base64')}`);
   return {
     'x-service-signature': digest(secret, body, 'hex'),
     'webhook-id': id,

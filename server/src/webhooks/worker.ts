@@ -9,6 +9,7 @@ import type { DispatchJobs } from './dispatch-jobs.ts';
 import { InFlight, type InFlightLimits } from './in-flight.ts';
 import { createLoop, type Loop, type LoopHealth } from './loop.ts';
 import { cancelPending, findPending } from './pending.ts';
+import { replaySome } from './replay.ts';
 import { RoundRobin } from './round-robin.ts';
 import type { SecretCipher } from './secret-cipher.ts';
 import type { Outcome } from './send.ts';
@@ -61,6 +62,9 @@ const sweepInterval = 1000;
 const cancelAtOnce = 1000;
 const cancelInterval = 50;
 
+/** How often it is looked for what is to be sent again. Milliseconds. */
+const replayInterval = 500;
+
 /** How long attempts that are done may take to be settled when the worker stops. Milliseconds. */
 const settlingMs = 1000;
 
@@ -76,6 +80,7 @@ export class Worker {
   readonly #pump: Loop;
   readonly #sweep: Loop;
   readonly #cancel: Loop;
+  readonly #replay: Loop;
   /** The inactive subscriptions that the last sweep found. */
   #inactive: SubscriptionRef[] = [];
 
@@ -89,6 +94,7 @@ export class Worker {
     this.#pump = loop('deliver', pollInterval, () => this.#takeAndSend());
     this.#sweep = loop('sweep', sweepInterval, () => this.#addDue());
     this.#cancel = loop('cancel', cancelInterval, () => this.#cancelSome());
+    this.#replay = loop('replay', replayInterval, () => this.#replaySome());
   }
 
   /** Looks for work now instead of at the next poll. */
@@ -97,18 +103,19 @@ export class Worker {
   }
 
   /** How each of its loops is. */
-  get health(): Record<'deliver' | 'sweep' | 'cancel' | 'settle', LoopHealth> {
+  get health(): Record<'deliver' | 'sweep' | 'cancel' | 'replay' | 'settle', LoopHealth> {
     return {
       deliver: this.#pump.health,
       sweep: this.#sweep.health,
       cancel: this.#cancel.health,
+      replay: this.#replay.health,
       settle: this.#settler.health,
     };
   }
 
   /** Takes nothing more and waits for what is in flight, as long as an attempt may take. */
   async stop(): Promise<void> {
-    await Promise.all([this.#pump.stop(), this.#sweep.stop(), this.#cancel.stop()]);
+    await Promise.all([this.#pump.stop(), this.#sweep.stop(), this.#cancel.stop(), this.#replay.stop()]);
     // What can't be settled, since PostgreSQL is gone, is delivered again by another worker.
     const end = performance.now() + deliverySchedule.attemptTimeout + settlingMs;
     while (this.#inFlight.total > 0 && performance.now() < end) await sleep(20);
@@ -176,6 +183,17 @@ export class Worker {
     const cancelled = await cancelPending(this.#options.prisma, first, cancelAtOnce);
     if (cancelled < cancelAtOnce) this.#inactive = this.#inactive.filter((each) => each !== first);
     return false;
+  }
+
+  /** Has a batch of what was settled sent again. */
+  async #replaySome(): Promise<boolean> {
+    const { prisma, dispatchJobs } = this.#options;
+    const due = await replaySome(prisma);
+    if (due) {
+      await dispatchJobs.add([due]);
+      this.wake();
+    }
+    return due !== undefined;
   }
 }
 

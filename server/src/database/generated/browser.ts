@@ -108,6 +108,11 @@ export type WebhookSubscription = Prisma.WebhookSubscriptionModel
  */
 export type IdempotencyKey = Prisma.IdempotencyKeyModel
 /**
+ * Model WebhookReplay
+ * Settled deliveries of a subscription that are being sent again (webhooks/replay.ts); gone when that is done.
+ */
+export type WebhookReplay = Prisma.WebhookReplayModel
+/**
  * Model Event
  * The outbox: a row per public event, written in the transaction of the change that it tells of.
  */

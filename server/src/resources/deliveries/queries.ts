@@ -1,43 +1,24 @@
-import { type EventPayload, EventType, events, Id } from '@itsm-api/contract';
+import {
+  type Delivery,
+  type DeliveryDetail,
+  type DeliveryQuery,
+  DeliveryState,
+  type EventPayload,
+  EventType,
+  events,
+  Id,
+  maxToldAttempts,
+} from '@itsm-api/contract';
 import * as z from 'zod';
 import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import { rawClient } from '../../database/tenant-client.ts';
 import { ApiError, notFound } from '../../errors.ts';
-import { DeliveryState } from '../../webhooks/delivery-state.ts';
-import { emit } from '../../webhooks/emit.ts';
-
-/** One event on its way to one subscription, as the command line shows it. */
-export interface Delivery {
-  id: number;
-  subscriptionId: number;
-  eventId: string;
-  event: string;
-  state: DeliveryState;
-  attempts: number;
-  /** When it is tried next; null when it is settled. */
-  nextAttemptAt: string | null;
-  createdAt: string;
-  settledAt: string | null;
-}
-
-/** What came of one attempt. */
-export interface DeliveryAttempt {
-  number: number;
-  startedAt: string;
-  durationMs: number;
-  status: number | null;
-  error: string | null;
-  /** The beginning of the answer's body. */
-  answer: string | null;
-}
-
-export interface DeliveryDetail extends Delivery {
-  url: string;
-  /** What is sent, byte for byte. */
-  body: string;
-  history: DeliveryAttempt[];
-}
+import { presentId, presentTimestamp } from '../../present.ts';
+import { emit, newEventId } from '../../webhooks/emit.ts';
+import { sendAgain } from '../../webhooks/replay.ts';
+import { type Page, pageMeta } from '../lists.ts';
+import { countDeliveries, selectPage } from './sql.ts';
 
 /** Which deliveries; without any of these, all. */
 export const DeliveryFilter = z.strictObject({
@@ -52,8 +33,35 @@ export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 
 const withEvent = { event: { select: { publicId: true, type: true } } } as const;
 
+/** More deliveries aren't counted: a subscription may have millions (docs/decisions/webhook-deliveries.md). */
+const mostCounted = 100_000;
+
+/** A page of a subscription's deliveries, newest first. @throws ApiError NOT_FOUND for the subscription */
+export async function listDeliveries(
+  { db }: Context,
+  subscriptionId: number,
+  query: DeliveryQuery,
+): Promise<Page<Delivery>> {
+  if ((await db.webhookSubscription.count({ where: { id: subscriptionId } })) === 0) {
+    throw notFound('webhook subscription');
+  }
+  const of = { subscriptionId, states: query.state };
+  const counted = await countDeliveries(db, { ...of, atMost: mostCounted + 1 });
+  const totalCount = Math.min(counted, mostCounted);
+  const { page, perPage } = query;
+  const skip = (page - 1) * perPage;
+  const take = Math.min(perPage, totalCount - skip);
+  const ids = take > 0 ? await selectPage(db, { ...of, skip, take }) : [];
+  const rows =
+    ids.length > 0
+      ? await db.delivery.findMany({ where: { id: { in: ids } }, include: withEvent, orderBy: { id: 'desc' } })
+      : [];
+  const isCapped = counted > mostCounted;
+  return { data: rows.map(presentDelivery), meta: pageMeta(query, { totalCount, isCapped }) };
+}
+
 /** The newest deliveries that the filter matches, at most `limit`. */
-export async function listDeliveries({ db }: Context, filter: DeliveryFilter, limit: number): Promise<Delivery[]> {
+export async function findDeliveries({ db }: Context, filter: DeliveryFilter, limit: number): Promise<Delivery[]> {
   const rows = await db.delivery.findMany({
     where: whereOf(filter),
     include: withEvent,
@@ -63,21 +71,53 @@ export async function listDeliveries({ db }: Context, filter: DeliveryFilter, li
   return rows.map(presentDelivery);
 }
 
-/** One delivery with every attempt. @throws ApiError NOT_FOUND */
-export async function getDelivery({ db }: Context, id: number): Promise<DeliveryDetail> {
+/**
+ * One delivery with its attempts.
+ * @param allAnswers also those that may have come of a private network, which whoever runs the installation may see
+ * @throws ApiError NOT_FOUND
+ */
+export async function getDelivery(
+  { db }: Context,
+  id: number,
+  { allAnswers = false } = {},
+): Promise<DeliveryDetail & { url: string }> {
   const row = await db.delivery.findFirst({
     where: { id },
-    include: { event: true, subscription: { select: { url: true } }, history: { orderBy: { id: 'asc' } } },
+    include: {
+      event: true,
+      subscription: { select: { url: true } },
+      history: { orderBy: { id: 'desc' }, take: maxToldAttempts },
+    },
   });
   if (row === null) throw notFound('delivery');
   return {
     ...presentDelivery(row),
     url: row.subscription.url,
     body: row.event.body,
-    history: row.history.map(({ number, startedAt, durationMs, status, error, answer }) => {
-      return { number, startedAt: startedAt.toISOString(), durationMs, status, error, answer };
-    }),
+    attempts: row.history.reverse().map(({ number, startedAt, durationMs, status, error, answer, answerPublic }) => ({
+      number,
+      startedAt: presentTimestamp(startedAt),
+      durationMs,
+      status,
+      error,
+      answer: allAnswers || answerPublic ? answer : null,
+    })),
   };
+}
+
+/**
+ * Has one delivery sent again at once, whatever came of it; one that is being sent just now is left as it is.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when its subscription is deactivated
+ */
+export async function replayDelivery(context: Context, id: number): Promise<Delivery> {
+  const find = () => context.db.delivery.findFirst({ where: { id }, include: { ...withEvent, subscription: true } });
+  const before = await find();
+  if (before === null) throw notFound('delivery');
+  if (!before.subscription.active) {
+    throw new ApiError('VALIDATION_ERROR', 'The subscription of this delivery is deactivated: nothing is sent to it.');
+  }
+  await replayBatchOf(context, [before.id]);
+  return presentDelivery((await find()) ?? before);
 }
 
 /** Which deliveries are to be sent again: one, or all that the filter matches. */
@@ -120,12 +160,7 @@ export async function replayDeliveries(context: Context, filter: ReplayFilter): 
 function replayBatchOf(context: Context, ids: bigint[]): Promise<number> {
   return transaction(context, async ({ db, dispatchJobs, afterCommit, wakeWorkers }) => {
     const tenantId = db.$tenantId;
-    const rows = await rawClient(db).$queryRaw<{ subscriptionId: bigint }[]>`
-      UPDATE deliveries SET state = 'PENDING', attempts = 0, next_attempt_at = now(), settled_at = NULL
-      WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
-        SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND id = ANY (${ids}::bigint[]) AND claim IS NULL
-        FOR NO KEY UPDATE SKIP LOCKED))
-      RETURNING subscription_id AS "subscriptionId"`;
+    const rows = await sendAgain(rawClient(db), { tenantId, ids });
     const subscriptions = [...new Set(rows.map(({ subscriptionId }) => subscriptionId))];
     if (subscriptions.length === 0) return 0;
     await dispatchJobs.addWithin(
@@ -165,12 +200,14 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
       );
     }
     const { payload, changes } = events[wanted];
+    const publicId = newEventId('evt_test_');
     await emit(context, wanted, {
+      publicId,
       payload: payload.meta()?.example as EventPayload<typeof wanted>,
       ...(changes && { changes: {} }),
       onlyTo: subscription.id,
     });
-    const row = await db.delivery.findFirst({ where: { subscriptionId }, include: withEvent, orderBy: { id: 'desc' } });
+    const row = await db.delivery.findFirst({ where: { subscriptionId, event: { publicId } }, include: withEvent });
     if (row === null) throw notFound('delivery');
     return presentDelivery(row);
   });
@@ -186,16 +223,17 @@ function whereOf({ subscription, event, state }: DeliveryFilter): Prisma.Deliver
 
 type DeliveryRow = Prisma.DeliveryGetPayload<{ include: typeof withEvent }>;
 
+/** A delivery as the API answers it. */
 function presentDelivery(row: DeliveryRow): Delivery {
   return {
-    id: Number(row.id),
-    subscriptionId: Number(row.subscriptionId),
+    id: presentId(row.id),
+    webhookId: presentId(row.subscriptionId),
     eventId: row.event.publicId,
-    event: row.event.type,
+    event: EventType.parse(row.event.type),
     state: row.state,
-    attempts: row.attempts,
-    nextAttemptAt: row.state === 'PENDING' ? row.nextAttemptAt.toISOString() : null,
-    createdAt: row.createdAt.toISOString(),
-    settledAt: row.settledAt?.toISOString() ?? null,
+    attemptCount: row.attempts,
+    nextAttemptAt: row.state === 'PENDING' ? presentTimestamp(row.nextAttemptAt) : null,
+    createdAt: presentTimestamp(row.createdAt),
+    settledAt: presentTimestamp(row.settledAt),
   };
 }

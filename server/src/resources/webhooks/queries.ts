@@ -1,12 +1,28 @@
-import { EventType, maxActiveWebhooks, type NewWebhook, type Webhook, type WebhookQuery } from '@itsm-api/contract';
-import { type Context, transaction } from '../../context.ts';
-import type { Prisma } from '../../database/generated/client.ts';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  EventType,
+  maxActiveWebhooks,
+  maxCountedReplay,
+  maxReplays,
+  type NewWebhook,
+  secretOverlapHours,
+  type Webhook,
+  type WebhookPatch,
+  type WebhookQuery,
+  type WebhookReplay,
+  type WebhookReplayStarted,
+} from '@itsm-api/contract';
+import { type Context, type Transaction, transaction, type UserContext } from '../../context.ts';
+import { Prisma } from '../../database/generated/client.ts';
 import { lockRow, lockTenant } from '../../database/lock.ts';
+import type { TenantClient } from '../../database/tenant-client.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
+import { countMadeSince } from '../deliveries/sql.ts';
 import { type Page, readPage } from '../lists.ts';
-import { newSubscriptionId } from './subscription-id.ts';
+import { checkFilter } from './filter.ts';
+import { inHours, newSubscriptionId } from './sql.ts';
 
 type WebhookRow = Prisma.WebhookSubscriptionGetPayload<object>;
 
@@ -33,9 +49,10 @@ export async function getWebhook({ db }: Context, id: number): Promise<Webhook> 
  * Registers a subscription; its secret is encrypted before it is stored (docs/decisions/webhook-subscriptions.md).
  * @throws ApiError VALIDATION_ERROR for a URL that deliveries may not go to, or when there are too many
  */
-export function createWebhook(context: Context, input: NewWebhook): Promise<Webhook> {
+export function createWebhook(context: Context & Partial<UserContext>, input: NewWebhook): Promise<Webhook> {
   context.targets.checkUrl(input.url);
-  return transaction(context, async ({ db, secretCipher }) => {
+  checkFilter(input);
+  return transaction(context, async ({ db, keyId, secretCipher }) => {
     await lockTenant(db, 'webhookCount');
     if ((await db.webhookSubscription.count({ where: { active: true } })) >= maxActiveWebhooks) {
       const message = `This workspace has ${maxActiveWebhooks} active webhook subscriptions, the most it may have; delete one first.`;
@@ -48,9 +65,108 @@ export function createWebhook(context: Context, input: NewWebhook): Promise<Webh
         url: input.url,
         secret: secretCipher.encrypt(input.secret, { tenantId: db.$tenantId, subscriptionId: id }),
         events: [...new Set(input.events)],
+        filter: input.filter ?? Prisma.DbNull,
+        skipOwn: input.skipOwn ?? false,
+        keyId: keyId ?? null,
       },
     });
     return presentWebhook(row);
+  });
+}
+
+/**
+ * Changes an active subscription; a patch that changes nothing leaves `updatedAt`. What waits for it is sent as the
+ * subscription is then (docs/decisions/webhook-subscriptions.md).
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR
+ */
+export function updateWebhook(context: UserContext, id: number, patch: WebhookPatch): Promise<Webhook> {
+  if (patch.url !== undefined) context.targets.checkUrl(patch.url);
+  return transaction(context, async (context) => {
+    const { db } = context;
+    const before = await lockActive(db, id);
+    requireMatch(context.ifMatch, presentWebhook(before));
+    const data = await changesOf(context, before, patch);
+    checkFilter({ ...presentWebhook(before), ...patch });
+    if (Object.keys(data).length === 0) return presentWebhook(before);
+    const [row] = await db.webhookSubscription.updateManyAndReturn({ where: { id }, data });
+    if (row === undefined) throw notFound('webhook subscription');
+    if (data.openUntil === null) await sendWhatWaits(context, row.id);
+    return presentWebhook(row);
+  });
+}
+
+/** Locks an active subscription until the end of the transaction. @throws ApiError NOT_FOUND */
+async function lockActive(db: TenantClient, id: number): Promise<WebhookRow> {
+  const row = (await lockRow(db, 'webhook_subscriptions', id))
+    ? await db.webhookSubscription.findFirst({ where: { id, active: true } })
+    : null;
+  if (row === null) throw notFound('webhook subscription');
+  return row;
+}
+
+/** The columns that a patch changes. */
+async function changesOf(
+  { db, keyId, secretCipher }: UserContext,
+  before: WebhookRow,
+  { url, secret, events, filter, skipOwn, paused }: WebhookPatch,
+): Promise<Prisma.WebhookSubscriptionUncheckedUpdateManyInput> {
+  const owner = { tenantId: db.$tenantId, subscriptionId: before.id };
+  const wanted = events && [...new Set(events)];
+  const hasNewUrl = url !== undefined && url !== before.url;
+  const hasNewSecret = secret !== undefined && secret !== secretCipher.decrypt(before.secret, owner);
+  const resumes = paused === false && (before.pausedAt !== null || before.openUntil !== null || before.failures > 0);
+  return {
+    ...(hasNewUrl && { url }),
+    ...(hasNewSecret && {
+      secret: secretCipher.encrypt(secret, owner),
+      previousSecret: new Uint8Array(before.secret),
+      previousSecretUntil: await inHours(db, secretOverlapHours),
+    }),
+    ...(wanted && !isDeepStrictEqual(wanted, before.events) && { events: wanted }),
+    ...(filter !== undefined && !isDeepStrictEqual(filter, before.filter) && { filter: filter ?? Prisma.DbNull }),
+    ...(skipOwn !== undefined && skipOwn !== before.skipOwn && { skipOwn }),
+    // The release before didn't note who made it.
+    ...(skipOwn === true && before.keyId === null && { keyId }),
+    ...(resumes || (hasNewUrl && !before.held) ? healthy : {}),
+    ...(paused === true && !before.held && { held: true }),
+  };
+}
+
+/** A subscription whose endpoint has not failed (webhooks/health.ts). */
+const healthy = {
+  held: false,
+  failures: 0,
+  failingSince: null,
+  openUntil: null,
+  openings: 0,
+  pausedAt: null,
+  pausedReason: null,
+} as const;
+
+/** Has the workers look at what is due to a subscription. */
+async function sendWhatWaits({ db, dispatchJobs, afterCommit, wakeWorkers }: Context & Transaction, id: bigint) {
+  await dispatchJobs.addWithin(db, [{ tenantId: db.$tenantId, subscriptionId: id }]);
+  afterCommit(wakeWorkers);
+}
+
+/**
+ * Has settled deliveries of an active subscription sent again, by the workers: the same cost however many there are.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when too many are under way
+ */
+export function replayWebhook(context: Context, id: number, replay: WebhookReplay): Promise<WebhookReplayStarted> {
+  return transaction(context, async ({ db }) => {
+    if ((await db.webhookSubscription.count({ where: { id, active: true } })) === 0) {
+      throw notFound('webhook subscription');
+    }
+    const { since } = replay;
+    const states = [...new Set(replay.states ?? (['EXHAUSTED'] as const))];
+    if ((await db.webhookReplay.count({ where: { subscriptionId: id } })) >= maxReplays) {
+      const message = `This subscription has ${maxReplays} replays under way, the most it may have; ask again when one is done.`;
+      throw new ApiError('VALIDATION_ERROR', message);
+    }
+    const matching = await countMadeSince(db, { subscriptionId: id, states, since, atMost: maxCountedReplay });
+    await db.webhookReplay.create({ data: { subscriptionId: id, since, states } });
+    return { webhookId: id, since, states, matching };
   });
 }
 
@@ -77,6 +193,8 @@ export function presentWebhook(row: WebhookRow): Webhook {
     id: presentId(row.id),
     url: row.url,
     events: row.events.map((event) => EventType.parse(event)),
+    filter: row.filter,
+    skipOwn: row.skipOwn,
     active: row.active,
     lastSuccessAt: presentTimestamp(row.lastSuccessAt),
     lastFailureAt: presentTimestamp(row.lastFailureAt),

@@ -419,6 +419,7 @@ export const ModelName = {
   ChangeEpoch: 'ChangeEpoch',
   WebhookSubscription: 'WebhookSubscription',
   IdempotencyKey: 'IdempotencyKey',
+  WebhookReplay: 'WebhookReplay',
   Event: 'Event',
   Delivery: 'Delivery',
   DeliveryAttempt: 'DeliveryAttempt'
@@ -437,7 +438,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "user" | "apiKey" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "event" | "delivery" | "deliveryAttempt"
+    modelProps: "tenant" | "user" | "apiKey" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1683,6 +1684,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    WebhookReplay: {
+      payload: Prisma.$WebhookReplayPayload<ExtArgs>
+      fields: Prisma.WebhookReplayFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookReplayFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookReplayFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookReplayFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookReplayFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload>
+        }
+        findMany: {
+          args: Prisma.WebhookReplayFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload>[]
+        }
+        create: {
+          args: Prisma.WebhookReplayCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload>
+        }
+        createMany: {
+          args: Prisma.WebhookReplayCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookReplayCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookReplayDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload>
+        }
+        update: {
+          args: Prisma.WebhookReplayUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookReplayDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookReplayUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookReplayUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookReplayUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookReplayPayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookReplayAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookReplay>
+        }
+        groupBy: {
+          args: Prisma.WebhookReplayGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookReplayGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookReplayCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookReplayCountAggregateOutputType> | number
+        }
+      }
+    }
     Event: {
       payload: Prisma.$EventPayload<ExtArgs>
       fields: Prisma.EventFieldRefs
@@ -1979,6 +2054,7 @@ export const ApiKeyScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   userId: 'userId',
+  rotatedFrom: 'rotatedFrom',
   name: 'name',
   hash: 'hash',
   lastFour: 'lastFour',
@@ -2183,7 +2259,12 @@ export const WebhookSubscriptionScalarFieldEnum = {
   id: 'id',
   url: 'url',
   secret: 'secret',
+  previousSecret: 'previousSecret',
+  previousSecretUntil: 'previousSecretUntil',
   events: 'events',
+  filter: 'filter',
+  skipOwn: 'skipOwn',
+  keyId: 'keyId',
   active: 'active',
   lastSuccessAt: 'lastSuccessAt',
   lastFailureAt: 'lastFailureAt',
@@ -2194,6 +2275,7 @@ export const WebhookSubscriptionScalarFieldEnum = {
   pausedAt: 'pausedAt',
   pausedReason: 'pausedReason',
   version: 'version',
+  held: 'held',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -2213,6 +2295,20 @@ export const IdempotencyKeyScalarFieldEnum = {
 } as const
 
 export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const WebhookReplayScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  subscriptionId: 'subscriptionId',
+  since: 'since',
+  states: 'states',
+  afterId: 'afterId',
+  askedAt: 'askedAt',
+  workedAt: 'workedAt'
+} as const
+
+export type WebhookReplayScalarFieldEnum = (typeof WebhookReplayScalarFieldEnum)[keyof typeof WebhookReplayScalarFieldEnum]
 
 
 export const EventScalarFieldEnum = {
@@ -2253,7 +2349,8 @@ export const DeliveryAttemptScalarFieldEnum = {
   durationMs: 'durationMs',
   status: 'status',
   error: 'error',
-  answer: 'answer'
+  answer: 'answer',
+  answerPublic: 'answerPublic'
 } as const
 
 export type DeliveryAttemptScalarFieldEnum = (typeof DeliveryAttemptScalarFieldEnum)[keyof typeof DeliveryAttemptScalarFieldEnum]
@@ -2272,6 +2369,14 @@ export const JsonNullValueInput = {
 } as const
 
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {
@@ -2591,6 +2696,7 @@ export type GlobalOmitConfig = {
   changeEpoch?: Prisma.ChangeEpochOmit
   webhookSubscription?: Prisma.WebhookSubscriptionOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
+  webhookReplay?: Prisma.WebhookReplayOmit
   event?: Prisma.EventOmit
   delivery?: Prisma.DeliveryOmit
   deliveryAttempt?: Prisma.DeliveryAttemptOmit

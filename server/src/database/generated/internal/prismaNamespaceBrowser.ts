@@ -68,6 +68,7 @@ export const ModelName = {
   ChangeEpoch: 'ChangeEpoch',
   WebhookSubscription: 'WebhookSubscription',
   IdempotencyKey: 'IdempotencyKey',
+  WebhookReplay: 'WebhookReplay',
   Event: 'Event',
   Delivery: 'Delivery',
   DeliveryAttempt: 'DeliveryAttempt'
@@ -124,6 +125,7 @@ export const ApiKeyScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   userId: 'userId',
+  rotatedFrom: 'rotatedFrom',
   name: 'name',
   hash: 'hash',
   lastFour: 'lastFour',
@@ -328,7 +330,12 @@ export const WebhookSubscriptionScalarFieldEnum = {
   id: 'id',
   url: 'url',
   secret: 'secret',
+  previousSecret: 'previousSecret',
+  previousSecretUntil: 'previousSecretUntil',
   events: 'events',
+  filter: 'filter',
+  skipOwn: 'skipOwn',
+  keyId: 'keyId',
   active: 'active',
   lastSuccessAt: 'lastSuccessAt',
   lastFailureAt: 'lastFailureAt',
@@ -339,6 +346,7 @@ export const WebhookSubscriptionScalarFieldEnum = {
   pausedAt: 'pausedAt',
   pausedReason: 'pausedReason',
   version: 'version',
+  held: 'held',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -358,6 +366,20 @@ export const IdempotencyKeyScalarFieldEnum = {
 } as const
 
 export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const WebhookReplayScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  subscriptionId: 'subscriptionId',
+  since: 'since',
+  states: 'states',
+  afterId: 'afterId',
+  askedAt: 'askedAt',
+  workedAt: 'workedAt'
+} as const
+
+export type WebhookReplayScalarFieldEnum = (typeof WebhookReplayScalarFieldEnum)[keyof typeof WebhookReplayScalarFieldEnum]
 
 
 export const EventScalarFieldEnum = {
@@ -398,7 +420,8 @@ export const DeliveryAttemptScalarFieldEnum = {
   durationMs: 'durationMs',
   status: 'status',
   error: 'error',
-  answer: 'answer'
+  answer: 'answer',
+  answerPublic: 'answerPublic'
 } as const
 
 export type DeliveryAttemptScalarFieldEnum = (typeof DeliveryAttemptScalarFieldEnum)[keyof typeof DeliveryAttemptScalarFieldEnum]
@@ -417,6 +440,14 @@ export const JsonNullValueInput = {
 } as const
 
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {

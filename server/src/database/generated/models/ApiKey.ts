@@ -32,18 +32,21 @@ export type ApiKeyAvgAggregateOutputType = {
   tenantId: number | null
   id: number | null
   userId: number | null
+  rotatedFrom: number | null
 }
 
 export type ApiKeySumAggregateOutputType = {
   tenantId: bigint | null
   id: bigint | null
   userId: bigint | null
+  rotatedFrom: bigint | null
 }
 
 export type ApiKeyMinAggregateOutputType = {
   tenantId: bigint | null
   id: bigint | null
   userId: bigint | null
+  rotatedFrom: bigint | null
   name: string | null
   hash: runtime.Bytes | null
   lastFour: string | null
@@ -58,6 +61,7 @@ export type ApiKeyMaxAggregateOutputType = {
   tenantId: bigint | null
   id: bigint | null
   userId: bigint | null
+  rotatedFrom: bigint | null
   name: string | null
   hash: runtime.Bytes | null
   lastFour: string | null
@@ -72,6 +76,7 @@ export type ApiKeyCountAggregateOutputType = {
   tenantId: number
   id: number
   userId: number
+  rotatedFrom: number
   name: number
   hash: number
   lastFour: number
@@ -89,18 +94,21 @@ export type ApiKeyAvgAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   userId?: true | runtime.Types.Skip
+  rotatedFrom?: true | runtime.Types.Skip
 }
 
 export type ApiKeySumAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   userId?: true | runtime.Types.Skip
+  rotatedFrom?: true | runtime.Types.Skip
 }
 
 export type ApiKeyMinAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   userId?: true | runtime.Types.Skip
+  rotatedFrom?: true | runtime.Types.Skip
   name?: true | runtime.Types.Skip
   hash?: true | runtime.Types.Skip
   lastFour?: true | runtime.Types.Skip
@@ -115,6 +123,7 @@ export type ApiKeyMaxAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   userId?: true | runtime.Types.Skip
+  rotatedFrom?: true | runtime.Types.Skip
   name?: true | runtime.Types.Skip
   hash?: true | runtime.Types.Skip
   lastFour?: true | runtime.Types.Skip
@@ -129,6 +138,7 @@ export type ApiKeyCountAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   userId?: true | runtime.Types.Skip
+  rotatedFrom?: true | runtime.Types.Skip
   name?: true | runtime.Types.Skip
   hash?: true | runtime.Types.Skip
   lastFour?: true | runtime.Types.Skip
@@ -231,6 +241,7 @@ export type ApiKeyGroupByOutputType = {
   tenantId: bigint
   id: bigint
   userId: bigint
+  rotatedFrom: bigint | null
   name: string
   hash: runtime.Bytes
   lastFour: string
@@ -269,6 +280,7 @@ export type ApiKeyWhereInput = {
   tenantId?: Prisma.BigIntFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
   userId?: Prisma.BigIntFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.BigIntNullableFilter<"ApiKey"> | bigint | number | null | runtime.Types.Skip
   name?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   hash?: Prisma.BytesFilter<"ApiKey"> | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
@@ -280,12 +292,16 @@ export type ApiKeyWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
+  previous?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null | runtime.Types.Skip
+  next?: Prisma.ApiKeyListRelationFilter | runtime.Types.Skip
 }
 
 export type ApiKeyOrderByWithRelationInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  rotatedFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
@@ -297,6 +313,9 @@ export type ApiKeyOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
   user?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionOrderByRelationAggregateInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyOrderByWithRelationInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
@@ -308,6 +327,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   tenantId?: Prisma.BigIntFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
   userId?: Prisma.BigIntFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.BigIntNullableFilter<"ApiKey"> | bigint | number | null | runtime.Types.Skip
   name?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
@@ -318,12 +338,16 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
+  previous?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null | runtime.Types.Skip
+  next?: Prisma.ApiKeyListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "hash">
 
 export type ApiKeyOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  rotatedFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
@@ -347,6 +371,7 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   tenantId?: Prisma.BigIntWithAggregatesFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntWithAggregatesFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
   userId?: Prisma.BigIntWithAggregatesFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.BigIntNullableWithAggregatesFilter<"ApiKey"> | bigint | number | null | runtime.Types.Skip
   name?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string | runtime.Types.Skip
   hash?: Prisma.BytesWithAggregatesFilter<"ApiKey"> | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string | runtime.Types.Skip
@@ -371,12 +396,16 @@ export type ApiKeyCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
   user: Prisma.UserCreateNestedOneWithoutApiKeysInput
+  webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateInput = {
   tenantId?: bigint | number | runtime.Types.Skip
   id?: bigint | number | runtime.Types.Skip
   userId: bigint | number
+  rotatedFrom?: bigint | number | null | runtime.Types.Skip
   name: string
   hash: runtime.Bytes
   lastFour: string
@@ -386,6 +415,8 @@ export type ApiKeyUncheckedCreateInput = {
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
 }
 
 export type ApiKeyUpdateInput = {
@@ -401,12 +432,16 @@ export type ApiKeyUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
   user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateInput = {
   tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -416,12 +451,15 @@ export type ApiKeyUncheckedUpdateInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateManyInput = {
   tenantId?: bigint | number | runtime.Types.Skip
   id?: bigint | number | runtime.Types.Skip
   userId: bigint | number
+  rotatedFrom?: bigint | number | null | runtime.Types.Skip
   name: string
   hash: runtime.Bytes
   lastFour: string
@@ -450,6 +488,7 @@ export type ApiKeyUncheckedUpdateManyInput = {
   tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -479,6 +518,11 @@ export type StringNullableListFilter<$PrismaModel = never> = {
   isEmpty?: boolean | runtime.Types.Skip
 }
 
+export type ApiKeyNullableScalarRelationFilter = {
+  is?: Prisma.ApiKeyWhereInput | null | runtime.Types.Skip
+  isNot?: Prisma.ApiKeyWhereInput | null | runtime.Types.Skip
+}
+
 export type ApiKeyTenantIdIdCompoundUniqueInput = {
   tenantId: bigint | number
   id: bigint | number
@@ -488,6 +532,7 @@ export type ApiKeyCountOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  rotatedFrom?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
@@ -503,12 +548,14 @@ export type ApiKeyAvgOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  rotatedFrom?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ApiKeyMaxOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  rotatedFrom?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
@@ -523,6 +570,7 @@ export type ApiKeyMinOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  rotatedFrom?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
@@ -537,6 +585,7 @@ export type ApiKeySumOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  rotatedFrom?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ApiKeyCreateNestedManyWithoutTenantInput = {
@@ -627,6 +676,26 @@ export type ApiKeyCreatescopesInput = {
   set: string[]
 }
 
+export type ApiKeyCreateNestedOneWithoutNextInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutNextInput, Prisma.ApiKeyUncheckedCreateWithoutNextInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutNextInput | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | runtime.Types.Skip
+}
+
+export type ApiKeyCreateNestedManyWithoutPreviousInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutPreviousInput, Prisma.ApiKeyUncheckedCreateWithoutPreviousInput> | Prisma.ApiKeyCreateWithoutPreviousInput[] | Prisma.ApiKeyUncheckedCreateWithoutPreviousInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutPreviousInput | Prisma.ApiKeyCreateOrConnectWithoutPreviousInput[] | runtime.Types.Skip
+  createMany?: Prisma.ApiKeyCreateManyPreviousInputEnvelope | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[] | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedCreateNestedManyWithoutPreviousInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutPreviousInput, Prisma.ApiKeyUncheckedCreateWithoutPreviousInput> | Prisma.ApiKeyCreateWithoutPreviousInput[] | Prisma.ApiKeyUncheckedCreateWithoutPreviousInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutPreviousInput | Prisma.ApiKeyCreateOrConnectWithoutPreviousInput[] | runtime.Types.Skip
+  createMany?: Prisma.ApiKeyCreateManyPreviousInputEnvelope | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[] | runtime.Types.Skip
+}
+
 export type BytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes | runtime.Types.Skip
 }
@@ -638,6 +707,68 @@ export type ApiKeyUpdatescopesInput = {
 
 export type NullableDateTimeFieldUpdateOperationsInput = {
   set?: Date | string | null | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateOneWithoutNextNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutNextInput, Prisma.ApiKeyUncheckedCreateWithoutNextInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutNextInput | runtime.Types.Skip
+  upsert?: Prisma.ApiKeyUpsertWithoutNextInput | runtime.Types.Skip
+  disconnect?: Prisma.ApiKeyWhereInput | boolean | runtime.Types.Skip
+  delete?: Prisma.ApiKeyWhereInput | boolean | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ApiKeyUpdateToOneWithWhereWithoutNextInput, Prisma.ApiKeyUpdateWithoutNextInput>, Prisma.ApiKeyUncheckedUpdateWithoutNextInput> | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateManyWithoutPreviousNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutPreviousInput, Prisma.ApiKeyUncheckedCreateWithoutPreviousInput> | Prisma.ApiKeyCreateWithoutPreviousInput[] | Prisma.ApiKeyUncheckedCreateWithoutPreviousInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutPreviousInput | Prisma.ApiKeyCreateOrConnectWithoutPreviousInput[] | runtime.Types.Skip
+  upsert?: Prisma.ApiKeyUpsertWithWhereUniqueWithoutPreviousInput | Prisma.ApiKeyUpsertWithWhereUniqueWithoutPreviousInput[] | runtime.Types.Skip
+  createMany?: Prisma.ApiKeyCreateManyPreviousInputEnvelope | runtime.Types.Skip
+  set?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[] | runtime.Types.Skip
+  disconnect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[] | runtime.Types.Skip
+  delete?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[] | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[] | runtime.Types.Skip
+  update?: Prisma.ApiKeyUpdateWithWhereUniqueWithoutPreviousInput | Prisma.ApiKeyUpdateWithWhereUniqueWithoutPreviousInput[] | runtime.Types.Skip
+  updateMany?: Prisma.ApiKeyUpdateManyWithWhereWithoutPreviousInput | Prisma.ApiKeyUpdateManyWithWhereWithoutPreviousInput[] | runtime.Types.Skip
+  deleteMany?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[] | runtime.Types.Skip
+}
+
+export type NullableBigIntFieldUpdateOperationsInput = {
+  set?: bigint | number | null | runtime.Types.Skip
+  increment?: bigint | number | runtime.Types.Skip
+  decrement?: bigint | number | runtime.Types.Skip
+  multiply?: bigint | number | runtime.Types.Skip
+  divide?: bigint | number | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutPreviousInput, Prisma.ApiKeyUncheckedCreateWithoutPreviousInput> | Prisma.ApiKeyCreateWithoutPreviousInput[] | Prisma.ApiKeyUncheckedCreateWithoutPreviousInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutPreviousInput | Prisma.ApiKeyCreateOrConnectWithoutPreviousInput[] | runtime.Types.Skip
+  upsert?: Prisma.ApiKeyUpsertWithWhereUniqueWithoutPreviousInput | Prisma.ApiKeyUpsertWithWhereUniqueWithoutPreviousInput[] | runtime.Types.Skip
+  createMany?: Prisma.ApiKeyCreateManyPreviousInputEnvelope | runtime.Types.Skip
+  set?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[] | runtime.Types.Skip
+  disconnect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[] | runtime.Types.Skip
+  delete?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[] | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[] | runtime.Types.Skip
+  update?: Prisma.ApiKeyUpdateWithWhereUniqueWithoutPreviousInput | Prisma.ApiKeyUpdateWithWhereUniqueWithoutPreviousInput[] | runtime.Types.Skip
+  updateMany?: Prisma.ApiKeyUpdateManyWithWhereWithoutPreviousInput | Prisma.ApiKeyUpdateManyWithWhereWithoutPreviousInput[] | runtime.Types.Skip
+  deleteMany?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[] | runtime.Types.Skip
+}
+
+export type ApiKeyCreateNestedOneWithoutWebhooksInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutWebhooksInput, Prisma.ApiKeyUncheckedCreateWithoutWebhooksInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutWebhooksInput | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateOneWithoutWebhooksNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutWebhooksInput, Prisma.ApiKeyUncheckedCreateWithoutWebhooksInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutWebhooksInput | runtime.Types.Skip
+  upsert?: Prisma.ApiKeyUpsertWithoutWebhooksInput | runtime.Types.Skip
+  disconnect?: Prisma.ApiKeyWhereInput | boolean | runtime.Types.Skip
+  delete?: Prisma.ApiKeyWhereInput | boolean | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ApiKeyUpdateToOneWithWhereWithoutWebhooksInput, Prisma.ApiKeyUpdateWithoutWebhooksInput>, Prisma.ApiKeyUncheckedUpdateWithoutWebhooksInput> | runtime.Types.Skip
 }
 
 export type ApiKeyCreateWithoutTenantInput = {
@@ -652,11 +783,15 @@ export type ApiKeyCreateWithoutTenantInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   user: Prisma.UserCreateNestedOneWithoutApiKeysInput
+  webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateWithoutTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   userId: bigint | number
+  rotatedFrom?: bigint | number | null | runtime.Types.Skip
   name: string
   hash: runtime.Bytes
   lastFour: string
@@ -666,6 +801,8 @@ export type ApiKeyUncheckedCreateWithoutTenantInput = {
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateOrConnectWithoutTenantInput = {
@@ -701,6 +838,7 @@ export type ApiKeyScalarWhereInput = {
   tenantId?: Prisma.BigIntFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
   userId?: Prisma.BigIntFilter<"ApiKey"> | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.BigIntNullableFilter<"ApiKey"> | bigint | number | null | runtime.Types.Skip
   name?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   hash?: Prisma.BytesFilter<"ApiKey"> | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
@@ -724,10 +862,14 @@ export type ApiKeyCreateWithoutUserInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateWithoutUserInput = {
   id?: bigint | number | runtime.Types.Skip
+  rotatedFrom?: bigint | number | null | runtime.Types.Skip
   name: string
   hash: runtime.Bytes
   lastFour: string
@@ -737,6 +879,8 @@ export type ApiKeyUncheckedCreateWithoutUserInput = {
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateOrConnectWithoutUserInput = {
@@ -765,9 +909,237 @@ export type ApiKeyUpdateManyWithWhereWithoutUserInput = {
   data: Prisma.XOR<Prisma.ApiKeyUpdateManyMutationInput, Prisma.ApiKeyUncheckedUpdateManyWithoutUserInput>
 }
 
+export type ApiKeyCreateWithoutNextInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
+  user: Prisma.UserCreateNestedOneWithoutApiKeysInput
+  webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedCreateWithoutNextInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  userId: bigint | number
+  rotatedFrom?: bigint | number | null | runtime.Types.Skip
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+}
+
+export type ApiKeyCreateOrConnectWithoutNextInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutNextInput, Prisma.ApiKeyUncheckedCreateWithoutNextInput>
+}
+
+export type ApiKeyCreateWithoutPreviousInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
+  user: Prisma.UserCreateNestedOneWithoutApiKeysInput
+  webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedCreateWithoutPreviousInput = {
+  id?: bigint | number | runtime.Types.Skip
+  userId: bigint | number
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+}
+
+export type ApiKeyCreateOrConnectWithoutPreviousInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutPreviousInput, Prisma.ApiKeyUncheckedCreateWithoutPreviousInput>
+}
+
+export type ApiKeyCreateManyPreviousInputEnvelope = {
+  data: Prisma.ApiKeyCreateManyPreviousInput | Prisma.ApiKeyCreateManyPreviousInput[]
+  skipDuplicates?: boolean | runtime.Types.Skip
+}
+
+export type ApiKeyUpsertWithoutNextInput = {
+  update: Prisma.XOR<Prisma.ApiKeyUpdateWithoutNextInput, Prisma.ApiKeyUncheckedUpdateWithoutNextInput>
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutNextInput, Prisma.ApiKeyUncheckedCreateWithoutNextInput>
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateToOneWithWhereWithoutNextInput = {
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.ApiKeyUpdateWithoutNextInput, Prisma.ApiKeyUncheckedUpdateWithoutNextInput>
+}
+
+export type ApiKeyUpdateWithoutNextInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedUpdateWithoutNextInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+}
+
+export type ApiKeyUpsertWithWhereUniqueWithoutPreviousInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  update: Prisma.XOR<Prisma.ApiKeyUpdateWithoutPreviousInput, Prisma.ApiKeyUncheckedUpdateWithoutPreviousInput>
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutPreviousInput, Prisma.ApiKeyUncheckedCreateWithoutPreviousInput>
+}
+
+export type ApiKeyUpdateWithWhereUniqueWithoutPreviousInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  data: Prisma.XOR<Prisma.ApiKeyUpdateWithoutPreviousInput, Prisma.ApiKeyUncheckedUpdateWithoutPreviousInput>
+}
+
+export type ApiKeyUpdateManyWithWhereWithoutPreviousInput = {
+  where: Prisma.ApiKeyScalarWhereInput
+  data: Prisma.XOR<Prisma.ApiKeyUpdateManyMutationInput, Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousInput>
+}
+
+export type ApiKeyCreateWithoutWebhooksInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
+  user: Prisma.UserCreateNestedOneWithoutApiKeysInput
+  previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedCreateWithoutWebhooksInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  userId: bigint | number
+  rotatedFrom?: bigint | number | null | runtime.Types.Skip
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+}
+
+export type ApiKeyCreateOrConnectWithoutWebhooksInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutWebhooksInput, Prisma.ApiKeyUncheckedCreateWithoutWebhooksInput>
+}
+
+export type ApiKeyUpsertWithoutWebhooksInput = {
+  update: Prisma.XOR<Prisma.ApiKeyUpdateWithoutWebhooksInput, Prisma.ApiKeyUncheckedUpdateWithoutWebhooksInput>
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutWebhooksInput, Prisma.ApiKeyUncheckedCreateWithoutWebhooksInput>
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateToOneWithWhereWithoutWebhooksInput = {
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.ApiKeyUpdateWithoutWebhooksInput, Prisma.ApiKeyUncheckedUpdateWithoutWebhooksInput>
+}
+
+export type ApiKeyUpdateWithoutWebhooksInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedUpdateWithoutWebhooksInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+}
+
 export type ApiKeyCreateManyTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   userId: bigint | number
+  rotatedFrom?: bigint | number | null | runtime.Types.Skip
   name: string
   hash: runtime.Bytes
   lastFour: string
@@ -791,11 +1163,15 @@ export type ApiKeyUpdateWithoutTenantInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateWithoutTenantInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -805,11 +1181,14 @@ export type ApiKeyUncheckedUpdateWithoutTenantInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutTenantInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -823,6 +1202,7 @@ export type ApiKeyUncheckedUpdateManyWithoutTenantInput = {
 
 export type ApiKeyCreateManyUserInput = {
   id?: bigint | number | runtime.Types.Skip
+  rotatedFrom?: bigint | number | null | runtime.Types.Skip
   name: string
   hash: runtime.Bytes
   lastFour: string
@@ -846,10 +1226,30 @@ export type ApiKeyUpdateWithoutUserInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateWithoutUserInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedUpdateManyWithoutUserInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -861,7 +1261,21 @@ export type ApiKeyUncheckedUpdateWithoutUserInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
-export type ApiKeyUncheckedUpdateManyWithoutUserInput = {
+export type ApiKeyCreateManyPreviousInput = {
+  id?: bigint | number | runtime.Types.Skip
+  userId: bigint | number
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateWithoutPreviousInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
@@ -872,14 +1286,87 @@ export type ApiKeyUncheckedUpdateManyWithoutUserInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
 }
 
+export type ApiKeyUncheckedUpdateWithoutPreviousInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedUpdateManyWithoutPreviousInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+}
+
+
+/**
+ * Count Type ApiKeyCountOutputType
+ */
+
+export type ApiKeyCountOutputType = {
+  webhooks: number
+  next: number
+}
+
+export type ApiKeyCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  webhooks?: boolean | ApiKeyCountOutputTypeCountWebhooksArgs
+  next?: boolean | ApiKeyCountOutputTypeCountNextArgs
+}
+
+/**
+ * ApiKeyCountOutputType without action
+ */
+export type ApiKeyCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiKeyCountOutputType
+   */
+  select?: Prisma.ApiKeyCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * ApiKeyCountOutputType without action
+ */
+export type ApiKeyCountOutputTypeCountWebhooksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WebhookSubscriptionWhereInput | runtime.Types.Skip
+}
+
+/**
+ * ApiKeyCountOutputType without action
+ */
+export type ApiKeyCountOutputTypeCountNextArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+}
 
 
 export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
   id?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
+  rotatedFrom?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   hash?: boolean | runtime.Types.Skip
   lastFour?: boolean | runtime.Types.Skip
@@ -891,12 +1378,17 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
+  webhooks?: boolean | Prisma.ApiKey$webhooksArgs<ExtArgs> | runtime.Types.Skip
+  previous?: boolean | Prisma.ApiKey$previousArgs<ExtArgs> | runtime.Types.Skip
+  next?: boolean | Prisma.ApiKey$nextArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.ApiKeyCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
   id?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
+  rotatedFrom?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   hash?: boolean | runtime.Types.Skip
   lastFour?: boolean | runtime.Types.Skip
@@ -908,12 +1400,14 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
+  previous?: boolean | Prisma.ApiKey$previousArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
   id?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
+  rotatedFrom?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   hash?: boolean | runtime.Types.Skip
   lastFour?: boolean | runtime.Types.Skip
@@ -925,12 +1419,14 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
+  previous?: boolean | Prisma.ApiKey$previousArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectScalar = {
   tenantId?: boolean | runtime.Types.Skip
   id?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
+  rotatedFrom?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   hash?: boolean | runtime.Types.Skip
   lastFour?: boolean | runtime.Types.Skip
@@ -942,18 +1438,24 @@ export type ApiKeySelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "name" | "hash" | "lastFour" | "scopes" | "expiresAt" | "revokedAt" | "lastUsedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "rotatedFrom" | "name" | "hash" | "lastFour" | "scopes" | "expiresAt" | "revokedAt" | "lastUsedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
+  webhooks?: boolean | Prisma.ApiKey$webhooksArgs<ExtArgs> | runtime.Types.Skip
+  previous?: boolean | Prisma.ApiKey$previousArgs<ExtArgs> | runtime.Types.Skip
+  next?: boolean | Prisma.ApiKey$nextArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.ApiKeyCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type ApiKeyIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
+  previous?: boolean | Prisma.ApiKey$previousArgs<ExtArgs> | runtime.Types.Skip
 }
 export type ApiKeyIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
+  previous?: boolean | Prisma.ApiKey$previousArgs<ExtArgs> | runtime.Types.Skip
 }
 
 export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -961,6 +1463,9 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   objects: {
     tenant: Prisma.$TenantPayload<ExtArgs>
     user: Prisma.$UserPayload<ExtArgs>
+    webhooks: Prisma.$WebhookSubscriptionPayload<ExtArgs>[]
+    previous: Prisma.$ApiKeyPayload<ExtArgs> | null
+    next: Prisma.$ApiKeyPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -969,6 +1474,10 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * The user who created the key: its tenant is the key's tenant.
      */
     userId: bigint
+    /**
+     * The key that it took the place of.
+     */
+    rotatedFrom: bigint | null
     name: string
     /**
      * SHA-256 of the whole key; the key itself is never stored.
@@ -1377,6 +1886,9 @@ export interface Prisma__ApiKeyClient<T, Null = never, ExtArgs extends runtime.T
   readonly [Symbol.toStringTag]: "PrismaPromise"
   tenant<T extends Prisma.TenantDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TenantDefaultArgs<ExtArgs>>): Prisma.Prisma__TenantClient<runtime.Types.Result.GetResult<Prisma.$TenantPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   user<T extends Prisma.UserDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserDefaultArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  webhooks<T extends Prisma.ApiKey$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookSubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  previous<T extends Prisma.ApiKey$previousArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$previousArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  next<T extends Prisma.ApiKey$nextArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$nextArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1409,6 +1921,7 @@ export interface ApiKeyFieldRefs {
   readonly tenantId: Prisma.FieldRef<"ApiKey", 'BigInt'>
   readonly id: Prisma.FieldRef<"ApiKey", 'BigInt'>
   readonly userId: Prisma.FieldRef<"ApiKey", 'BigInt'>
+  readonly rotatedFrom: Prisma.FieldRef<"ApiKey", 'BigInt'>
   readonly name: Prisma.FieldRef<"ApiKey", 'String'>
   readonly hash: Prisma.FieldRef<"ApiKey", 'Bytes'>
   readonly lastFour: Prisma.FieldRef<"ApiKey", 'String'>
@@ -1816,6 +2329,73 @@ export type ApiKeyDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Limit how many ApiKeys to delete.
    */
   limit?: number | runtime.Types.Skip
+}
+
+/**
+ * ApiKey.webhooks
+ */
+export type ApiKey$webhooksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WebhookSubscription
+   */
+  select?: Prisma.WebhookSubscriptionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WebhookSubscription
+   */
+  omit?: Prisma.WebhookSubscriptionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WebhookSubscriptionInclude<ExtArgs> | null
+  where?: Prisma.WebhookSubscriptionWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.WebhookSubscriptionOrderByWithRelationInput | Prisma.WebhookSubscriptionOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.WebhookSubscriptionWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.WebhookSubscriptionScalarFieldEnum | Prisma.WebhookSubscriptionScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * ApiKey.previous
+ */
+export type ApiKey$previousArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiKey
+   */
+  select?: Prisma.ApiKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ApiKey
+   */
+  omit?: Prisma.ApiKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApiKeyInclude<ExtArgs> | null
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+}
+
+/**
+ * ApiKey.next
+ */
+export type ApiKey$nextArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiKey
+   */
+  select?: Prisma.ApiKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ApiKey
+   */
+  omit?: Prisma.ApiKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApiKeyInclude<ExtArgs> | null
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.ApiKeyOrderByWithRelationInput | Prisma.ApiKeyOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.ApiKeyWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.ApiKeyScalarFieldEnum | Prisma.ApiKeyScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -49,7 +49,7 @@ export type DeliveryMinAggregateOutputType = {
   id: bigint | null
   subscriptionId: bigint | null
   eventId: bigint | null
-  state:(import("../../../webhooks/delivery-state.ts").DeliveryState) | null
+  state:(import("@itsm-api/contract").DeliveryState) | null
   attempts: number | null
   nextAttemptAt: Date | null
   claim: string | null
@@ -62,7 +62,7 @@ export type DeliveryMaxAggregateOutputType = {
   id: bigint | null
   subscriptionId: bigint | null
   eventId: bigint | null
-  state:(import("../../../webhooks/delivery-state.ts").DeliveryState) | null
+  state:(import("@itsm-api/contract").DeliveryState) | null
   attempts: number | null
   nextAttemptAt: Date | null
   claim: string | null
@@ -232,7 +232,7 @@ export type DeliveryGroupByOutputType = {
   id: bigint
   subscriptionId: bigint
   eventId: bigint
-  state:(import("../../../webhooks/delivery-state.ts").DeliveryState)
+  state:(import("@itsm-api/contract").DeliveryState)
   attempts: number
   nextAttemptAt: Date
   claim: string | null
@@ -268,7 +268,7 @@ export type DeliveryWhereInput = {
   id?: Prisma.BigIntFilter<"Delivery"> | bigint | number | runtime.Types.Skip
   subscriptionId?: Prisma.BigIntFilter<"Delivery"> | bigint | number | runtime.Types.Skip
   eventId?: Prisma.BigIntFilter<"Delivery"> | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFilter<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFilter<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFilter<"Delivery"> | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFilter<"Delivery"> | Date | string | runtime.Types.Skip
   claim?: Prisma.UuidNullableFilter<"Delivery"> | string | null | runtime.Types.Skip
@@ -342,7 +342,7 @@ export type DeliveryScalarWhereWithAggregatesInput = {
   id?: Prisma.BigIntWithAggregatesFilter<"Delivery"> | bigint | number | runtime.Types.Skip
   subscriptionId?: Prisma.BigIntWithAggregatesFilter<"Delivery"> | bigint | number | runtime.Types.Skip
   eventId?: Prisma.BigIntWithAggregatesFilter<"Delivery"> | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringWithAggregatesFilter<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntWithAggregatesFilter<"Delivery"> | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeWithAggregatesFilter<"Delivery"> | Date | string | runtime.Types.Skip
   claim?: Prisma.UuidNullableWithAggregatesFilter<"Delivery"> | string | null | runtime.Types.Skip
@@ -352,7 +352,7 @@ export type DeliveryScalarWhereWithAggregatesInput = {
 
 export type DeliveryCreateInput = {
   id?: bigint | number | runtime.Types.Skip
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -368,7 +368,7 @@ export type DeliveryUncheckedCreateInput = {
   id?: bigint | number | runtime.Types.Skip
   subscriptionId: bigint | number
   eventId: bigint | number
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -379,7 +379,7 @@ export type DeliveryUncheckedCreateInput = {
 
 export type DeliveryUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -395,7 +395,7 @@ export type DeliveryUncheckedUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   subscriptionId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   eventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -409,7 +409,7 @@ export type DeliveryCreateManyInput = {
   id?: bigint | number | runtime.Types.Skip
   subscriptionId: bigint | number
   eventId: bigint | number
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -419,7 +419,7 @@ export type DeliveryCreateManyInput = {
 
 export type DeliveryUpdateManyMutationInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -432,7 +432,7 @@ export type DeliveryUncheckedUpdateManyInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   subscriptionId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   eventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -621,7 +621,7 @@ export type DeliveryUpdateOneRequiredWithoutHistoryNestedInput = {
 
 export type DeliveryCreateWithoutSubscriptionInput = {
   id?: bigint | number | runtime.Types.Skip
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -634,7 +634,7 @@ export type DeliveryCreateWithoutSubscriptionInput = {
 export type DeliveryUncheckedCreateWithoutSubscriptionInput = {
   id?: bigint | number | runtime.Types.Skip
   eventId: bigint | number
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -677,7 +677,7 @@ export type DeliveryScalarWhereInput = {
   id?: Prisma.BigIntFilter<"Delivery"> | bigint | number | runtime.Types.Skip
   subscriptionId?: Prisma.BigIntFilter<"Delivery"> | bigint | number | runtime.Types.Skip
   eventId?: Prisma.BigIntFilter<"Delivery"> | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFilter<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFilter<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFilter<"Delivery"> | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFilter<"Delivery"> | Date | string | runtime.Types.Skip
   claim?: Prisma.UuidNullableFilter<"Delivery"> | string | null | runtime.Types.Skip
@@ -687,7 +687,7 @@ export type DeliveryScalarWhereInput = {
 
 export type DeliveryCreateWithoutEventInput = {
   id?: bigint | number | runtime.Types.Skip
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -700,7 +700,7 @@ export type DeliveryCreateWithoutEventInput = {
 export type DeliveryUncheckedCreateWithoutEventInput = {
   id?: bigint | number | runtime.Types.Skip
   subscriptionId: bigint | number
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -737,7 +737,7 @@ export type DeliveryUpdateManyWithWhereWithoutEventInput = {
 
 export type DeliveryCreateWithoutHistoryInput = {
   id?: bigint | number | runtime.Types.Skip
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -752,7 +752,7 @@ export type DeliveryUncheckedCreateWithoutHistoryInput = {
   id?: bigint | number | runtime.Types.Skip
   subscriptionId: bigint | number
   eventId: bigint | number
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -778,7 +778,7 @@ export type DeliveryUpdateToOneWithWhereWithoutHistoryInput = {
 
 export type DeliveryUpdateWithoutHistoryInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -793,7 +793,7 @@ export type DeliveryUncheckedUpdateWithoutHistoryInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   subscriptionId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   eventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -804,7 +804,7 @@ export type DeliveryUncheckedUpdateWithoutHistoryInput = {
 export type DeliveryCreateManySubscriptionInput = {
   id?: bigint | number | runtime.Types.Skip
   eventId: bigint | number
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -814,7 +814,7 @@ export type DeliveryCreateManySubscriptionInput = {
 
 export type DeliveryUpdateWithoutSubscriptionInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -827,7 +827,7 @@ export type DeliveryUpdateWithoutSubscriptionInput = {
 export type DeliveryUncheckedUpdateWithoutSubscriptionInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   eventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -839,7 +839,7 @@ export type DeliveryUncheckedUpdateWithoutSubscriptionInput = {
 export type DeliveryUncheckedUpdateManyWithoutSubscriptionInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   eventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -850,7 +850,7 @@ export type DeliveryUncheckedUpdateManyWithoutSubscriptionInput = {
 export type DeliveryCreateManyEventInput = {
   id?: bigint | number | runtime.Types.Skip
   subscriptionId: bigint | number
-  state?:(import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
@@ -860,7 +860,7 @@ export type DeliveryCreateManyEventInput = {
 
 export type DeliveryUpdateWithoutEventInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -873,7 +873,7 @@ export type DeliveryUpdateWithoutEventInput = {
 export type DeliveryUncheckedUpdateWithoutEventInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   subscriptionId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -885,7 +885,7 @@ export type DeliveryUncheckedUpdateWithoutEventInput = {
 export type DeliveryUncheckedUpdateManyWithoutEventInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   subscriptionId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("../../../webhooks/delivery-state.ts").DeliveryState)> | (import("../../../webhooks/delivery-state.ts").DeliveryState)| runtime.Types.Skip
+  state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1013,9 +1013,9 @@ export type $DeliveryPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     subscriptionId: bigint
     eventId: bigint
     /**
-     * ![import("../../../webhooks/delivery-state.ts").DeliveryState]
+     * ![import("@itsm-api/contract").DeliveryState]
      */
-    state:(import("../../../webhooks/delivery-state.ts").DeliveryState)
+    state:(import("@itsm-api/contract").DeliveryState)
     /**
      * Attempts begun since it was made or replayed.
      */

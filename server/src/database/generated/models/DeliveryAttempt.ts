@@ -56,6 +56,7 @@ export type DeliveryAttemptMinAggregateOutputType = {
   status: number | null
   error: string | null
   answer: string | null
+  answerPublic: boolean | null
 }
 
 export type DeliveryAttemptMaxAggregateOutputType = {
@@ -68,6 +69,7 @@ export type DeliveryAttemptMaxAggregateOutputType = {
   status: number | null
   error: string | null
   answer: string | null
+  answerPublic: boolean | null
 }
 
 export type DeliveryAttemptCountAggregateOutputType = {
@@ -80,6 +82,7 @@ export type DeliveryAttemptCountAggregateOutputType = {
   status: number
   error: number
   answer: number
+  answerPublic: number
   _all: number
 }
 
@@ -112,6 +115,7 @@ export type DeliveryAttemptMinAggregateInputType = {
   status?: true | runtime.Types.Skip
   error?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
+  answerPublic?: true | runtime.Types.Skip
 }
 
 export type DeliveryAttemptMaxAggregateInputType = {
@@ -124,6 +128,7 @@ export type DeliveryAttemptMaxAggregateInputType = {
   status?: true | runtime.Types.Skip
   error?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
+  answerPublic?: true | runtime.Types.Skip
 }
 
 export type DeliveryAttemptCountAggregateInputType = {
@@ -136,6 +141,7 @@ export type DeliveryAttemptCountAggregateInputType = {
   status?: true | runtime.Types.Skip
   error?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
+  answerPublic?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -235,6 +241,7 @@ export type DeliveryAttemptGroupByOutputType = {
   status: number | null
   error: string | null
   answer: string | null
+  answerPublic: boolean
   _count: DeliveryAttemptCountAggregateOutputType | null
   _avg: DeliveryAttemptAvgAggregateOutputType | null
   _sum: DeliveryAttemptSumAggregateOutputType | null
@@ -270,6 +277,7 @@ export type DeliveryAttemptWhereInput = {
   status?: Prisma.IntNullableFilter<"DeliveryAttempt"> | number | null | runtime.Types.Skip
   error?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
   answer?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolFilter<"DeliveryAttempt"> | boolean | runtime.Types.Skip
   delivery?: Prisma.XOR<Prisma.DeliveryScalarRelationFilter, Prisma.DeliveryWhereInput> | runtime.Types.Skip
 }
 
@@ -283,6 +291,7 @@ export type DeliveryAttemptOrderByWithRelationInput = {
   status?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   error?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  answerPublic?: Prisma.SortOrder | runtime.Types.Skip
   delivery?: Prisma.DeliveryOrderByWithRelationInput | runtime.Types.Skip
 }
 
@@ -300,6 +309,7 @@ export type DeliveryAttemptWhereUniqueInput = Prisma.AtLeast<{
   status?: Prisma.IntNullableFilter<"DeliveryAttempt"> | number | null | runtime.Types.Skip
   error?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
   answer?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolFilter<"DeliveryAttempt"> | boolean | runtime.Types.Skip
   delivery?: Prisma.XOR<Prisma.DeliveryScalarRelationFilter, Prisma.DeliveryWhereInput> | runtime.Types.Skip
 }, "tenantId_id">
 
@@ -313,6 +323,7 @@ export type DeliveryAttemptOrderByWithAggregationInput = {
   status?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   error?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  answerPublic?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.DeliveryAttemptCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.DeliveryAttemptAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.DeliveryAttemptMaxOrderByAggregateInput | runtime.Types.Skip
@@ -333,6 +344,7 @@ export type DeliveryAttemptScalarWhereWithAggregatesInput = {
   status?: Prisma.IntNullableWithAggregatesFilter<"DeliveryAttempt"> | number | null | runtime.Types.Skip
   error?: Prisma.StringNullableWithAggregatesFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
   answer?: Prisma.StringNullableWithAggregatesFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolWithAggregatesFilter<"DeliveryAttempt"> | boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptCreateInput = {
@@ -343,6 +355,7 @@ export type DeliveryAttemptCreateInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
+  answerPublic?: boolean | runtime.Types.Skip
   delivery: Prisma.DeliveryCreateNestedOneWithoutHistoryInput
 }
 
@@ -356,6 +369,7 @@ export type DeliveryAttemptUncheckedCreateInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
+  answerPublic?: boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUpdateInput = {
@@ -366,6 +380,7 @@ export type DeliveryAttemptUpdateInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   delivery?: Prisma.DeliveryUpdateOneRequiredWithoutHistoryNestedInput | runtime.Types.Skip
 }
 
@@ -379,6 +394,7 @@ export type DeliveryAttemptUncheckedUpdateInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptCreateManyInput = {
@@ -391,6 +407,7 @@ export type DeliveryAttemptCreateManyInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
+  answerPublic?: boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUpdateManyMutationInput = {
@@ -401,6 +418,7 @@ export type DeliveryAttemptUpdateManyMutationInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUncheckedUpdateManyInput = {
@@ -413,6 +431,7 @@ export type DeliveryAttemptUncheckedUpdateManyInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptListRelationFilter = {
@@ -440,6 +459,7 @@ export type DeliveryAttemptCountOrderByAggregateInput = {
   status?: Prisma.SortOrder | runtime.Types.Skip
   error?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
+  answerPublic?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type DeliveryAttemptAvgOrderByAggregateInput = {
@@ -461,6 +481,7 @@ export type DeliveryAttemptMaxOrderByAggregateInput = {
   status?: Prisma.SortOrder | runtime.Types.Skip
   error?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
+  answerPublic?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type DeliveryAttemptMinOrderByAggregateInput = {
@@ -473,6 +494,7 @@ export type DeliveryAttemptMinOrderByAggregateInput = {
   status?: Prisma.SortOrder | runtime.Types.Skip
   error?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
+  answerPublic?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type DeliveryAttemptSumOrderByAggregateInput = {
@@ -542,6 +564,7 @@ export type DeliveryAttemptCreateWithoutDeliveryInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
+  answerPublic?: boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUncheckedCreateWithoutDeliveryInput = {
@@ -552,6 +575,7 @@ export type DeliveryAttemptUncheckedCreateWithoutDeliveryInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
+  answerPublic?: boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptCreateOrConnectWithoutDeliveryInput = {
@@ -593,6 +617,7 @@ export type DeliveryAttemptScalarWhereInput = {
   status?: Prisma.IntNullableFilter<"DeliveryAttempt"> | number | null | runtime.Types.Skip
   error?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
   answer?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolFilter<"DeliveryAttempt"> | boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptCreateManyDeliveryInput = {
@@ -603,6 +628,7 @@ export type DeliveryAttemptCreateManyDeliveryInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
+  answerPublic?: boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUpdateWithoutDeliveryInput = {
@@ -613,6 +639,7 @@ export type DeliveryAttemptUpdateWithoutDeliveryInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUncheckedUpdateWithoutDeliveryInput = {
@@ -623,6 +650,7 @@ export type DeliveryAttemptUncheckedUpdateWithoutDeliveryInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUncheckedUpdateManyWithoutDeliveryInput = {
@@ -633,6 +661,7 @@ export type DeliveryAttemptUncheckedUpdateManyWithoutDeliveryInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 
@@ -647,6 +676,7 @@ export type DeliveryAttemptSelect<ExtArgs extends runtime.Types.Extensions.Inter
   status?: boolean | runtime.Types.Skip
   error?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
+  answerPublic?: boolean | runtime.Types.Skip
   delivery?: boolean | Prisma.DeliveryDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["deliveryAttempt"]>
 
@@ -660,6 +690,7 @@ export type DeliveryAttemptSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   status?: boolean | runtime.Types.Skip
   error?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
+  answerPublic?: boolean | runtime.Types.Skip
   delivery?: boolean | Prisma.DeliveryDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["deliveryAttempt"]>
 
@@ -673,6 +704,7 @@ export type DeliveryAttemptSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   status?: boolean | runtime.Types.Skip
   error?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
+  answerPublic?: boolean | runtime.Types.Skip
   delivery?: boolean | Prisma.DeliveryDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["deliveryAttempt"]>
 
@@ -686,9 +718,10 @@ export type DeliveryAttemptSelectScalar = {
   status?: boolean | runtime.Types.Skip
   error?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
+  answerPublic?: boolean | runtime.Types.Skip
 }
 
-export type DeliveryAttemptOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "deliveryId" | "number" | "startedAt" | "durationMs" | "status" | "error" | "answer", ExtArgs["result"]["deliveryAttempt"], runtime.Types.Skip>
+export type DeliveryAttemptOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "deliveryId" | "number" | "startedAt" | "durationMs" | "status" | "error" | "answer" | "answerPublic", ExtArgs["result"]["deliveryAttempt"], runtime.Types.Skip>
 export type DeliveryAttemptInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   delivery?: boolean | Prisma.DeliveryDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -723,6 +756,10 @@ export type $DeliveryAttemptPayload<ExtArgs extends runtime.Types.Extensions.Int
      * The first 4 KiB of the answer's body.
      */
     answer: string | null
+    /**
+     * Whether the answer can't have come of a private network: only then the API tells it.
+     */
+    answerPublic: boolean
   }, ExtArgs["result"]["deliveryAttempt"]>
   composites: {}
 }
@@ -1156,6 +1193,7 @@ export interface DeliveryAttemptFieldRefs {
   readonly status: Prisma.FieldRef<"DeliveryAttempt", 'Int'>
   readonly error: Prisma.FieldRef<"DeliveryAttempt", 'String'>
   readonly answer: Prisma.FieldRef<"DeliveryAttempt", 'String'>
+  readonly answerPublic: Prisma.FieldRef<"DeliveryAttempt", 'Boolean'>
 }
     
 

@@ -1005,14 +1005,6 @@ export type TicketUpdateManyWithoutParentNestedInput = {
   deleteMany?: Prisma.TicketScalarWhereInput | Prisma.TicketScalarWhereInput[] | runtime.Types.Skip
 }
 
-export type NullableBigIntFieldUpdateOperationsInput = {
-  set?: bigint | number | null | runtime.Types.Skip
-  increment?: bigint | number | runtime.Types.Skip
-  decrement?: bigint | number | runtime.Types.Skip
-  multiply?: bigint | number | runtime.Types.Skip
-  divide?: bigint | number | runtime.Types.Skip
-}
-
 export type TicketUncheckedUpdateManyWithoutParentNestedInput = {
   create?: Prisma.XOR<Prisma.TicketCreateWithoutParentInput, Prisma.TicketUncheckedCreateWithoutParentInput> | Prisma.TicketCreateWithoutParentInput[] | Prisma.TicketUncheckedCreateWithoutParentInput[] | runtime.Types.Skip
   connectOrCreate?: Prisma.TicketCreateOrConnectWithoutParentInput | Prisma.TicketCreateOrConnectWithoutParentInput[] | runtime.Types.Skip

@@ -31,6 +31,7 @@ export type AggregateWebhookSubscription = {
 export type WebhookSubscriptionAvgAggregateOutputType = {
   tenantId: number | null
   id: number | null
+  keyId: number | null
   failures: number | null
   openings: number | null
   version: number | null
@@ -39,6 +40,7 @@ export type WebhookSubscriptionAvgAggregateOutputType = {
 export type WebhookSubscriptionSumAggregateOutputType = {
   tenantId: bigint | null
   id: bigint | null
+  keyId: bigint | null
   failures: number | null
   openings: number | null
   version: number | null
@@ -49,6 +51,10 @@ export type WebhookSubscriptionMinAggregateOutputType = {
   id: bigint | null
   url: string | null
   secret: runtime.Bytes | null
+  previousSecret: runtime.Bytes | null
+  previousSecretUntil: Date | null
+  skipOwn: boolean | null
+  keyId: bigint | null
   active: boolean | null
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
@@ -59,6 +65,7 @@ export type WebhookSubscriptionMinAggregateOutputType = {
   pausedAt: Date | null
   pausedReason: string | null
   version: number | null
+  held: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -68,6 +75,10 @@ export type WebhookSubscriptionMaxAggregateOutputType = {
   id: bigint | null
   url: string | null
   secret: runtime.Bytes | null
+  previousSecret: runtime.Bytes | null
+  previousSecretUntil: Date | null
+  skipOwn: boolean | null
+  keyId: bigint | null
   active: boolean | null
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
@@ -78,6 +89,7 @@ export type WebhookSubscriptionMaxAggregateOutputType = {
   pausedAt: Date | null
   pausedReason: string | null
   version: number | null
+  held: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -87,7 +99,12 @@ export type WebhookSubscriptionCountAggregateOutputType = {
   id: number
   url: number
   secret: number
+  previousSecret: number
+  previousSecretUntil: number
   events: number
+  filter: number
+  skipOwn: number
+  keyId: number
   active: number
   lastSuccessAt: number
   lastFailureAt: number
@@ -98,6 +115,7 @@ export type WebhookSubscriptionCountAggregateOutputType = {
   pausedAt: number
   pausedReason: number
   version: number
+  held: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -107,6 +125,7 @@ export type WebhookSubscriptionCountAggregateOutputType = {
 export type WebhookSubscriptionAvgAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
@@ -115,6 +134,7 @@ export type WebhookSubscriptionAvgAggregateInputType = {
 export type WebhookSubscriptionSumAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
@@ -125,6 +145,10 @@ export type WebhookSubscriptionMinAggregateInputType = {
   id?: true | runtime.Types.Skip
   url?: true | runtime.Types.Skip
   secret?: true | runtime.Types.Skip
+  previousSecret?: true | runtime.Types.Skip
+  previousSecretUntil?: true | runtime.Types.Skip
+  skipOwn?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   lastSuccessAt?: true | runtime.Types.Skip
   lastFailureAt?: true | runtime.Types.Skip
@@ -135,6 +159,7 @@ export type WebhookSubscriptionMinAggregateInputType = {
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  held?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -144,6 +169,10 @@ export type WebhookSubscriptionMaxAggregateInputType = {
   id?: true | runtime.Types.Skip
   url?: true | runtime.Types.Skip
   secret?: true | runtime.Types.Skip
+  previousSecret?: true | runtime.Types.Skip
+  previousSecretUntil?: true | runtime.Types.Skip
+  skipOwn?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   lastSuccessAt?: true | runtime.Types.Skip
   lastFailureAt?: true | runtime.Types.Skip
@@ -154,6 +183,7 @@ export type WebhookSubscriptionMaxAggregateInputType = {
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  held?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -163,7 +193,12 @@ export type WebhookSubscriptionCountAggregateInputType = {
   id?: true | runtime.Types.Skip
   url?: true | runtime.Types.Skip
   secret?: true | runtime.Types.Skip
+  previousSecret?: true | runtime.Types.Skip
+  previousSecretUntil?: true | runtime.Types.Skip
   events?: true | runtime.Types.Skip
+  filter?: true | runtime.Types.Skip
+  skipOwn?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   lastSuccessAt?: true | runtime.Types.Skip
   lastFailureAt?: true | runtime.Types.Skip
@@ -174,6 +209,7 @@ export type WebhookSubscriptionCountAggregateInputType = {
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  held?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -270,7 +306,12 @@ export type WebhookSubscriptionGroupByOutputType = {
   id: bigint
   url: string
   secret: runtime.Bytes
+  previousSecret: runtime.Bytes | null
+  previousSecretUntil: Date | null
   events: string[]
+  filter:(import("@itsm-api/contract").WebhookFilter) | null
+  skipOwn: boolean
+  keyId: bigint | null
   active: boolean
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
@@ -281,6 +322,7 @@ export type WebhookSubscriptionGroupByOutputType = {
   pausedAt: Date | null
   pausedReason: string | null
   version: number
+  held: boolean
   createdAt: Date
   updatedAt: Date
   _count: WebhookSubscriptionCountAggregateOutputType | null
@@ -313,7 +355,12 @@ export type WebhookSubscriptionWhereInput = {
   id?: Prisma.BigIntFilter<"WebhookSubscription"> | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFilter<"WebhookSubscription"> | string | runtime.Types.Skip
   secret?: Prisma.BytesFilter<"WebhookSubscription"> | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.BytesNullableFilter<"WebhookSubscription"> | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   events?: Prisma.StringNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
+  filter?: Prisma.JsonNullableFilter<"WebhookSubscription"> | runtime.Types.Skip
+  skipOwn?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableFilter<"WebhookSubscription"> | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
@@ -324,10 +371,13 @@ export type WebhookSubscriptionWhereInput = {
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
+  held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
+  key?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null | runtime.Types.Skip
   deliveries?: Prisma.DeliveryListRelationFilter | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayListRelationFilter | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionOrderByWithRelationInput = {
@@ -335,7 +385,12 @@ export type WebhookSubscriptionOrderByWithRelationInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   url?: Prisma.SortOrder | runtime.Types.Skip
   secret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecret?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  previousSecretUntil?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   events?: Prisma.SortOrder | runtime.Types.Skip
+  filter?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  skipOwn?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   lastSuccessAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lastFailureAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -346,10 +401,13 @@ export type WebhookSubscriptionOrderByWithRelationInput = {
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  held?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyOrderByWithRelationInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryOrderByRelationAggregateInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionWhereUniqueInput = Prisma.AtLeast<{
@@ -361,7 +419,12 @@ export type WebhookSubscriptionWhereUniqueInput = Prisma.AtLeast<{
   id?: Prisma.BigIntFilter<"WebhookSubscription"> | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFilter<"WebhookSubscription"> | string | runtime.Types.Skip
   secret?: Prisma.BytesFilter<"WebhookSubscription"> | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.BytesNullableFilter<"WebhookSubscription"> | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   events?: Prisma.StringNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
+  filter?: Prisma.JsonNullableFilter<"WebhookSubscription"> | runtime.Types.Skip
+  skipOwn?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableFilter<"WebhookSubscription"> | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
@@ -372,10 +435,13 @@ export type WebhookSubscriptionWhereUniqueInput = Prisma.AtLeast<{
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
+  held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
+  key?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null | runtime.Types.Skip
   deliveries?: Prisma.DeliveryListRelationFilter | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayListRelationFilter | runtime.Types.Skip
 }, "tenantId_id">
 
 export type WebhookSubscriptionOrderByWithAggregationInput = {
@@ -383,7 +449,12 @@ export type WebhookSubscriptionOrderByWithAggregationInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   url?: Prisma.SortOrder | runtime.Types.Skip
   secret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecret?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  previousSecretUntil?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   events?: Prisma.SortOrder | runtime.Types.Skip
+  filter?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  skipOwn?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   lastSuccessAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lastFailureAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -394,6 +465,7 @@ export type WebhookSubscriptionOrderByWithAggregationInput = {
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  held?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.WebhookSubscriptionCountOrderByAggregateInput | runtime.Types.Skip
@@ -411,7 +483,12 @@ export type WebhookSubscriptionScalarWhereWithAggregatesInput = {
   id?: Prisma.BigIntWithAggregatesFilter<"WebhookSubscription"> | bigint | number | runtime.Types.Skip
   url?: Prisma.StringWithAggregatesFilter<"WebhookSubscription"> | string | runtime.Types.Skip
   secret?: Prisma.BytesWithAggregatesFilter<"WebhookSubscription"> | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.BytesNullableWithAggregatesFilter<"WebhookSubscription"> | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   events?: Prisma.StringNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
+  filter?: Prisma.JsonNullableWithAggregatesFilter<"WebhookSubscription"> | runtime.Types.Skip
+  skipOwn?: Prisma.BoolWithAggregatesFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableWithAggregatesFilter<"WebhookSubscription"> | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolWithAggregatesFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
@@ -422,6 +499,7 @@ export type WebhookSubscriptionScalarWhereWithAggregatesInput = {
   pausedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableWithAggregatesFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"WebhookSubscription"> | number | runtime.Types.Skip
+  held?: Prisma.BoolWithAggregatesFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
@@ -430,7 +508,11 @@ export type WebhookSubscriptionCreateInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -441,10 +523,13 @@ export type WebhookSubscriptionCreateInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedCreateInput = {
@@ -452,7 +537,12 @@ export type WebhookSubscriptionUncheckedCreateInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -463,16 +553,22 @@ export type WebhookSubscriptionUncheckedCreateInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -483,10 +579,13 @@ export type WebhookSubscriptionUpdateInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedUpdateInput = {
@@ -494,7 +593,12 @@ export type WebhookSubscriptionUncheckedUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -505,9 +609,11 @@ export type WebhookSubscriptionUncheckedUpdateInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateManyInput = {
@@ -515,7 +621,12 @@ export type WebhookSubscriptionCreateManyInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -526,6 +637,7 @@ export type WebhookSubscriptionCreateManyInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -534,7 +646,11 @@ export type WebhookSubscriptionUpdateManyMutationInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -545,6 +661,7 @@ export type WebhookSubscriptionUpdateManyMutationInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -554,7 +671,12 @@ export type WebhookSubscriptionUncheckedUpdateManyInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -565,6 +687,7 @@ export type WebhookSubscriptionUncheckedUpdateManyInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -589,7 +712,12 @@ export type WebhookSubscriptionCountOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   url?: Prisma.SortOrder | runtime.Types.Skip
   secret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecretUntil?: Prisma.SortOrder | runtime.Types.Skip
   events?: Prisma.SortOrder | runtime.Types.Skip
+  filter?: Prisma.SortOrder | runtime.Types.Skip
+  skipOwn?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   lastSuccessAt?: Prisma.SortOrder | runtime.Types.Skip
   lastFailureAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -600,6 +728,7 @@ export type WebhookSubscriptionCountOrderByAggregateInput = {
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  held?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -607,6 +736,7 @@ export type WebhookSubscriptionCountOrderByAggregateInput = {
 export type WebhookSubscriptionAvgOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
@@ -617,6 +747,10 @@ export type WebhookSubscriptionMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   url?: Prisma.SortOrder | runtime.Types.Skip
   secret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecretUntil?: Prisma.SortOrder | runtime.Types.Skip
+  skipOwn?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   lastSuccessAt?: Prisma.SortOrder | runtime.Types.Skip
   lastFailureAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -627,6 +761,7 @@ export type WebhookSubscriptionMaxOrderByAggregateInput = {
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  held?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -636,6 +771,10 @@ export type WebhookSubscriptionMinOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   url?: Prisma.SortOrder | runtime.Types.Skip
   secret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecret?: Prisma.SortOrder | runtime.Types.Skip
+  previousSecretUntil?: Prisma.SortOrder | runtime.Types.Skip
+  skipOwn?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   lastSuccessAt?: Prisma.SortOrder | runtime.Types.Skip
   lastFailureAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -646,6 +785,7 @@ export type WebhookSubscriptionMinOrderByAggregateInput = {
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  held?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -653,6 +793,7 @@ export type WebhookSubscriptionMinOrderByAggregateInput = {
 export type WebhookSubscriptionSumOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
@@ -705,13 +846,73 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput = {
   deleteMany?: Prisma.WebhookSubscriptionScalarWhereInput | Prisma.WebhookSubscriptionScalarWhereInput[] | runtime.Types.Skip
 }
 
+export type WebhookSubscriptionCreateNestedManyWithoutKeyInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput> | Prisma.WebhookSubscriptionCreateWithoutKeyInput[] | Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput | Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput[] | runtime.Types.Skip
+  createMany?: Prisma.WebhookSubscriptionCreateManyKeyInputEnvelope | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput> | Prisma.WebhookSubscriptionCreateWithoutKeyInput[] | Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput | Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput[] | runtime.Types.Skip
+  createMany?: Prisma.WebhookSubscriptionCreateManyKeyInputEnvelope | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUpdateManyWithoutKeyNestedInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput> | Prisma.WebhookSubscriptionCreateWithoutKeyInput[] | Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput | Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput[] | runtime.Types.Skip
+  upsert?: Prisma.WebhookSubscriptionUpsertWithWhereUniqueWithoutKeyInput | Prisma.WebhookSubscriptionUpsertWithWhereUniqueWithoutKeyInput[] | runtime.Types.Skip
+  createMany?: Prisma.WebhookSubscriptionCreateManyKeyInputEnvelope | runtime.Types.Skip
+  set?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  disconnect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  delete?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  update?: Prisma.WebhookSubscriptionUpdateWithWhereUniqueWithoutKeyInput | Prisma.WebhookSubscriptionUpdateWithWhereUniqueWithoutKeyInput[] | runtime.Types.Skip
+  updateMany?: Prisma.WebhookSubscriptionUpdateManyWithWhereWithoutKeyInput | Prisma.WebhookSubscriptionUpdateManyWithWhereWithoutKeyInput[] | runtime.Types.Skip
+  deleteMany?: Prisma.WebhookSubscriptionScalarWhereInput | Prisma.WebhookSubscriptionScalarWhereInput[] | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput> | Prisma.WebhookSubscriptionCreateWithoutKeyInput[] | Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput | Prisma.WebhookSubscriptionCreateOrConnectWithoutKeyInput[] | runtime.Types.Skip
+  upsert?: Prisma.WebhookSubscriptionUpsertWithWhereUniqueWithoutKeyInput | Prisma.WebhookSubscriptionUpsertWithWhereUniqueWithoutKeyInput[] | runtime.Types.Skip
+  createMany?: Prisma.WebhookSubscriptionCreateManyKeyInputEnvelope | runtime.Types.Skip
+  set?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  disconnect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  delete?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | Prisma.WebhookSubscriptionWhereUniqueInput[] | runtime.Types.Skip
+  update?: Prisma.WebhookSubscriptionUpdateWithWhereUniqueWithoutKeyInput | Prisma.WebhookSubscriptionUpdateWithWhereUniqueWithoutKeyInput[] | runtime.Types.Skip
+  updateMany?: Prisma.WebhookSubscriptionUpdateManyWithWhereWithoutKeyInput | Prisma.WebhookSubscriptionUpdateManyWithWhereWithoutKeyInput[] | runtime.Types.Skip
+  deleteMany?: Prisma.WebhookSubscriptionScalarWhereInput | Prisma.WebhookSubscriptionScalarWhereInput[] | runtime.Types.Skip
+}
+
 export type WebhookSubscriptionCreateeventsInput = {
   set: string[]
+}
+
+export type NullableBytesFieldUpdateOperationsInput = {
+  set?: runtime.Bytes | null | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUpdateeventsInput = {
   set?: string[] | runtime.Types.Skip
   push?: string | string[] | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionCreateNestedOneWithoutReplaysInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutReplaysInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutReplaysInput | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUpdateOneRequiredWithoutReplaysNestedInput = {
+  create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutReplaysInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutReplaysInput | runtime.Types.Skip
+  upsert?: Prisma.WebhookSubscriptionUpsertWithoutReplaysInput | runtime.Types.Skip
+  connect?: Prisma.WebhookSubscriptionWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WebhookSubscriptionUpdateToOneWithWhereWithoutReplaysInput, Prisma.WebhookSubscriptionUpdateWithoutReplaysInput>, Prisma.WebhookSubscriptionUncheckedUpdateWithoutReplaysInput> | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateNestedOneWithoutDeliveriesInput = {
@@ -732,7 +933,11 @@ export type WebhookSubscriptionCreateWithoutTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -743,16 +948,24 @@ export type WebhookSubscriptionCreateWithoutTenantInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedCreateWithoutTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -763,9 +976,11 @@ export type WebhookSubscriptionUncheckedCreateWithoutTenantInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateOrConnectWithoutTenantInput = {
@@ -802,7 +1017,12 @@ export type WebhookSubscriptionScalarWhereInput = {
   id?: Prisma.BigIntFilter<"WebhookSubscription"> | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFilter<"WebhookSubscription"> | string | runtime.Types.Skip
   secret?: Prisma.BytesFilter<"WebhookSubscription"> | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.BytesNullableFilter<"WebhookSubscription"> | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   events?: Prisma.StringNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
+  filter?: Prisma.JsonNullableFilter<"WebhookSubscription"> | runtime.Types.Skip
+  skipOwn?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableFilter<"WebhookSubscription"> | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
@@ -813,15 +1033,20 @@ export type WebhookSubscriptionScalarWhereInput = {
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
+  held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
 
-export type WebhookSubscriptionCreateWithoutDeliveriesInput = {
+export type WebhookSubscriptionCreateWithoutKeyInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -832,9 +1057,215 @@ export type WebhookSubscriptionCreateWithoutDeliveriesInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedCreateWithoutKeyInput = {
+  id?: bigint | number | runtime.Types.Skip
+  url: string
+  secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  lastSuccessAt?: Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Date | string | null | runtime.Types.Skip
+  failures?: number | runtime.Types.Skip
+  failingSince?: Date | string | null | runtime.Types.Skip
+  openUntil?: Date | string | null | runtime.Types.Skip
+  openings?: number | runtime.Types.Skip
+  pausedAt?: Date | string | null | runtime.Types.Skip
+  pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionCreateOrConnectWithoutKeyInput = {
+  where: Prisma.WebhookSubscriptionWhereUniqueInput
+  create: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput>
+}
+
+export type WebhookSubscriptionCreateManyKeyInputEnvelope = {
+  data: Prisma.WebhookSubscriptionCreateManyKeyInput | Prisma.WebhookSubscriptionCreateManyKeyInput[]
+  skipDuplicates?: boolean | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUpsertWithWhereUniqueWithoutKeyInput = {
+  where: Prisma.WebhookSubscriptionWhereUniqueInput
+  update: Prisma.XOR<Prisma.WebhookSubscriptionUpdateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedUpdateWithoutKeyInput>
+  create: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutKeyInput>
+}
+
+export type WebhookSubscriptionUpdateWithWhereUniqueWithoutKeyInput = {
+  where: Prisma.WebhookSubscriptionWhereUniqueInput
+  data: Prisma.XOR<Prisma.WebhookSubscriptionUpdateWithoutKeyInput, Prisma.WebhookSubscriptionUncheckedUpdateWithoutKeyInput>
+}
+
+export type WebhookSubscriptionUpdateManyWithWhereWithoutKeyInput = {
+  where: Prisma.WebhookSubscriptionScalarWhereInput
+  data: Prisma.XOR<Prisma.WebhookSubscriptionUpdateManyMutationInput, Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyInput>
+}
+
+export type WebhookSubscriptionCreateWithoutReplaysInput = {
+  id?: bigint | number | runtime.Types.Skip
+  url: string
+  secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  lastSuccessAt?: Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Date | string | null | runtime.Types.Skip
+  failures?: number | runtime.Types.Skip
+  failingSince?: Date | string | null | runtime.Types.Skip
+  openUntil?: Date | string | null | runtime.Types.Skip
+  openings?: number | runtime.Types.Skip
+  pausedAt?: Date | string | null | runtime.Types.Skip
+  pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedCreateWithoutReplaysInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  url: string
+  secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  lastSuccessAt?: Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Date | string | null | runtime.Types.Skip
+  failures?: number | runtime.Types.Skip
+  failingSince?: Date | string | null | runtime.Types.Skip
+  openUntil?: Date | string | null | runtime.Types.Skip
+  openings?: number | runtime.Types.Skip
+  pausedAt?: Date | string | null | runtime.Types.Skip
+  pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionCreateOrConnectWithoutReplaysInput = {
+  where: Prisma.WebhookSubscriptionWhereUniqueInput
+  create: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutReplaysInput>
+}
+
+export type WebhookSubscriptionUpsertWithoutReplaysInput = {
+  update: Prisma.XOR<Prisma.WebhookSubscriptionUpdateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedUpdateWithoutReplaysInput>
+  create: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutReplaysInput>
+  where?: Prisma.WebhookSubscriptionWhereInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUpdateToOneWithWhereWithoutReplaysInput = {
+  where?: Prisma.WebhookSubscriptionWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.WebhookSubscriptionUpdateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedUpdateWithoutReplaysInput>
+}
+
+export type WebhookSubscriptionUpdateWithoutReplaysInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  failures?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedUpdateWithoutReplaysInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  failures?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionCreateWithoutDeliveriesInput = {
+  id?: bigint | number | runtime.Types.Skip
+  url: string
+  secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  lastSuccessAt?: Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Date | string | null | runtime.Types.Skip
+  failures?: number | runtime.Types.Skip
+  failingSince?: Date | string | null | runtime.Types.Skip
+  openUntil?: Date | string | null | runtime.Types.Skip
+  openings?: number | runtime.Types.Skip
+  pausedAt?: Date | string | null | runtime.Types.Skip
+  pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedCreateWithoutDeliveriesInput = {
@@ -842,7 +1273,12 @@ export type WebhookSubscriptionUncheckedCreateWithoutDeliveriesInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -853,8 +1289,10 @@ export type WebhookSubscriptionUncheckedCreateWithoutDeliveriesInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateOrConnectWithoutDeliveriesInput = {
@@ -877,7 +1315,11 @@ export type WebhookSubscriptionUpdateWithoutDeliveriesInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -888,9 +1330,12 @@ export type WebhookSubscriptionUpdateWithoutDeliveriesInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
+  key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedUpdateWithoutDeliveriesInput = {
@@ -898,7 +1343,12 @@ export type WebhookSubscriptionUncheckedUpdateWithoutDeliveriesInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -909,15 +1359,22 @@ export type WebhookSubscriptionUncheckedUpdateWithoutDeliveriesInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateManyTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   url: string
   secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: Date | string | null | runtime.Types.Skip
   lastFailureAt?: Date | string | null | runtime.Types.Skip
@@ -928,6 +1385,7 @@ export type WebhookSubscriptionCreateManyTenantInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -936,7 +1394,11 @@ export type WebhookSubscriptionUpdateWithoutTenantInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -947,16 +1409,24 @@ export type WebhookSubscriptionUpdateWithoutTenantInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedUpdateWithoutTenantInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -967,16 +1437,23 @@ export type WebhookSubscriptionUncheckedUpdateWithoutTenantInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -987,6 +1464,108 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionCreateManyKeyInput = {
+  id?: bigint | number | runtime.Types.Skip
+  url: string
+  secret: runtime.Bytes
+  previousSecret?: runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionCreateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  lastSuccessAt?: Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Date | string | null | runtime.Types.Skip
+  failures?: number | runtime.Types.Skip
+  failingSince?: Date | string | null | runtime.Types.Skip
+  openUntil?: Date | string | null | runtime.Types.Skip
+  openings?: number | runtime.Types.Skip
+  pausedAt?: Date | string | null | runtime.Types.Skip
+  pausedReason?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUpdateWithoutKeyInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  failures?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedUpdateWithoutKeyInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  failures?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+  replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
+}
+
+export type WebhookSubscriptionUncheckedUpdateManyWithoutKeyInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  url?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  secret?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  previousSecret?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
+  previousSecretUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  events?: Prisma.WebhookSubscriptionUpdateeventsInput | string[] | runtime.Types.Skip
+  filter?:(import("@itsm-api/contract").WebhookFilter) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  skipOwn?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  failures?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  openings?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -998,10 +1577,12 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantInput = {
 
 export type WebhookSubscriptionCountOutputType = {
   deliveries: number
+  replays: number
 }
 
 export type WebhookSubscriptionCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   deliveries?: boolean | WebhookSubscriptionCountOutputTypeCountDeliveriesArgs
+  replays?: boolean | WebhookSubscriptionCountOutputTypeCountReplaysArgs
 }
 
 /**
@@ -1021,13 +1602,25 @@ export type WebhookSubscriptionCountOutputTypeCountDeliveriesArgs<ExtArgs extend
   where?: Prisma.DeliveryWhereInput | runtime.Types.Skip
 }
 
+/**
+ * WebhookSubscriptionCountOutputType without action
+ */
+export type WebhookSubscriptionCountOutputTypeCountReplaysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WebhookReplayWhereInput | runtime.Types.Skip
+}
+
 
 export type WebhookSubscriptionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
   id?: boolean | runtime.Types.Skip
   url?: boolean | runtime.Types.Skip
   secret?: boolean | runtime.Types.Skip
+  previousSecret?: boolean | runtime.Types.Skip
+  previousSecretUntil?: boolean | runtime.Types.Skip
   events?: boolean | runtime.Types.Skip
+  filter?: boolean | runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: boolean | runtime.Types.Skip
   lastFailureAt?: boolean | runtime.Types.Skip
@@ -1038,10 +1631,13 @@ export type WebhookSubscriptionSelect<ExtArgs extends runtime.Types.Extensions.I
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
   deliveries?: boolean | Prisma.WebhookSubscription$deliveriesArgs<ExtArgs> | runtime.Types.Skip
+  replays?: boolean | Prisma.WebhookSubscription$replaysArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WebhookSubscriptionCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["webhookSubscription"]>
 
@@ -1050,7 +1646,12 @@ export type WebhookSubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime
   id?: boolean | runtime.Types.Skip
   url?: boolean | runtime.Types.Skip
   secret?: boolean | runtime.Types.Skip
+  previousSecret?: boolean | runtime.Types.Skip
+  previousSecretUntil?: boolean | runtime.Types.Skip
   events?: boolean | runtime.Types.Skip
+  filter?: boolean | runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: boolean | runtime.Types.Skip
   lastFailureAt?: boolean | runtime.Types.Skip
@@ -1061,9 +1662,11 @@ export type WebhookSubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["webhookSubscription"]>
 
 export type WebhookSubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1071,7 +1674,12 @@ export type WebhookSubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime
   id?: boolean | runtime.Types.Skip
   url?: boolean | runtime.Types.Skip
   secret?: boolean | runtime.Types.Skip
+  previousSecret?: boolean | runtime.Types.Skip
+  previousSecretUntil?: boolean | runtime.Types.Skip
   events?: boolean | runtime.Types.Skip
+  filter?: boolean | runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: boolean | runtime.Types.Skip
   lastFailureAt?: boolean | runtime.Types.Skip
@@ -1082,9 +1690,11 @@ export type WebhookSubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["webhookSubscription"]>
 
 export type WebhookSubscriptionSelectScalar = {
@@ -1092,7 +1702,12 @@ export type WebhookSubscriptionSelectScalar = {
   id?: boolean | runtime.Types.Skip
   url?: boolean | runtime.Types.Skip
   secret?: boolean | runtime.Types.Skip
+  previousSecret?: boolean | runtime.Types.Skip
+  previousSecretUntil?: boolean | runtime.Types.Skip
   events?: boolean | runtime.Types.Skip
+  filter?: boolean | runtime.Types.Skip
+  skipOwn?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   lastSuccessAt?: boolean | runtime.Types.Skip
   lastFailureAt?: boolean | runtime.Types.Skip
@@ -1103,28 +1718,35 @@ export type WebhookSubscriptionSelectScalar = {
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
+  held?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "events" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
+export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "previousSecret" | "previousSecretUntil" | "events" | "filter" | "skipOwn" | "keyId" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "version" | "held" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
 export type WebhookSubscriptionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
   deliveries?: boolean | Prisma.WebhookSubscription$deliveriesArgs<ExtArgs> | runtime.Types.Skip
+  replays?: boolean | Prisma.WebhookSubscription$replaysArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WebhookSubscriptionCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type WebhookSubscriptionIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
 }
 export type WebhookSubscriptionIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
+  key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
 }
 
 export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "WebhookSubscription"
   objects: {
     tenant: Prisma.$TenantPayload<ExtArgs>
+    key: Prisma.$ApiKeyPayload<ExtArgs> | null
     deliveries: Prisma.$DeliveryPayload<ExtArgs>[]
+    replays: Prisma.$WebhookReplayPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -1134,7 +1756,22 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
      * The signing secret, encrypted (webhooks/secret-cipher.ts).
      */
     secret: runtime.Bytes
+    /**
+     * The secret before, encrypted likewise, and until when it signs, too.
+     */
+    previousSecret: runtime.Bytes | null
+    previousSecretUntil: Date | null
     events: string[]
+    /**
+     * Which events of these types it wants: fields of the resource, and values of each (webhooks/emit.ts).
+     * ![import("@itsm-api/contract").WebhookFilter]
+     */
+    filter:(import("@itsm-api/contract").WebhookFilter) | null
+    /**
+     * Whether it is told nothing of what the key does that made it, or one that was rotated from that key.
+     */
+    skipOwn: boolean
+    keyId: bigint | null
     active: boolean
     lastSuccessAt: Date | null
     lastFailureAt: Date | null
@@ -1151,6 +1788,10 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
     pausedAt: Date | null
     pausedReason: string | null
     version: number
+    /**
+     * Paused by its owner: a trigger keeps the circuit open, whatever attempts tell.
+     */
+    held: boolean
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["webhookSubscription"]>
@@ -1548,7 +2189,9 @@ readonly fields: WebhookSubscriptionFieldRefs;
 export interface Prisma__WebhookSubscriptionClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   tenant<T extends Prisma.TenantDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TenantDefaultArgs<ExtArgs>>): Prisma.Prisma__TenantClient<runtime.Types.Result.GetResult<Prisma.$TenantPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  key<T extends Prisma.WebhookSubscription$keyArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookSubscription$keyArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   deliveries<T extends Prisma.WebhookSubscription$deliveriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookSubscription$deliveriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DeliveryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  replays<T extends Prisma.WebhookSubscription$replaysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookSubscription$replaysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookReplayPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1582,7 +2225,12 @@ export interface WebhookSubscriptionFieldRefs {
   readonly id: Prisma.FieldRef<"WebhookSubscription", 'BigInt'>
   readonly url: Prisma.FieldRef<"WebhookSubscription", 'String'>
   readonly secret: Prisma.FieldRef<"WebhookSubscription", 'Bytes'>
+  readonly previousSecret: Prisma.FieldRef<"WebhookSubscription", 'Bytes'>
+  readonly previousSecretUntil: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly events: Prisma.FieldRef<"WebhookSubscription", 'String[]'>
+  readonly filter: Prisma.FieldRef<"WebhookSubscription", 'Json'>
+  readonly skipOwn: Prisma.FieldRef<"WebhookSubscription", 'Boolean'>
+  readonly keyId: Prisma.FieldRef<"WebhookSubscription", 'BigInt'>
   readonly active: Prisma.FieldRef<"WebhookSubscription", 'Boolean'>
   readonly lastSuccessAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly lastFailureAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
@@ -1593,6 +2241,7 @@ export interface WebhookSubscriptionFieldRefs {
   readonly pausedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly pausedReason: Prisma.FieldRef<"WebhookSubscription", 'String'>
   readonly version: Prisma.FieldRef<"WebhookSubscription", 'Int'>
+  readonly held: Prisma.FieldRef<"WebhookSubscription", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
 }
@@ -1996,6 +2645,25 @@ export type WebhookSubscriptionDeleteManyArgs<ExtArgs extends runtime.Types.Exte
 }
 
 /**
+ * WebhookSubscription.key
+ */
+export type WebhookSubscription$keyArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiKey
+   */
+  select?: Prisma.ApiKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ApiKey
+   */
+  omit?: Prisma.ApiKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApiKeyInclude<ExtArgs> | null
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+}
+
+/**
  * WebhookSubscription.deliveries
  */
 export type WebhookSubscription$deliveriesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2017,6 +2685,30 @@ export type WebhookSubscription$deliveriesArgs<ExtArgs extends runtime.Types.Ext
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.DeliveryScalarFieldEnum | Prisma.DeliveryScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * WebhookSubscription.replays
+ */
+export type WebhookSubscription$replaysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WebhookReplay
+   */
+  select?: Prisma.WebhookReplaySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WebhookReplay
+   */
+  omit?: Prisma.WebhookReplayOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WebhookReplayInclude<ExtArgs> | null
+  where?: Prisma.WebhookReplayWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.WebhookReplayOrderByWithRelationInput | Prisma.WebhookReplayOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.WebhookReplayWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.WebhookReplayScalarFieldEnum | Prisma.WebhookReplayScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

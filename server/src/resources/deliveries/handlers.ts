@@ -1,0 +1,9 @@
+import { ok, page } from '../../reply.ts';
+import type { Handlers } from '../handlers.ts';
+import { getDelivery, listDeliveries, replayDelivery } from './queries.ts';
+
+export const deliveries: Handlers<'deliveries'> = {
+  list: async ({ request, params, query }) => page(await listDeliveries(request.ctx, params.id, query)),
+  get: async ({ request, params }) => ok(await getDelivery(request.ctx, params.id)),
+  replay: async ({ request, params }) => ok(await replayDelivery(request.ctx, params.id)),
+};

@@ -1,0 +1,96 @@
+import type { Prisma } from '../database/generated/client.ts';
+import type { PrismaClient } from '../database/prisma.ts';
+import type { SubscriptionRef } from './subscription-ref.ts';
+
+/**
+ * Has deliveries sent again, as if they were new but for their id and the attempts before; those that are being sent or
+ * settled just now are left alone. Resolves to the subscription of each that was there.
+ */
+export function sendAgain(
+  client: Pick<PrismaClient, '$queryRaw'>,
+  { tenantId, ids }: { tenantId: bigint; ids: bigint[] },
+): Promise<{ subscriptionId: bigint }[]> {
+  return client.$queryRaw`
+    UPDATE deliveries SET state = 'PENDING', attempts = 0, next_attempt_at = now(), settled_at = NULL
+    WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
+      SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND id = ANY (${ids}::bigint[]) AND claim IS NULL
+      FOR NO KEY UPDATE SKIP LOCKED))
+    RETURNING subscription_id AS "subscriptionId"`;
+}
+
+/** A replay that is under way, and where it has got to. */
+interface Replay extends SubscriptionRef {
+  id: bigint;
+  since: Date;
+  askedAt: Date;
+  /** What is still to be looked through, and the last delivery of the first state that was looked at. */
+  states: string[];
+  afterId: bigint;
+}
+
+/** How many deliveries are looked at in one transaction. */
+const batchSize = 1000;
+
+/**
+ * Goes on with the replay that has waited for longest: looks at a batch of its deliveries, has those sent again that it
+ * asks for, and notes how far it has got, all in one transaction. What is killed half-way has done nothing, and is done
+ * again; what was settled after the replay was asked for is not its own any more, so that none goes out twice.
+ * Resolves to the subscription that has something due now, or null; undefined when no replay is under way.
+ */
+export function replaySome(prisma: PrismaClient): Promise<SubscriptionRef | null | undefined> {
+  return prisma.$transaction(async (tx) => {
+    const replay = await lockNext(tx);
+    if (replay === undefined) return undefined;
+    const { tenantId, subscriptionId, since, askedAt } = replay;
+    const found = await lookAt(tx, replay);
+    const ids = found
+      .filter(({ createdAt, settledAt }) => createdAt >= since && settledAt !== null && settledAt <= askedAt)
+      .map(({ id }) => id);
+    const sent = ids.length > 0 ? await sendAgain(tx, { tenantId, ids }) : [];
+    await advance(tx, replay, found.length === batchSize ? found.at(-1)?.id : undefined);
+    return sent.length > 0 ? { tenantId, subscriptionId } : null;
+  });
+}
+
+/** Each is one worker's at a time; that of a subscription which was deactivated ends. */
+async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefined> {
+  const [found] = await tx.$queryRaw<(Replay & { active: boolean })[]>`
+    SELECT r.tenant_id AS "tenantId", r.id, r.subscription_id AS "subscriptionId", r.since, r.asked_at AS "askedAt",
+      CASE WHEN s.active THEN r.states ELSE '{}' END AS states, r.after_id AS "afterId"
+    FROM webhook_replays r JOIN webhook_subscriptions s ON s.tenant_id = r.tenant_id AND s.id = r.subscription_id
+    ORDER BY r.worked_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED`;
+  return found;
+}
+
+interface LookedAt {
+  id: bigint;
+  createdAt: Date;
+  settledAt: Date | null;
+}
+
+async function lookAt(
+  tx: Prisma.TransactionClient,
+  { tenantId, subscriptionId, states: [state], afterId }: Replay,
+): Promise<LookedAt[]> {
+  if (state === undefined) return [];
+  return tx.$queryRaw`
+    SELECT id, created_at AS "createdAt", settled_at AS "settledAt" FROM deliveries
+    WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = ${state} AND id > ${afterId}
+    ORDER BY id LIMIT ${batchSize}`;
+}
+
+/** Goes on behind a delivery or, without one, with the next state; a replay without a state left is done. */
+async function advance(
+  tx: Prisma.TransactionClient,
+  { tenantId, id, states }: Replay,
+  afterId: bigint | undefined,
+): Promise<void> {
+  const left = afterId === undefined ? states.slice(1) : states;
+  if (left.length === 0) {
+    await tx.$executeRaw`DELETE FROM webhook_replays WHERE tenant_id = ${tenantId} AND id = ${id}`;
+    return;
+  }
+  await tx.$executeRaw`
+    UPDATE webhook_replays SET states = ${left}, after_id = ${afterId ?? 0n}, worked_at = now()
+    WHERE tenant_id = ${tenantId} AND id = ${id}`;
+}
