@@ -173,7 +173,8 @@ function methodOf(operation: Operation, types: Types): string {
 /** A call with the examples of the contract. */
 function exampleOf({ resource, name, route, row, kind, params, body }: Operation, rowType: string): string {
   const rowExample = (row.meta()?.example ?? {}) as Record<string, unknown>;
-  const values = params.map(([param]) => String(rowExample[param] ?? rowExample.id));
+  const [, owner] = /\/(\w+)s\/:/.exec(route.path) ?? [];
+  const values = params.map(([param]) => String(rowExample[`${owner}Id`] ?? rowExample[param] ?? rowExample.id));
   const variable = kind === 'answers' ? 'answers' : rowType.toLowerCase();
   if (kind === 'changes') {
     return `const { data, meta } = await client.${resource}.${name}({ since: '2026-11-20T10:00:00Z' });`;

@@ -475,7 +475,7 @@ export interface Webhooks {
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
    * @example
-   * const delivery = await client.webhooks.test(9001);
+   * const delivery = await client.webhooks.test(5);
    */
   test(id: number | string, options?: PostOptions): ApiPromise<Delivery>;
 
@@ -487,7 +487,7 @@ export interface Webhooks {
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
    * @example
-   * const webhookreplaystarted = await client.webhooks.replay(undefined, { since: '2026-11-20T10:00:00Z' });
+   * const webhookreplaystarted = await client.webhooks.replay(5, { since: '2026-11-20T10:00:00Z' });
    */
   replay(id: number | string, body: WebhookReplay, options?: PostOptions): ApiPromise<WebhookReplayStarted>;
 

@@ -53,7 +53,7 @@ describe.each(keyedEndpoints.filter(({ route }) => takesIfMatch(route)))('$title
     let count = 0;
     return (ifMatch?: string): Promise<Answer> => {
       const [field] = Object.keys(sample.body ?? {});
-      const body = field && { [field]: `Changed ${count++}` };
+      const body = field && { [field]: `${sample.body?.[field]}/${count++}` };
       const call = { ...callOf(endpoint, { ...sample, ...(body && { body }) }), key: workspace.key };
       return api.call(ifMatch === undefined ? call : { ...call, headers: { 'if-match': ifMatch } });
     };

@@ -27,14 +27,25 @@ it('holds for the endpoints that make something', () => {
     'POST /assets',
     'POST /projects/:id/tasks',
     'POST /webhooks',
+    'POST /webhooks/:id/test',
+    'POST /webhooks/:id/replay',
+    'POST /deliveries/:id/replay',
   ]);
 });
 
 /** How many rows there are of whatever a POST makes. */
 async function rowsOf({ tenantId }: Workspace): Promise<number[]> {
   const where = { tenantId };
-  const { ticket, task, webhookSubscription } = api.prisma;
-  return Promise.all([ticket.count({ where }), task.count({ where }), webhookSubscription.count({ where })]);
+  const { ticket, comment, asset, task, webhookSubscription, delivery, webhookReplay } = api.prisma;
+  return Promise.all([
+    ticket.count({ where }),
+    comment.count({ where }),
+    asset.count({ where }),
+    task.count({ where }),
+    webhookSubscription.count({ where }),
+    delivery.count({ where }),
+    webhookReplay.count({ where }),
+  ]);
 }
 
 describe.each(posts)('$title', (endpoint) => {
@@ -67,7 +78,7 @@ describe.each(posts)('$title', (endpoint) => {
     const first = await send(unique());
     const second = await send(unique());
     const third = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
-    expect(new Set([first.text, second.text, third.text]).size).toBe(3);
+    for (const { headers } of [first, second, third]) expect(headers).not.toHaveProperty('idempotent-replayed');
   });
 
   it('is the same in another order of its fields, and not with another body', async () => {
@@ -75,9 +86,11 @@ describe.each(posts)('$title', (endpoint) => {
     const send = sender(sample);
     const key = unique();
     const { text } = await send(key);
-    const turned = Object.fromEntries(Object.entries(sample.body ?? {}).reverse());
+    const turned = sample.body && Object.fromEntries(Object.entries(sample.body).reverse());
     expect((await send(key, { body: turned })).text).toBe(text);
-    const [name = '', value] = Object.entries(sample.body ?? {})[0] ?? [];
+    // Some take no body.
+    if (sample.body === undefined) return;
+    const [name = '', value] = Object.entries(sample.body)[0] ?? [];
     const other = { ...sample.body, [name]: Array.isArray(value) ? value.slice(1).concat(value) : `${value}/x` };
     const refused = await send(key, { body: other });
     expect(refused.status, refused.text).toBe(400);

@@ -75,12 +75,12 @@ const samples: Samples = {
     create: async () => ({ body: webhook }),
     update: async (workspace) => ({
       params: { id: (await workspace.createDelivery()).webhookId },
-      body: { events: ['task.updated'] },
+      body: { url: 'https://hooks.example.com/changed' },
     }),
     test: async (workspace) => ({ params: { id: (await workspace.createDelivery()).webhookId } }),
     replay: async (workspace) => ({
       params: { id: (await workspace.createDelivery()).webhookId },
-      body: { since: '2026-11-20T10:00:00Z' },
+      body: { states: ['EXHAUSTED', 'DELIVERED'], since: '2026-11-20T10:00:00Z' },
     }),
     delete: async (workspace) => ({ params: { id: (await workspace.createWebhook()).id } }),
   },

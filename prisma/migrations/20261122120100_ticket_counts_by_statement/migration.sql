@@ -5,9 +5,9 @@ CREATE FUNCTION "count_changed_tickets"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   -- Most updates leave the kinds alone.
   IF NOT EXISTS (
-    SELECT FROM "before" b JOIN "after" a ON a."tenant_id" = b."tenant_id" AND a."id" = b."id"
-    WHERE (a."assignee_id", a."status", a."priority", a."type", a."category")
-      IS DISTINCT FROM (b."assignee_id", b."status", b."priority", b."type", b."category")
+    SELECT FROM "after" a LEFT JOIN "before" b ON b."tenant_id" = a."tenant_id" AND b."id" = a."id"
+    WHERE (a."tenant_id", a."assignee_id", a."status", a."priority", a."type", a."category")
+      IS DISTINCT FROM (b."tenant_id", b."assignee_id", b."status", b."priority", b."type", b."category")
   ) THEN
     RETURN NULL;
   END IF;
