@@ -7,9 +7,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -37,6 +38,8 @@ beforeAll(async () => {
   stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
   folder = await mkdtemp(join(tmpdir(), 'itsm-guides-'));
 });
+// Each has the requests of a window to itself.
+beforeEach(() => setTimeout(1100));
 afterAll(async () => {
   await stopDelivery();
   await api.close();

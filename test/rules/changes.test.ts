@@ -131,6 +131,7 @@ describe.each(feeds)('$title', ({ route }) => {
     const foreign = (await theirs.call('GET', path)).body.meta.nextCursor;
     const middle = Math.floor(cursor.length / 2);
     const swapped = cursor[middle] === 'A' ? 'B' : 'A';
+    const followed = { tenantId: workspace.tenantId, resource: route.path.split('/').at(-2) ?? '' };
     const wrong = {
       cut: cursor.slice(0, -1),
       changed: cursor.slice(0, middle) + swapped + cursor.slice(middle + 1),
@@ -138,6 +139,8 @@ describe.each(feeds)('$title', ({ route }) => {
       'of another list': (await walk(other)).cursor,
       'of another workspace': foreign,
       'made up': 'nonsense',
+      'made up with care': writeCursor(followed, { startedAt: '9'.repeat(30), position: 1, id: 1 }),
+      'out of every range': writeCursor(followed, { startedAt: '1', position: 10 ** 18, id: 10 ** 19 }),
       'very long': 'A'.repeat(10_000),
       NUL: '\0',
       none: '',
@@ -148,6 +151,11 @@ describe.each(feeds)('$title', ({ route }) => {
       expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
       if (given.length > 0 && given.length <= 200) expect(errorOf(answer).message, how).toContain('since');
     }
+  });
+
+  it('takes the first moment of time that programs have', async () => {
+    const { status, text } = await workspace.call('GET', `${path}?since=0001-01-01T00:00:00Z`);
+    expect(status, text).toBe(200);
   });
 
   it.each([
@@ -277,6 +285,8 @@ describe('whoever writes', () => {
       'DELETE FROM changes',
       'UPDATE changes SET position = 0',
       "SELECT note_change(1, 'x', 1)",
+      `CREATE TEMP TABLE own (tenant_id bigint, id bigint);
+        CREATE TRIGGER own AFTER INSERT ON own FOR EACH ROW EXECUTE FUNCTION public.note_changed_row()`,
     ]) {
       const connection = await pool.connect();
       await expect(connection.query(statement)).rejects.toThrow('permission denied');

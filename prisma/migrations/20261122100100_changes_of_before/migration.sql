@@ -32,6 +32,7 @@ BEGIN
         EXIT WHEN next_tenant IS NULL;
         last_tenant := next_tenant;
         last_id := next_id;
+        waits := 0;
       EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
         is_locked := true;
         waits := waits + 1;

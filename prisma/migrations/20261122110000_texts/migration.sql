@@ -117,39 +117,44 @@ $$;
 CREATE TRIGGER "tickets_text_new" AFTER INSERT ON "tickets"
   REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_ticket_texts"();
 CREATE TRIGGER "tickets_text_changed" AFTER UPDATE ON "tickets" FOR EACH ROW
-  WHEN ((OLD."id", OLD."title", OLD."description") IS DISTINCT FROM (NEW."id", NEW."title", NEW."description"))
+  WHEN ((OLD."tenant_id", OLD."id", OLD."ordinal", OLD."type", OLD."number", OLD."title", OLD."description")
+    IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."ordinal", NEW."type", NEW."number", NEW."title", NEW."description"))
   EXECUTE FUNCTION "write_ticket_text"();
 CREATE TRIGGER "assets_text_new" AFTER INSERT ON "assets"
   REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('name', 'asset_tag', 'serial_number');
 CREATE TRIGGER "assets_text_changed" AFTER UPDATE ON "assets" FOR EACH ROW
-  WHEN ((OLD."id", OLD."name", OLD."asset_tag", OLD."serial_number")
-    IS DISTINCT FROM (NEW."id", NEW."name", NEW."asset_tag", NEW."serial_number"))
+  WHEN ((OLD."tenant_id", OLD."id", OLD."name", OLD."asset_tag", OLD."serial_number")
+    IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."name", NEW."asset_tag", NEW."serial_number"))
   EXECUTE FUNCTION "write_text"('name', 'asset_tag', 'serial_number');
 CREATE TRIGGER "users_text_new" AFTER INSERT ON "users"
   REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('name', 'email');
 CREATE TRIGGER "users_text_changed" AFTER UPDATE ON "users" FOR EACH ROW
-  WHEN ((OLD."id", OLD."name", OLD."email") IS DISTINCT FROM (NEW."id", NEW."name", NEW."email"))
+  WHEN ((OLD."tenant_id", OLD."id", OLD."name", OLD."email") IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."name", NEW."email"))
   EXECUTE FUNCTION "write_text"('name', 'email');
 CREATE TRIGGER "projects_text_new" AFTER INSERT ON "projects"
   REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('key', 'name', 'description');
 CREATE TRIGGER "projects_text_changed" AFTER UPDATE ON "projects" FOR EACH ROW
-  WHEN ((OLD."id", OLD."key", OLD."name", OLD."description")
-    IS DISTINCT FROM (NEW."id", NEW."key", NEW."name", NEW."description"))
+  WHEN ((OLD."tenant_id", OLD."id", OLD."key", OLD."name", OLD."description")
+    IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."key", NEW."name", NEW."description"))
   EXECUTE FUNCTION "write_text"('key', 'name', 'description');
 CREATE TRIGGER "tasks_text_new" AFTER INSERT ON "tasks"
   REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('title', 'description');
 CREATE TRIGGER "tasks_text_changed" AFTER UPDATE ON "tasks" FOR EACH ROW
-  WHEN ((OLD."id", OLD."title", OLD."description") IS DISTINCT FROM (NEW."id", NEW."title", NEW."description"))
+  WHEN ((OLD."tenant_id", OLD."id", OLD."title", OLD."description") IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."title", NEW."description"))
   EXECUTE FUNCTION "write_text"('title', 'description');
 
 -- The rows that are there already, in batches that each commit. What it finds written it leaves as it is, so it may be
--- called again at any time.
+-- called again at any time. A write that it would wait for is let by.
 CREATE PROCEDURE "fill_texts"() LANGUAGE plpgsql AS $$
 DECLARE
   tenant bigint;
   source record;
   reached bigint;
+  next_id bigint;
+  is_locked boolean;
+  waits integer := 0;
 BEGIN
+  PERFORM set_config('lock_timeout', '100ms', false);
   FOR tenant IN SELECT t.id FROM public.tenants t ORDER BY t.id LOOP
     FOR source IN
       SELECT s.name, CASE s.name
@@ -160,14 +165,32 @@ BEGIN
         ('projects', 'key, name, description'), ('tasks', 'title, description')) AS s (name, columns)
     LOOP
       reached := 0;
-      WHILE reached IS NOT NULL LOOP
-        EXECUTE format(
-          'WITH batch AS MATERIALIZED (SELECT * FROM public.%1$I WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT 5000),
-            written AS (INSERT INTO public.texts (tenant_id, resource, id, document)
-              SELECT tenant_id, %1$L, id, %2$s FROM batch ON CONFLICT DO NOTHING)
-          SELECT max(id) FROM batch', source.name, source.document)
-        INTO reached USING tenant, reached;
+      LOOP
+        is_locked := false;
+        BEGIN
+          EXECUTE format(
+            'WITH batch AS MATERIALIZED (SELECT * FROM public.%1$I WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT 500),
+              written AS (INSERT INTO public.texts (tenant_id, resource, id, document)
+                SELECT tenant_id, %1$L, id, %2$s FROM batch AS b WHERE NOT EXISTS (
+                  SELECT FROM public.texts AS w
+                  WHERE w.tenant_id = b.tenant_id AND w.resource = %1$L AND w.id = b.id) ON CONFLICT DO NOTHING)
+            SELECT max(id) FROM batch', source.name, source.document)
+          INTO next_id USING tenant, reached;
+          waits := 0;
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+          is_locked := true;
+          waits := waits + 1;
+          IF waits > 600 THEN
+            RAISE;
+          END IF;
+        END;
         COMMIT;
+        IF is_locked THEN
+          PERFORM pg_sleep(0.5);
+          CONTINUE;
+        END IF;
+        EXIT WHEN next_id IS NULL;
+        reached := next_id;
       END LOOP;
     END LOOP;
   END LOOP;

@@ -5,9 +5,12 @@ CREATE FUNCTION "count_changed_tickets"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   -- Most updates leave the kinds alone.
   IF NOT EXISTS (
-    SELECT FROM "after" a LEFT JOIN "before" b ON b."tenant_id" = a."tenant_id" AND b."id" = a."id"
-    WHERE (a."tenant_id", a."assignee_id", a."status", a."priority", a."type", a."category")
-      IS DISTINCT FROM (b."tenant_id", b."assignee_id", b."status", b."priority", b."type", b."category")
+    SELECT FROM (
+      SELECT "tenant_id", "assignee_id", "status", "priority", "type", "category", 1 AS change FROM "after"
+      UNION ALL
+      SELECT "tenant_id", "assignee_id", "status", "priority", "type", "category", -1 FROM "before"
+    ) AS v
+    GROUP BY "tenant_id", "assignee_id", "status", "priority", "type", "category" HAVING sum(v.change) <> 0
   ) THEN
     RETURN NULL;
   END IF;
@@ -27,7 +30,6 @@ BEGIN
 END
 $$;
 
-DROP TRIGGER "tickets_count_changed" ON "tickets";
-CREATE TRIGGER "tickets_count_changed" AFTER UPDATE ON "tickets"
+CREATE OR REPLACE TRIGGER "tickets_count_changed" AFTER UPDATE ON "tickets"
   REFERENCING OLD TABLE AS "before" NEW TABLE AS "after"
   FOR EACH STATEMENT EXECUTE FUNCTION "count_changed_tickets"();

@@ -32,7 +32,7 @@ export function writeCursor(followed: Followed, { startedAt, position, id }: Cur
 /** Reads a cursor. @throws ApiError VALIDATION_ERROR for one that was changed, or given to somebody else or elsewhere */
 export function readCursor(followed: Followed, text: string): Cursor {
   const content = Buffer.from(text.slice(checkLength), 'base64url').toString();
-  const [, startedAt, position, id] = /^1\.(\d+)\.(-?\d+)\.(\d+)$/.exec(content) ?? [];
+  const [, startedAt, position, id] = /^1\.(\d{1,18})\.(-?\d{1,16})\.(\d{1,16})$/.exec(content) ?? [];
   if (startedAt === undefined || text !== seal(followed, content)) {
     throw invalidField(
       'VALIDATION_ERROR',

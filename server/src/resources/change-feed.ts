@@ -89,12 +89,16 @@ interface Start {
 /** The clocks of clients, of servers and of PostgreSQL may differ by so much. Milliseconds. */
 const clockMarginMs = 60_000;
 
+/** PostgreSQL has no year 0. */
+const firstMoment = Date.parse('0001-01-01T00:00:00Z');
+
 function startSince(since: string | undefined, now: Date): Start {
   if (since === undefined) return { text: fromBeginning, values: [] };
   if (Date.parse(since) > now.getTime()) {
     throw invalidField('VALIDATION_ERROR', 'since', `must not be in the future: it is ${now.toISOString()}`);
   }
-  return { text: fromTime, values: [new Date(Date.parse(since) - clockMarginMs).toISOString()] };
+  const moment = Math.max(Date.parse(since) - clockMarginMs, firstMoment);
+  return { text: fromTime, values: [new Date(moment).toISOString()] };
 }
 
 function startAt({ startedAt, position, id }: ReturnType<typeof readCursor>): Start {

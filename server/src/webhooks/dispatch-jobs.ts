@@ -42,7 +42,9 @@ const queue = dispatchQueue.name;
 export function openDispatchJobs(boss: PgBoss): DispatchJobs {
   return {
     addWithin: async (db, subscriptions) => {
-      await boss.insert(queue, subscriptions.map(jobOf), { db: jobsWithin(db) });
+      // In one order: transactions that add jobs of the same subscriptions wait for each other.
+      const inOrder = subscriptions.toSorted((a, b) => Number(a.subscriptionId - b.subscriptionId));
+      await boss.insert(queue, inOrder.map(jobOf), { db: jobsWithin(db) });
     },
     add: async (subscriptions) => {
       if (subscriptions.length > 0) await boss.insert(queue, subscriptions.map(jobOf));

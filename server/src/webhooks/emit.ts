@@ -128,12 +128,12 @@ const happened = {
  * makes the change, or NULL.
  */
 const takes = ({ tenantId, keyId, body, key }: Record<'tenantId' | 'keyId' | 'body' | 'key', string>) => `
-  NOT (skip_own AND key_id IN (
+  NOT (skip_own AND coalesce(key_id IN (
     WITH RECURSIVE line AS (
       SELECT ${keyId} AS id
       UNION SELECT k.rotated_from FROM line JOIN api_keys k ON k.tenant_id = ${tenantId} AND k.id = line.id
     ) SELECT id FROM line WHERE id IS NOT NULL
-  )) AND (filter IS NULL OR NOT EXISTS (
+  ), false)) AND (filter IS NULL OR NOT EXISTS (
     SELECT FROM jsonb_each(filter) AS field (name, accepted)
     WHERE NOT coalesce(accepted @> (${body} -> ${key} -> name), false)
       AND NOT coalesce(accepted @> (${body} -> 'changes' -> name -> 'from'), false)))`;

@@ -1,5 +1,6 @@
 import type { Comment, CommentQuery, NewComment, TicketReference } from '@itsm-api/contract';
 import { type Context, transaction, type UserContext } from '../../context.ts';
+import { lockOf } from '../../database/lock.ts';
 import { selectRows, selectTogether } from '../../database/statements.ts';
 import { notFound } from '../../errors.ts';
 import { presentTimestamp } from '../../present.ts';
@@ -63,10 +64,12 @@ export function createComment(context: UserContext, reference: TicketReference, 
     const { db, now, userId, keyId } = context;
     const ticketId = await ticketIdOf(context, reference);
     const values = [db.$tenantId, ticketId, now(), userId, keyId, input.body, input.visibility];
-    const [[written], [answer]] = (await selectTogether(db, [
+    // Locked first, so that what is read with the ticket is as new as the ticket.
+    const [, [written], [answer]] = (await selectTogether(db, [
+      lockOf(db, 'tickets', [ticketId]),
       { text: insert, values },
       askWhetherWanted(db, 'ticket.updated'),
-    ])) as [{ ticket: TicketRow | null; comment: Comment | null }[], { isWanted: boolean }[]];
+    ])) as [object[], { ticket: TicketRow | null; comment: Comment | null }[], { isWanted: boolean }[]];
     if (!written?.ticket || !written.comment) throw notFound('ticket');
     if (answer?.isWanted) {
       const ticket = presentTicket(written.ticket);

@@ -155,9 +155,7 @@ async function sendWhatWaits({ db, dispatchJobs, afterCommit, wakeWorkers }: Con
  */
 export function replayWebhook(context: Context, id: number, replay: WebhookReplay): Promise<WebhookReplayStarted> {
   return transaction(context, async ({ db }) => {
-    if ((await db.webhookSubscription.count({ where: { id, active: true } })) === 0) {
-      throw notFound('webhook subscription');
-    }
+    await lockActive(db, id);
     const { since } = replay;
     const states = [...new Set(replay.states ?? (['EXHAUSTED'] as const))];
     if ((await db.webhookReplay.count({ where: { subscriptionId: id } })) >= maxReplays) {
