@@ -284,7 +284,7 @@ describe('whoever writes', () => {
     for (const statement of [
       'DELETE FROM changes',
       'UPDATE changes SET position = 0',
-      "SELECT note_change(1, 'x', 1)",
+      "SELECT note_change(1, 'x', 1, false)",
       `CREATE TEMP TABLE own (tenant_id bigint, id bigint);
         CREATE TRIGGER own AFTER INSERT ON own FOR EACH ROW EXECUTE FUNCTION public.note_changed_row()`,
     ]) {
@@ -303,6 +303,11 @@ describe('when PostgreSQL', () => {
   /** Has all that was written so far be of a start a day ago; resolves to a cursor as it was given then. */
   async function startAgain(cursor: string): Promise<string> {
     await sql.query("UPDATE change_epochs SET started_at = started_at - interval '1 day'");
+    // No session lives through a start.
+    await sql.query(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
     const given = readCursor(followed(), cursor);
     return writeCursor(followed(), { ...given, startedAt: String(BigInt(given.startedAt) - dayMicroseconds) });
   }

@@ -1,5 +1,4 @@
 import {
-  ActivityAction,
   AssetStatus,
   AssetType,
   CommentVisibility,
@@ -28,8 +27,6 @@ it('the database takes the values that the contract names, and no others', async
     return [name, [...definition.matchAll(/'([A-Z_]+)'/g)].map(([, value]) => value)] as const;
   });
   expect(Object.fromEntries(taken)).toEqual({
-    activities_action_check: ActivityAction.options,
-    activities_resource_check: ['TICKET', 'ASSET'],
     assets_status_check: AssetStatus.options,
     assets_type_check: AssetType.options,
     comments_visibility_check: CommentVisibility.options,

@@ -80,43 +80,56 @@ BEGIN
 END
 $$;
 
--- Moves a row to the newest position, once in a transaction. Whoever calls it needs the right to write the table. One
--- statement: each would take as long as the whole change of a row.
-CREATE FUNCTION "note_change"("of_tenant" bigint, "of_resource" text, "of_row" bigint) RETURNS void
-LANGUAGE plpgsql AS $$
+-- What is added to transaction ids on this server. It is the same for as long as the server runs, which no session
+-- survives; what a transaction learns is forgotten with it when it is rolled back.
+CREATE FUNCTION "change_offset"() RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = "public", "pg_temp" AS $$
 DECLARE
-  this_transaction CONSTANT bigint := pg_current_xact_id()::text::bigint;
-  oldest_running CONSTANT bigint := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+  newest "change_epochs";
 BEGIN
-  INSERT INTO "changes" AS c ("tenant_id", "resource", "id", "position", "horizon", "changed_at")
-  SELECT of_tenant, of_resource, of_row, e."offset" + this_transaction, e."offset" + oldest_running, clock_timestamp()
-  FROM (
-    SELECT CASE WHEN "started_at" = pg_postmaster_start_time() AND "begins_at" <= "position_offset" + this_transaction
-      THEN "position_offset" ELSE "begin_change_epoch"() END AS "offset"
-    FROM "change_epochs" ORDER BY "begins_at" DESC LIMIT 1
-  ) AS e
-  ON CONFLICT ("tenant_id", "resource", "id") DO UPDATE
-  SET "position" = EXCLUDED."position", "horizon" = EXCLUDED."horizon", "changed_at" = EXCLUDED."changed_at"
-  WHERE c."position" <> EXCLUDED."position";
+  SELECT * INTO newest FROM "change_epochs" ORDER BY "begins_at" DESC LIMIT 1;
+  IF newest."started_at" <> pg_postmaster_start_time()
+    OR newest."begins_at" > newest."position_offset" + pg_current_xact_id()::text::bigint
+  THEN
+    newest."position_offset" := "begin_change_epoch"();
+  END IF;
+  PERFORM set_config('itsm.change_offset', newest."position_offset"::text, false);
+  RETURN newest."position_offset";
 END
 $$;
 
--- The same for a row, without a function in between.
-CREATE FUNCTION "note_changed_row"() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = "public", "pg_temp" AS $$
+-- Moves a row to the newest position, once in a transaction, and returns that. Whoever calls it needs the right to write
+-- the table. It is called in expressions, which cost less than statements.
+CREATE FUNCTION "note_change"("of_tenant" bigint, "of_resource" text, "of_row" bigint, "is_new" boolean) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  change_offset CONSTANT bigint := COALESCE(
+    nullif(current_setting('itsm.change_offset', true), '')::bigint, "change_offset"());
+  newest CONSTANT bigint := change_offset + pg_current_xact_id()::text::bigint;
+  oldest_running CONSTANT bigint := change_offset + pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
 BEGIN
+  -- Most rows that are written have been written before, and are moved for half of what an INSERT that finds them takes.
+  IF NOT is_new THEN
+    UPDATE "changes" SET "position" = newest, "horizon" = oldest_running, "changed_at" = clock_timestamp()
+    WHERE "tenant_id" = of_tenant AND "resource" = of_resource AND "id" = of_row AND "position" <> newest;
+    IF FOUND THEN
+      RETURN newest;
+    END IF;
+  END IF;
   INSERT INTO "changes" AS c ("tenant_id", "resource", "id", "position", "horizon", "changed_at")
-  SELECT NEW."tenant_id", TG_TABLE_NAME, NEW."id", e."offset" + pg_current_xact_id()::text::bigint,
-    e."offset" + pg_snapshot_xmin(pg_current_snapshot())::text::bigint, clock_timestamp()
-  FROM (
-    SELECT CASE WHEN "started_at" = pg_postmaster_start_time()
-        AND "begins_at" <= "position_offset" + pg_current_xact_id()::text::bigint
-      THEN "position_offset" ELSE "begin_change_epoch"() END AS "offset"
-    FROM "change_epochs" ORDER BY "begins_at" DESC LIMIT 1
-  ) AS e
+  VALUES (of_tenant, of_resource, of_row, newest, oldest_running, clock_timestamp())
   ON CONFLICT ("tenant_id", "resource", "id") DO UPDATE
   SET "position" = EXCLUDED."position", "horizon" = EXCLUDED."horizon", "changed_at" = EXCLUDED."changed_at"
   WHERE c."position" <> EXCLUDED."position";
+  RETURN newest;
+END
+$$;
+
+CREATE FUNCTION "note_changed_row"() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = "public", "pg_temp" AS $$
+DECLARE
+  noted CONSTANT bigint := "note_change"(NEW."tenant_id", TG_TABLE_NAME, NEW."id", TG_OP = 'INSERT');
+BEGIN
   RETURN NULL;
 END
 $$;
@@ -126,10 +139,10 @@ CREATE FUNCTION "note_changed_watcher"() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = "public", "pg_temp" AS $$
 BEGIN
   IF TG_OP <> 'DELETE' THEN
-    PERFORM "note_change"(NEW."tenant_id", 'tickets', NEW."ticket_id");
+    PERFORM "note_change"(NEW."tenant_id", 'tickets', NEW."ticket_id", false);
   END IF;
   IF TG_OP <> 'INSERT' THEN
-    PERFORM "note_change"(OLD."tenant_id", 'tickets', OLD."ticket_id");
+    PERFORM "note_change"(OLD."tenant_id", 'tickets', OLD."ticket_id", false);
   END IF;
   RETURN NULL;
 END
@@ -150,5 +163,6 @@ CREATE TRIGGER "ticket_watchers_note_change" AFTER INSERT OR UPDATE OR DELETE ON
 
 -- Triggers run whoever may execute their functions. Nobody else is to: by a trigger of their own on a table of their own
 -- they would write what the owner may.
-REVOKE ALL ON FUNCTION "begin_change_epoch"(), "note_change"(bigint, text, bigint), "note_changed_row"(), "note_changed_watcher"() FROM PUBLIC;
+REVOKE ALL ON FUNCTION "begin_change_epoch"(), "change_offset"(), "note_change"(bigint, text, bigint, boolean),
+  "note_changed_row"(), "note_changed_watcher"() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION "begin_change_epoch"() TO "itsm_request", "itsm_system";

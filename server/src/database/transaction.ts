@@ -37,9 +37,12 @@ export async function inTransaction<Result>(
   const pool = connectionsOf(db);
   const connection: pg.PoolClient = await pool.connect();
   let begun = false;
+  let ended = false;
   let refused: OpeningRefused | undefined;
 
   function run(given: pg.QueryConfig[], { commits = false } = {}): Promise<pg.QueryResult[]> {
+    if (ended) throw new Error('A statement was asked for behind the last of its transaction.');
+    ended = commits;
     const first = begun ? [] : opening.map(prepared);
     const batch = new Batch([...first, ...given], { ...(!begun && { tenantId, begins: true }), commits });
     begun = true;
@@ -61,7 +64,7 @@ export async function inTransaction<Result>(
     const last = closing?.(result) ?? [];
     // In a transaction that has failed they fail, too.
     if (last.length > 0) await run(last.map(prepared), { commits: true });
-    else if (begun) await commit(connection);
+    else if (begun && !ended) await commit(connection);
     connection.release();
     return result;
   } catch (error) {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events } from '@itsm-api/contract';
 import { type Acting, actorOf } from '../actor.ts';
-import { type Statement, selectRows } from '../database/statements.ts';
+import { type Statement, selectLast, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
+import { codeOf, DIVISION_BY_ZERO } from '../error-code.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 
 /** What `emit` needs of the transaction that makes the change. */
@@ -105,10 +106,25 @@ export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
 }
 
 /**
- * The same for a change that is committed with it: fails, with a division by zero, where something was written of which
- * somebody may want to be told, so that nothing was.
+ * Commits a change of which nobody wants to be told: sends its statements, the last of their transaction or all of it, with
+ * COMMIT. Resolves to undefined where somebody may want to be told after all, and nothing is written then: who subscribed
+ * while the change waited for a lock is seen.
  */
-export function failIfWanted(db: TenantClient, type: EventType): Statement {
+export async function commitUntold(
+  db: TenantClient,
+  type: EventType,
+  statements: Statement[],
+): Promise<object[][] | undefined> {
+  try {
+    return await selectLast(db, [...statements, failIfWanted(db, type)]);
+  } catch (error) {
+    if (codeOf(error) === DIVISION_BY_ZERO) return undefined;
+    throw error;
+  }
+}
+
+/** Fails, with a division by zero, where something was written of which somebody may want to be told. */
+function failIfWanted(db: TenantClient, type: EventType): Statement {
   const text = `SELECT 1 / (NOT ${isWanted('$1', '$2')})::int WHERE pg_current_xact_id_if_assigned() IS NOT NULL`;
   return { text, values: [db.$tenantId, type] };
 }

@@ -59,7 +59,7 @@ export function updateTickets(
     const patches = Items.of(given);
     const ids = patches.going.map(({ id }) => id);
     const locked = ids.length === 0 ? [] : await lockTickets(context.db, ids);
-    const befores = new Map(locked.map((row) => [row.id, presentTicket(row)]));
+    const befores = new Map(locked.map(({ ticket }) => [ticket.id, presentTicket(ticket)]));
     const now = context.now();
     const looked = patches.next(({ id, ...patch }) => {
       const before = befores.get(id);

@@ -23,6 +23,7 @@ import { presentTicket } from './presenter.ts';
 import { ticketIdOf } from './reference.ts';
 import {
   changeTickets,
+  changeUntoldTicket,
   insertTickets,
   insertUntoldTicket,
   lockTickets,
@@ -95,21 +96,46 @@ export async function writeNew(context: Context & Transaction, rows: readonly Ne
  * Changes a ticket and emits `ticket.updated`; a patch that changes nothing does neither (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
-export function updateTicket(context: Context, reference: TicketReference, patch: TicketPatch): Promise<Ticket> {
-  return transaction(context, async (context) => {
-    const id = await ticketIdOf(context, reference);
-    const [locked] = await lockTickets(context.db, [id]);
-    if (locked === undefined) throw notFound('ticket');
-    const before = presentTicket(locked);
-    requireMatch(context.ifMatch, before);
-    const change = changeOf(before, patch, context.now());
-    if (change === undefined) return before;
+export async function updateTicket(context: Context, reference: TicketReference, patch: TicketPatch): Promise<Ticket> {
+  const run = (mayEnd: boolean) => transaction(context, (context) => patchTicket(context, reference, patch, mayEnd));
+  if (isWithin(context)) return run(false);
+  try {
+    return await run(true);
+  } catch (error) {
+    if (!(error instanceof WantedMeanwhile)) throw error;
+    return run(false);
+  }
+}
 
-    await checkReferences(context, change.references);
-    refuseCycle(change, await lockParents(context, [change]));
-    const [ticket] = await writeChanges(context, [change]);
-    return ticket as Ticket;
-  });
+/** Somebody subscribed while a change was made that would have told nobody, and has been rolled back. */
+class WantedMeanwhile extends Error {
+  override name = 'WantedMeanwhile';
+}
+
+/** The work of `updateTicket`, with which its transaction may end. @throws WantedMeanwhile */
+async function patchTicket(
+  context: Context & Transaction,
+  reference: TicketReference,
+  patch: TicketPatch,
+  mayEnd: boolean,
+): Promise<Ticket> {
+  const id = await ticketIdOf(context, reference);
+  const [locked] = await lockTickets(context.db, [id]);
+  if (locked === undefined) throw notFound('ticket');
+  const before = presentTicket(locked.ticket);
+  requireMatch(context.ifMatch, before);
+  const change = changeOf(before, patch, context.now());
+  if (change === undefined) return before;
+
+  await checkReferences(context, change.references);
+  refuseCycle(change, await lockParents(context, [change]));
+  if (mayEnd && !locked.isWanted) {
+    const row = await changeUntoldTicket(context, change);
+    if (row === undefined) throw new WantedMeanwhile();
+    return presentTicket(row);
+  }
+  const [ticket] = await writeChanges(context, [change]);
+  return ticket as Ticket;
 }
 
 /** What a patch does to a ticket. */

@@ -4,8 +4,7 @@ import type { Ticket as Columns } from '../../database/generated/client.ts';
 import { guardOf, lockOf } from '../../database/lock.ts';
 import { read, reading, type Statement, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
-import { codeOf, DIVISION_BY_ZERO } from '../../error-code.ts';
-import { askWhetherWanted, failIfWanted, isWanted } from '../../webhooks/emit.ts';
+import { askWhetherWanted, commitUntold, isWanted } from '../../webhooks/emit.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
 import { conditions, namedBy } from './reference.ts';
 
@@ -61,16 +60,25 @@ const readings = {
 const selectByIds = `SELECT to_json(ticket) AS ticket FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
 
+const selectToChange = `SELECT to_json(ticket) AS ticket, ${isWanted('$1', '$3')} AS "isWanted" FROM (
+  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
+
+/** A ticket that is locked, and whether somebody may want to be told when it changes. */
+interface LockedTicket {
+  ticket: TicketRow;
+  isWanted: boolean;
+}
+
 /**
  * Locks tickets until the end of the transaction, in the order of their ids, and reads them: what is read in a statement of
  * its own, after the lock, is what will be changed. Resolves to those that the tenant has, in no order.
  */
-export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
+export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<LockedTicket[]> {
   const [, rows = []] = await selectTogether(db, [
     lockOf(db, 'tickets', ids),
-    { text: selectByIds, values: [db.$tenantId, ids] },
+    { text: selectToChange, values: [db.$tenantId, ids, 'ticket.updated'] },
   ]);
-  return (rows as { ticket: TicketRow }[]).map(({ ticket }) => ticket);
+  return rows as LockedTicket[];
 }
 
 /** Those of the tickets that the tenant has, in no order. */
@@ -101,59 +109,55 @@ export async function selectTicketsAfter(db: TenantClient, id: number, take: num
 }
 
 /**
- * Makes tickets, whose places are their order: $2 has them as JSON. Their ordinals and numbers follow those given out so far,
- * which the tenant's sequence tells when it has been moved on by all of them at once.
+ * Makes tickets: $2 has them as JSON, each with its place among them and among those of its type, and $3 to $7 say how many
+ * they are. Their ordinals and numbers follow those given out so far, which the tenant's sequence tells when it has been
+ * moved on by all of them at once.
  */
-const insert = `
-  WITH given AS MATERIALIZED (
-    SELECT given.*, row_number() OVER (PARTITION BY type ORDER BY place)::int AS "placeOfType"
-    FROM ROWS FROM (json_to_recordset($2::json) AS (title text, description text, type text, priority text,
-      category text, "categoryConfigId" text, "requesterId" bigint, "assigneeId" bigint, "parentId" bigint,
-      "customFields" jsonb, "createdAt" timestamptz, "watcherUserIds" bigint[])) WITH ORDINALITY
-      AS given (title, description, type, priority, category, "categoryConfigId", "requesterId", "assigneeId", "parentId",
-        "customFields", "createdAt", "watcherUserIds", place)
-    WHERE $3::text IS NULL OR NOT ${isWanted('$1', '$3')}
-  ), added AS MATERIALIZED (
-    SELECT count(*)::int AS total, (count(*) FILTER (WHERE type = 'INCIDENT'))::int AS incident,
-      (count(*) FILTER (WHERE type = 'PROBLEM'))::int AS problem,
-      (count(*) FILTER (WHERE type = 'CHANGE'))::int AS change,
-      (count(*) FILTER (WHERE type = 'SERVICE_REQUEST'))::int AS service_request FROM given
-  ), sequence AS (
+const insertOf = ({ watched }: { watched: boolean }) => `
+  WITH sequence AS (
     INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
-    SELECT $1::bigint, total, incident, problem, change, service_request FROM added WHERE total > 0
+    SELECT $1::bigint, $3::int, $4::int, $5::int, $6::int, $7::int
+    WHERE $8::text IS NULL OR NOT ${isWanted('$1', '$8')}
     ON CONFLICT (tenant_id) DO UPDATE SET total = s.total + EXCLUDED.total, incident = s.incident + EXCLUDED.incident,
       problem = s.problem + EXCLUDED.problem, change = s.change + EXCLUDED.change,
       service_request = s.service_request + EXCLUDED.service_request
-    RETURNING *
-  ), before AS MATERIALIZED (
-    SELECT s.total - a.total AS total, s.incident - a.incident AS incident, s.problem - a.problem AS problem,
-      s.change - a.change AS change, s.service_request - a.service_request AS service_request FROM sequence s, added a
+    RETURNING s.total - $3::int AS total, s.incident - $4::int AS incident, s.problem - $5::int AS problem,
+      s.change - $6::int AS change, s.service_request - $7::int AS service_request
+  ), given AS MATERIALIZED (
+    SELECT nextval('tickets_id_seq') AS id, sequence.total + place AS ordinal,
+      "placeOfType" + CASE type WHEN 'INCIDENT' THEN incident WHEN 'PROBLEM' THEN problem WHEN 'CHANGE' THEN change
+        ELSE service_request END AS number, given.*
+    FROM sequence, json_to_recordset($2::json) AS given (place int, "placeOfType" int, title text, description text,
+      type text, priority text, category text, "categoryConfigId" text, "requesterId" bigint, "assigneeId" bigint,
+      "parentId" bigint, "customFields" jsonb, "createdAt" timestamptz, "watcherUserIds" bigint[])
   ), t AS (
     INSERT INTO tickets (id, tenant_id, ordinal, type, number, title, description, priority, category,
       category_config_id, requester_id, assignee_id, parent_id, custom_fields, created_at, updated_at)
-    SELECT nextval('tickets_id_seq'), $1, before.total + place, type,
-      CASE type WHEN 'INCIDENT' THEN incident WHEN 'PROBLEM' THEN problem WHEN 'CHANGE' THEN change
-        ELSE service_request END + "placeOfType",
-      title, description, priority, category, "categoryConfigId", "requesterId", "assigneeId", "parentId",
-      "customFields", "createdAt", "createdAt"
-    FROM before, given ORDER BY place
+    SELECT id, $1, ordinal, type, number, title, description, priority, category, "categoryConfigId", "requesterId",
+      "assigneeId", "parentId", "customFields", "createdAt", "createdAt"
+    FROM given ORDER BY ordinal
     RETURNING *
-  ), made AS (
-    SELECT t.*, given."watcherUserIds" FROM t, before, given WHERE given.place = t.ordinal - before.total
-  ), watcher AS (
-    INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
-    SELECT tenant_id, id, unnest("watcherUserIds") FROM made
-  ), activity AS (${insertActivity({
+  )${
+    watched
+      ? `, watcher AS (
+    INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT $1, id, unnest("watcherUserIds") FROM given
+  )`
+      : ''
+  }, activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'CREATED',
     tenantId: '$1',
-    rows: 't',
-    at: 'created_at',
-    userId: '$4',
-    keyId: '$5',
+    rows: 'given',
+    at: '"createdAt"',
+    userId: '$9',
+    keyId: '$10',
     changes: "'{}'",
   })})
-  SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, t."watcherUserIds" FROM made t ORDER BY ordinal) AS ticket`;
+  SELECT to_json(ticket) AS ticket FROM (
+    SELECT ${ownColumns}, (SELECT "watcherUserIds" FROM given WHERE given.id = t.id) FROM t ORDER BY ordinal) AS ticket`;
+
+/** Most tickets are made without watchers, and what would write none takes its time, too. */
+const insert = { watched: insertOf({ watched: true }), unwatched: insertOf({ watched: false }) };
 
 /** Who writes, and where. */
 export interface Writer extends Acting {
@@ -166,8 +170,15 @@ function insertion(
   tickets: readonly NewTicketRow[],
   unlessWanted?: EventType,
 ): Statement[] {
-  const values = [db.$tenantId, JSON.stringify(tickets), unlessWanted ?? null, userId ?? null, keyId ?? null];
-  return [guardOf(db, 'ticketSequence'), { text: insert, values }];
+  const ofType = { INCIDENT: 0, PROBLEM: 0, CHANGE: 0, SERVICE_REQUEST: 0 };
+  const placed = tickets.map((ticket, index) => {
+    ofType[ticket.type] += 1;
+    return { ...ticket, place: index + 1, placeOfType: ofType[ticket.type] };
+  });
+  const counts = [tickets.length, ofType.INCIDENT, ofType.PROBLEM, ofType.CHANGE, ofType.SERVICE_REQUEST];
+  const values = [db.$tenantId, JSON.stringify(placed), ...counts, unlessWanted ?? null, userId ?? null, keyId ?? null];
+  const text = tickets.some(({ watcherUserIds }) => watcherUserIds.length > 0) ? insert.watched : insert.unwatched;
+  return [guardOf(db, 'ticketSequence'), { text, values }];
 }
 
 /** Tickets as they were written, and whether somebody wants to be told. */
@@ -190,42 +201,39 @@ export async function insertTickets(writer: Writer, tickets: readonly NewTicketR
 
 /**
  * Makes one, committed in one round trip. Where somebody wants to be told of it, it makes none and resolves to undefined:
- * who subscribed before is seen before anything is written, and who did while it waited for a lock, after.
+ * who subscribed before is seen before anything is written.
  */
 export async function insertUntoldTicket(writer: Writer, ticket: NewTicketRow): Promise<TicketRow | undefined> {
-  const { db } = writer;
   const event = 'ticket.created';
-  try {
-    const [, rows = []] = await selectTogether(db, [...insertion(writer, [ticket], event), failIfWanted(db, event)]);
-    const [row] = rows as { ticket: TicketRow }[];
-    return row?.ticket;
-  } catch (error) {
-    if (codeOf(error) === DIVISION_BY_ZERO) return undefined;
-    throw error;
-  }
+  const [, rows = []] = (await commitUntold(writer.db, event, insertion(writer, [ticket], event))) ?? [];
+  const [row] = rows as { ticket: TicketRow }[];
+  return row?.ticket;
 }
 
-/** Changes tickets: $3 has them as JSON, and $2 their ids, which have the index asked whatever the planner expects. */
-const update = `
-  WITH given AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($3::json) AS given (id bigint, title text, description text, status text,
-      priority text, category text, "categoryConfigId" text, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb,
-      resolution text, "resolvedAt" timestamptz, "closedAt" timestamptz, "updatedAt" timestamptz,
-      "watcherUserIds" bigint[], changes jsonb)
-  ), t AS (
+/** What PostgreSQL does to join the one ticket of most requests to what is given takes a tenth of the statement. */
+const updates = {
+  one: updateOf({ given: 'json_to_record($3::json)', id: 'tickets.id = $2' }),
+  many: updateOf({
+    given: 'json_to_recordset($3::json)',
+    // The ids have the index asked whatever the planner expects.
+    id: 'tickets.id = ANY ($2::bigint[]) AND tickets.id = given.id',
+  }),
+};
+
+/** Changes tickets: $3 has them as JSON, and $2 names them. */
+function updateOf({ given, id }: { given: string; id: string }): string {
+  return `
+  WITH t AS (
     UPDATE tickets SET title = given.title, description = given.description, status = given.status,
       priority = given.priority, category = given.category, category_config_id = given."categoryConfigId",
       assignee_id = given."assigneeId", parent_id = given."parentId", custom_fields = given."customFields",
       resolution = given.resolution, resolved_at = given."resolvedAt", closed_at = given."closedAt",
       updated_at = given."updatedAt"
-    FROM given WHERE tenant_id = $1 AND tickets.id = ANY ($2::bigint[]) AND tickets.id = given.id
+    FROM ${given} AS given (id bigint, title text, description text, status text, priority text, category text,
+      "categoryConfigId" text, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb, resolution text,
+      "resolvedAt" timestamptz, "closedAt" timestamptz, "updatedAt" timestamptz, "watcherUserIds" bigint[], changes jsonb)
+    WHERE tenant_id = $1 AND ${id}
     RETURNING tickets.*, given."watcherUserIds", given.changes
-  ), removed AS (
-    DELETE FROM ticket_watchers w USING given WHERE w.tenant_id = $1 AND w.ticket_id = ANY ($2::bigint[])
-      AND w.ticket_id = given.id AND w.user_id <> ALL (given."watcherUserIds")
-  ), added AS (
-    INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
-    SELECT $1, id, unnest("watcherUserIds") FROM given ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'UPDATED',
@@ -237,6 +245,18 @@ const update = `
     changes: 'changes',
   })})
   SELECT to_json(ticket) AS ticket FROM (SELECT ${ownColumns}, t."watcherUserIds" FROM t) AS ticket`;
+}
+
+/** Changes the watchers of tickets: $2 has the tickets' ids, $3 is JSON with those who are to watch each. */
+const updateWatchers = `
+  WITH given AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($3::json) AS given (id bigint, "watcherUserIds" bigint[])
+  ), removed AS (
+    DELETE FROM ticket_watchers w USING given WHERE w.tenant_id = $1 AND w.ticket_id = ANY ($2::bigint[])
+      AND w.ticket_id = given.id AND w.user_id <> ALL (given."watcherUserIds")
+  )
+  INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
+  SELECT $1, id, unnest("watcherUserIds") FROM given ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING`;
 
 /** A ticket as it is to be, and what differs from before. */
 interface ChangedTicket {
@@ -244,27 +264,50 @@ interface ChangedTicket {
   changes: Changes;
 }
 
-/**
- * Changes tickets that the transaction has locked, and their watchers. `updatedAt` is set as Prisma does elsewhere.
- * Resolves to the tickets as they were written, in no order.
- */
-export async function changeTickets(
-  { db, userId, keyId }: Writer,
-  changed: readonly ChangedTicket[],
-): Promise<Written> {
+/** The statements that change tickets which the transaction has locked, and their watchers; the last answers them. */
+function changing({ db, userId, keyId }: Writer, changed: readonly ChangedTicket[]): Statement[] {
+  // As Prisma sets it elsewhere.
   const updatedAt = new Date();
-  const ids = changed.map(({ after }) => after.id);
   const given = changed.map(({ after, changes }) => ({ ...after, updatedAt, changes: shortened(changes) }));
-  const values = [db.$tenantId, ids, JSON.stringify(given), userId ?? null, keyId ?? null];
-  const asking = askWhetherWanted(db, 'ticket.updated');
-  const [rows = [], asked = []] = await selectTogether(db, [{ text: update, values }, asking]);
+  const [ids, rows] = given.length === 1 ? [given[0]?.id, given[0]] : [idsOf(changed), given];
+  const values = [db.$tenantId, ids, JSON.stringify(rows), userId ?? null, keyId ?? null];
+  return [...watcherChanges(db, changed), { text: given.length === 1 ? updates.one : updates.many, values }];
+}
+
+/** Changes tickets that the transaction has locked. Resolves to them as they were written, in no order. */
+export async function changeTickets(writer: Writer, changed: readonly ChangedTicket[]): Promise<Written> {
+  const statements = [...changing(writer, changed), askWhetherWanted(writer.db, 'ticket.updated')];
+  const [rows = [], asked = []] = (await selectTogether(writer.db, statements)).slice(-2);
   return written(rows, asked, changed.length);
 }
 
+/** The same of one, with which the transaction is committed; undefined where somebody wants to be told after all. */
+export async function changeUntoldTicket(writer: Writer, changed: ChangedTicket): Promise<TicketRow | undefined> {
+  const statements = changing(writer, [changed]);
+  const results = await commitUntold(writer.db, 'ticket.updated', statements);
+  return results && ticketsOf(results[statements.length - 1] ?? [], 1)[0];
+}
+
+/** The statement that changes watchers, where some change: most patches leave them as they are. */
+function watcherChanges(db: TenantClient, changed: readonly ChangedTicket[]): Statement[] {
+  const rewatched = changed.filter(({ changes }) => 'watcherUserIds' in changes);
+  if (rewatched.length === 0) return [];
+  const given = rewatched.map(({ after: { id, watcherUserIds } }) => ({ id, watcherUserIds }));
+  return [{ text: updateWatchers, values: [db.$tenantId, idsOf(rewatched), JSON.stringify(given)] }];
+}
+
+function idsOf(changed: readonly ChangedTicket[]): number[] {
+  return changed.map(({ after }) => after.id);
+}
+
 function written(rows: object[], [asked]: object[], count: number): Written {
-  const tickets = (rows as { ticket: TicketRow }[]).map(({ ticket }) => ticket);
-  if (tickets.length !== count || asked === undefined) throw new Error('Not all tickets were written.');
-  return { tickets, ...(asked as { isWanted: boolean }) };
+  if (asked === undefined) throw new Error('Nobody told whether the change is wanted.');
+  return { tickets: ticketsOf(rows, count), ...(asked as { isWanted: boolean }) };
+}
+
+function ticketsOf(rows: object[], count: number): TicketRow[] {
+  if (rows.length !== count) throw new Error('Not all tickets were written.');
+  return (rows as { ticket: TicketRow }[]).map(({ ticket }) => ticket);
 }
 
 const lines = `
