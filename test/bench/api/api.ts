@@ -7,6 +7,7 @@ import { openEmbedded } from '../../../server/src/embedded-postgres/embedded.ts'
 import { migrateDatabase } from '../../../server/src/schema.ts';
 import { type Data, loadData } from './data.ts';
 import { type FilterResult, measureFilters } from './filters.ts';
+import { type FindingResult, measureFinding } from './finding.ts';
 import { type MeasuredPath, measuredPaths } from './paths.ts';
 import { type Measured, serverNames, startServer } from './servers.ts';
 import { requestsOf, type Shot, shoot } from './shots.ts';
@@ -32,6 +33,7 @@ export interface ApiResult {
   tickets: number;
   paths: PathResult[];
   filters: FilterResult[];
+  finding: FindingResult[];
 }
 
 export interface ApiBenchOptions {
@@ -64,7 +66,8 @@ export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
     for (const path of measuredPaths) paths.push(await measurePath(path, measurement));
     const [api] = servers as [Measured];
     const filters = await measureFilters(api, { data, onProgress: options.onProgress });
-    return { machine: machine(), tickets: options.tickets, paths, filters };
+    const finding = await measureFinding(api, { data, onProgress: options.onProgress });
+    return { machine: machine(), tickets: options.tickets, paths, filters, finding };
   } finally {
     for (const server of servers) await server.stop();
     await database.stop();

@@ -8,6 +8,9 @@ import { from as copyFrom } from 'pg-copy-streams';
 const tenants = 21;
 const usersPerTenant = 200;
 const keyCount = 64;
+/** Who watches one in five hundred of the large tenant's tickets, and its first ticket. */
+export const watcherId = 9;
+export const firstTicketId = 2;
 
 const types = ['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST'];
 const statuses = ['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'];
@@ -80,7 +83,7 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
 
   const copy = client.query(
     copyFrom(`COPY tickets (tenant_id, id, ordinal, type, number, title, description, status, priority, category,
-      category_config_id, requester_id, assignee_id, created_at, updated_at) FROM STDIN`),
+      category_config_id, requester_id, assignee_id, parent_id, created_at, updated_at) FROM STDIN`),
   );
   const ordinals = new Array<number>(tenants + 1).fill(0);
   for (let start = 1; start <= count; start += 10_000) {
@@ -99,6 +102,8 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
   }
   onProgress('counting');
   await client.query(`
+    INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
+      SELECT tenant_id, id, ${watcherId} FROM tickets WHERE tenant_id = 1 AND ordinal % 500 = 0;
     INSERT INTO ticket_sequences SELECT tenant_id, count(*), max(number) FILTER (WHERE type = 'INCIDENT'),
       max(number) FILTER (WHERE type = 'PROBLEM'), max(number) FILTER (WHERE type = 'CHANGE'),
       max(number) FILTER (WHERE type = 'SERVICE_REQUEST') FROM tickets GROUP BY 1;
@@ -106,12 +111,29 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
       FROM tickets CROSS JOIN LATERAL (VALUES (0::bigint), (assignee_id)) AS a (id) WHERE a.id IS NOT NULL
       GROUP BY 1, 2, 3, 4, 5, 6;
     SELECT setval('tickets_id_seq', ${count});
+    INSERT INTO changes (tenant_id, resource, id, position, horizon, changed_at)
+      SELECT tenant_id, 'tickets', id, position, position, updated_at FROM tickets
+      CROSS JOIN LATERAL (VALUES ((extract(epoch FROM updated_at) * 1000)::bigint - (1::bigint << 52))) AS p (position)
+      ORDER BY tenant_id, position, id;
     SET session_replication_role = 'origin'`);
+  await loadTexts(client, onProgress);
   onProgress('vacuuming');
-  await client.query('VACUUM (ANALYZE) tickets');
-  await client.query('VACUUM (ANALYZE) ticket_counts');
+  for (const table of ['tickets', 'ticket_counts', 'ticket_watchers', 'changes', 'texts']) {
+    await client.query(`VACUUM (ANALYZE) ${table}`);
+  }
   // What loading left to be written would be written while the first paths are measured.
   await client.query('CHECKPOINT');
+}
+
+/** As a migration does it that finds rows without their words: first these, then the index over them. */
+async function loadTexts(client: pg.Client, onProgress: (text: string) => void): Promise<void> {
+  onProgress('writing what words are in the tickets: the longest part, two minutes for each million');
+  const { rows } = await client.query<{ definition: string }>(
+    "SELECT indexdef AS definition FROM pg_indexes WHERE indexname = 'texts_document_idx'",
+  );
+  await client.query('DROP INDEX texts_document_idx');
+  await client.query('CALL fill_texts()');
+  for (const { definition } of rows) await client.query(definition);
 }
 
 function ticketLine(id: number, ordinals: number[]): string {
@@ -126,9 +148,12 @@ function ticketLine(id: number, ordinals: number[]): string {
   const status = pick(statuses);
   // One pair that no ticket has.
   const priority = status === 'CANCELLED' ? pick(priorities.slice(0, -1)) : pick(priorities);
+  // One in a thousand has a word of its own, and five thousand stand below the first.
+  const title = `Ticket ${ordinal} about the ${ordinal % 1000 === 7 ? 'printer' : 'network'}`;
+  const parent = tenant === 1 && ordinal > 1 && ordinal <= 5001 ? firstTicketId : '\\N';
   return [
-    ...[tenant, id, ordinal, pick(types), ordinal, `Ticket ${ordinal} about the network`, description],
-    ...[status, priority, category, category === '\\N' ? 'cat-7' : '\\N', requester, assignee, at, `${at}\n`],
+    ...[tenant, id, ordinal, pick(types), ordinal, title, description, status, priority, category],
+    ...[category === '\\N' ? 'cat-7' : '\\N', requester, assignee, parent, at, `${at}\n`],
   ].join('\t');
 }
 

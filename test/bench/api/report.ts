@@ -16,7 +16,7 @@ export async function writeReport(result: ApiResult): Promise<void> {
 
 /** The figures for a terminal. */
 export function tablesOf(result: ApiResult): string {
-  return `${pathTable(result)}\n${filterTable(result)}`;
+  return `${pathTable(result)}\n${filterTable(result)}\n${findingTable(result)}`;
 }
 
 function pathTable({ paths }: ApiResult): string {
@@ -55,6 +55,13 @@ function filterTable({ filters }: ApiResult): string {
   ]);
 }
 
+function findingTable({ finding }: ApiResult): string {
+  return aligned([
+    ['GET', 'found', 'p50 ms', 'p99 ms'],
+    ...finding.map(({ request, found = '', p50Ms, p99Ms }) => [request, found, p50Ms.toFixed(1), p99Ms.toFixed(1)]),
+  ]);
+}
+
 /** A table that is Markdown too; the first row is its head. */
 function aligned(rows: string[][]): string {
   const [heads = [], ...others] = rows;
@@ -88,7 +95,11 @@ that it has by default.
 
 How long one request takes when it is the only one:
 
-${filterTable(result)}`;
+${filterTable(result)}
+Finding and following, likewise. A page of changes has up to a hundred tickets, as the first row has; cursors are those
+from the middle of the tickets, and from the end.
+
+${findingTable(result)}`;
 }
 
 /** Requests per second of the API as a share of each rung's, path by path. */
