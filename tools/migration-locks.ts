@@ -80,7 +80,7 @@ function indexFaults({ IndexStmt }: Statement, own: Set<string | undefined>, isO
 function transactionFaults(statements: Statement[], own: Set<string | undefined>): string[] {
   const tables = [...new Set(statements.flatMap(lockedBy))].filter((table) => !own.has(table));
   if (tables.length < 2) return [];
-  const advice = `Make a migration of each, or begin it with \`${concurrentMarker}\`, so that each statement is committed`;
+  const advice = `Make a migration of each, or have each statement committed: begin it with \`${concurrentMarker}\``;
   return [`locks ${tables.join(', ')} in one transaction. ${advice}`];
 }
 

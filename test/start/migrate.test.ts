@@ -226,7 +226,7 @@ describe('migrateDatabase', () => {
       });
     });
 
-    it('waits for each statement of a script anew that is outside of a transaction, and repeats none that is done', async () => {
+    it('outside of a transaction waits anew with each statement, and repeats none that is done', async () => {
       const sql = `-- outside of a transaction
         CREATE TABLE "later" ();
         SELECT pg_sleep(1);

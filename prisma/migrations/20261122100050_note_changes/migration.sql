@@ -1,6 +1,6 @@
 -- outside of a transaction
--- From here on every write is noted. Each statement is committed on its own, so that writers of one table wait at a time,
--- and for a moment: a trigger waits for those who are writing, and everybody who comes after it waits for the trigger.
+-- From here on every write is noted. Each statement is committed on its own, so that writers of one table wait at a
+-- time, and for a moment: a trigger waits for those who are writing, and who comes after it waits for the trigger.
 -- Tickets before their watchers, who come and go with a write of the ticket.
 CREATE OR REPLACE TRIGGER "tickets_note_change" AFTER INSERT OR UPDATE ON "tickets"
   FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();

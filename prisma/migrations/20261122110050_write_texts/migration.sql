@@ -1,7 +1,7 @@
 -- outside of a transaction
--- Releases that know nothing of texts write them, too. What leaves the words alone leaves their row alone. Each statement
--- is committed on its own, so that writers of one table wait at a time, and for a moment. What follows changes comes before
--- what writes new rows: a row that were written between the two and then changed would keep its old words.
+-- Releases that know nothing of texts write them, too. What leaves the words alone leaves their row alone. Each
+-- statement is committed on its own, so that writers of one table wait at a time, and for a moment. What follows changes
+-- comes before what writes new rows: else a row that is made between the two, and changed, would keep its first words.
 CREATE OR REPLACE TRIGGER "tickets_text_changed" AFTER UPDATE ON "tickets" FOR EACH ROW
   WHEN ((OLD."tenant_id", OLD."id", OLD."ordinal", OLD."type", OLD."number", OLD."title", OLD."description")
     IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."ordinal", NEW."type", NEW."number", NEW."title", NEW."description"))

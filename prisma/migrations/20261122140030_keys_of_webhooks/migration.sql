@@ -1,6 +1,6 @@
 -- outside of a transaction
--- A key is looked up with each request: what holds the table does so for a moment, and reads the rows when it holds it no
--- more. It begins again with what it left when it was interrupted.
+-- A key is looked up with each request: what holds the table does so for a moment, and reads its rows when it holds it
+-- no more. What was left by an interruption is made again.
 ALTER TABLE "api_keys"
   DROP CONSTRAINT IF EXISTS "api_keys_tenant_id_rotated_from_fkey",
   ADD CONSTRAINT "api_keys_tenant_id_rotated_from_fkey" FOREIGN KEY ("tenant_id", "rotated_from")

@@ -14,8 +14,8 @@ export type Progress = (message: string) => void;
 
 /**
  * How long one statement waits for a lock, in milliseconds. A request that comes behind it waits as long and hardly
- * notices. Less than `deadlock_timeout` (one second by default): of two who wait for each other it is the migration that
- * goes back, before PostgreSQL picks one.
+ * notices. Less than `deadlock_timeout` (one second by default): of two who wait for each other it is the migration
+ * that goes back, before PostgreSQL picks one.
  */
 const lockTimeout = 200;
 
@@ -91,7 +91,7 @@ export class LockPatience {
 
   /**
    * Does the work, again and again until it has its locks.
-   * @param waitsAlone whether nobody waits behind it, as behind what is done CONCURRENTLY: then it waits as long as it must
+   * @param waitsAlone whether nobody waits behind it, as behind what is done CONCURRENTLY: then it waits without bound
    * @throws what the work throws; when its patience ends, LockedError
    */
   async run<Result>(work: () => Promise<Result>, { waitsAlone = false } = {}): Promise<Result> {

@@ -26,8 +26,8 @@ export interface ApplyOptions {
 /**
  * Applies the migrations that the database lacks and returns their names. One process at a time may (schema.ts).
  * @param client its session has no statement_timeout
- * @throws MigrationError when the database's history isn't the folder's, or a migration fails; that one left nothing, or
- *   where it runs outside of a transaction what it had done, from which it goes on
+ * @throws MigrationError when the database's history isn't the folder's, or a migration fails: that one left nothing;
+ *   outside of a transaction what it had done, from which it goes on
  */
 export async function applyMigrations(client: pg.ClientBase, options: ApplyOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);
@@ -95,8 +95,8 @@ async function runInTransaction({ client, patience }: Applying, migration: Migra
 }
 
 /**
- * Runs a script that PostgreSQL refuses within a transaction, or that would hold too much in one. Its row is written when
- * all is done: after an interruption it begins again, and finds what is there already.
+ * Runs a script that PostgreSQL refuses within a transaction, or that would hold too much in one. Its row is written
+ * when all is done: after an interruption it begins again, and finds what is there already.
  */
 async function runStatements({ client, patience }: Applying, migration: Migration): Promise<void> {
   const started = new Date();
