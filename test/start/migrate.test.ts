@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 afterEach(() => database.drop());
 
-describe('migrateDatabase', () => {
+describe('migrateDatabase', { timeout: 60_000 }, () => {
   it('applies all of them to an empty database, and nothing the second time', async () => {
     await empty();
     expect(await migrateDatabase(url)).toContain(INIT);

@@ -63,7 +63,7 @@ function refuseIdle(other: Session, patienceMs: number): void {
  */
 export async function watchPeer(client: pg.ClientBase): Promise<void> {
   const settings = {
-    client_connection_check_interval: 2000,
+    client_connection_check_interval: 1000,
     tcp_keepalives_idle: 20,
     tcp_keepalives_interval: 10,
     tcp_keepalives_count: 3,
