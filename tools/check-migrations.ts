@@ -2,9 +2,11 @@ import { glob, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'libpg-query';
+import { lockFaultsOf } from './migration-locks.ts';
 
 /*
- * Holds the rule of rolling upgrades (docs/decisions/upgrades.md): the release before runs on the new schema.
+ * Holds the rules of rolling upgrades (docs/decisions/upgrades.md): the release before runs on the new schema, and isn't
+ * held up while it is made.
  * `node tools/check-migrations.ts`
  */
 
@@ -158,7 +160,8 @@ if (import.meta.main) {
   for await (const file of glob('*/migration.sql', { cwd: `${root}/prisma/migrations` })) {
     const name = dirname(file);
     if (name <= before) continue;
-    for (const fault of await faultsOf(name, await readFile(`${root}/prisma/migrations/${file}`, 'utf8'), releases)) {
+    const script = await readFile(`${root}/prisma/migrations/${file}`, 'utf8');
+    for (const fault of [...(await faultsOf(name, script, releases)), ...(await lockFaultsOf(name, script))]) {
       process.stderr.write(`${fault}\n`);
       process.exitCode = 1;
     }

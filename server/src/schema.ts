@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { compareHistory, readApplied } from './database/history.ts';
 import { areJobsCurrent, migrateJobs } from './database/job-schema.ts';
-import { applyMigrations, type Progress } from './database/migrate.ts';
+import { type ApplyOptions, applyMigrations } from './database/migrate.ts';
+import { takeTurn, watchPeer } from './database/migration-turn.ts';
 import { MigrationError, readMigrations } from './database/migrations.ts';
 import { ensureRoles, missingRoles, systemRole } from './database/roles.ts';
 import { codeOf } from './error-code.ts';
@@ -17,11 +17,6 @@ import { retentionQueue } from './webhooks/retention.ts';
  */
 
 const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, totalsQueue];
-
-/** Held while migrating. */
-const MIGRATING = '1769239405, 3';
-/** How long another process's migrating is waited for, in milliseconds. */
-const lockPatience = 600_000;
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -40,25 +35,24 @@ export class BehindError extends Error {
   }
 }
 
-interface MigrateOptions {
-  /** The migrations, where they are not the program's own. */
-  folder?: string;
-  onProgress?: Progress;
-}
+type MigrateOptions = Omit<ApplyOptions, 'databaseUrl'>;
 
 /**
  * Brings a database up to date: roles, migrations, job queues. Resolves to the names of the migrations that it applied.
  * Any number of processes may call it at once. Where there is nothing to do it needs no rights.
  * @throws RolesError or MigrationError
  */
-export function migrateDatabase(databaseUrl: string, { folder, onProgress }: MigrateOptions = {}): Promise<string[]> {
+export function migrateDatabase(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
+  const { folder, patienceMs, onProgress } = options;
   return withClient(databaseUrl, async (client) => {
     await ensureRoles(client);
     const { missing, jobs } = await look(client, folder);
     if (missing.length === 0 && jobs) return [];
-    await lock(client, onProgress);
+    await watchPeer(client);
+    const findNext = async () => (await look(client, folder)).missing[0];
+    await takeTurn(client, { findNext, patienceMs, onProgress });
     try {
-      const applied = await applyMigrations(client, folder, onProgress);
+      const applied = await applyMigrations(client, { databaseUrl, ...options });
       if (!(await areJobsCurrent(client, queues))) {
         onProgress?.('Making the job queues …');
         await migrateJobs(client, databaseUrl, queues);
@@ -112,26 +106,15 @@ async function look(client: pg.ClientBase, folder?: string) {
   }
 }
 
-/**
- * Asks again and again instead of waiting in the database: a waiting statement holds a snapshot, and
- * CREATE INDEX CONCURRENTLY in the process that migrates would wait for it for ever.
- */
-async function lock(client: pg.ClientBase, onProgress?: Progress): Promise<void> {
-  for (const began = Date.now(); Date.now() < began + lockPatience; await sleep(100)) {
-    const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${MIGRATING}) AS taken`);
-    if (rows[0]?.taken === true) return;
-    onProgress?.('Another process is migrating this database: waiting …');
-    onProgress = undefined;
-  }
-  throw new MigrationError('Another process has been migrating this database for ten minutes. Look what it is doing.');
-}
-
 /** Works on a connection of its own, whose end releases its locks. */
 async function withClient<Result>(databaseUrl: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'itsm-api migrate',
     connectionTimeoutMillis: 5000,
+    // A server that is gone without a word would be waited for for ever.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 20_000,
   });
   // Without a listener the error of a lost connection would end the process.
   client.on('error', () => undefined);

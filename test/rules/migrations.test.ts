@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { faultsOf } from '../../tools/check-migrations.ts';
+import { lockFaultsOf } from '../../tools/migration-locks.ts';
 
 const faults = (script: string, releases = ['1.0.0', '1.1.0']) => faultsOf('20270101000000_change', script, releases);
 
@@ -68,5 +69,42 @@ describe('the check of migrations', () => {
     expect(await faults(await read('20261121000200_outbox'))).toHaveLength(2);
     expect((await faults(await read('20261121000100_text_enums'))).length).toBeGreaterThan(10);
     expect(await faults(await read('20261120130254_retention_indexes'))).toEqual([]);
+  });
+});
+
+describe('the check of what migrations hold up', () => {
+  const lockFaults = (script: string) => lockFaultsOf('20270101000000_change', `${script};\n`);
+  const outside = '-- outside of a transaction\n';
+
+  it.each([
+    ['ALTER TABLE assets ADD a int; ALTER TABLE users ADD a int', 'locks assets, users in one transaction'],
+    ['CREATE TRIGGER a AFTER INSERT ON tasks EXECUTE FUNCTION f(); LOCK TABLE users', 'locks tasks, users in one'],
+    ['CREATE POLICY p ON tasks; DROP TRIGGER a ON public.users; DROP INDEX i', 'locks tasks, users, the table of i in'],
+    ['ALTER TABLE tasks ADD FOREIGN KEY (a) REFERENCES users', 'locks tasks, users in one transaction'],
+    ['CREATE TABLE things (a int REFERENCES users, FOREIGN KEY (a) REFERENCES tasks)', 'locks users, tasks in one'],
+    ['CREATE INDEX i ON assets (tag)', 'nobody writes assets while it builds an index'],
+    [`${outside}CREATE UNIQUE INDEX i ON assets (tag)`, 'nobody writes assets while it builds an index'],
+    ['CREATE INDEX CONCURRENTLY i ON assets (tag)', 'builds an index CONCURRENTLY within a transaction'],
+    [`${outside}CREATE TRIGGER a AFTER INSERT ON tasks EXECUTE FUNCTION f()`, 'Write CREATE OR REPLACE TRIGGER'],
+    [`${outside}CREATE FUNCTION f() RETURNS int LANGUAGE sql RETURN 1`, 'Write CREATE OR REPLACE FUNCTION'],
+    [`${outside}CREATE TABLE things ()`, 'Write CREATE TABLE IF NOT EXISTS'],
+    [`${outside}ALTER TABLE assets ADD COLUMN a int`, 'Write ADD COLUMN IF NOT EXISTS'],
+    [`${outside}ALTER TABLE assets ADD CONSTRAINT c CHECK (a > 0)`, 'Write DROP CONSTRAINT IF EXISTS before it'],
+  ])('refuses %s', async (script, fault) => {
+    const found = await lockFaults(script);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(fault);
+  });
+
+  it.each([
+    'ALTER TABLE assets ADD a int; CREATE TRIGGER t AFTER INSERT ON assets EXECUTE FUNCTION f()',
+    'CREATE TABLE things (a int REFERENCES users); CREATE INDEX i ON things (a); ALTER TABLE things ADD b int',
+    'ALTER TABLE assets ADD a int; ALTER TABLE users VALIDATE CONSTRAINT c; ALTER TABLE tasks SET (fillfactor = 50)',
+    `${outside}ALTER TABLE assets ADD COLUMN IF NOT EXISTS a int; ALTER TABLE users ADD COLUMN IF NOT EXISTS a int`,
+    `${outside}ALTER TABLE tasks DROP CONSTRAINT IF EXISTS c, ADD CONSTRAINT c FOREIGN KEY (a) REFERENCES users NOT VALID`,
+    `${outside}CREATE INDEX CONCURRENTLY i ON assets (tag); DROP INDEX CONCURRENTLY j; CALL fill()`,
+    `${outside}CREATE OR REPLACE TRIGGER t AFTER INSERT ON assets EXECUTE FUNCTION f()`,
+  ])('allows %s', async (script) => {
+    expect(await lockFaults(script)).toEqual([]);
   });
 });

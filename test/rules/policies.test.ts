@@ -200,6 +200,21 @@ describe('the roles', () => {
   });
 });
 
+describe('functions that work with the rights of their owner', () => {
+  it('are not for everybody, and find what they name whatever a session has set', async () => {
+    const functions = await rows<{ name: string; everybody: boolean; path: string | null }>(`
+      SELECT oid::regprocedure::text AS name, has_function_privilege('public', oid, 'EXECUTE') AS everybody,
+        (SELECT setting FROM unnest(proconfig) AS setting WHERE setting LIKE 'search_path=%') AS path
+      FROM pg_proc WHERE prosecdef AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`);
+    expect(functions.map(({ name }) => name)).toContain('search_texts(text,text,boolean,integer)');
+    for (const { name, everybody, path } of functions) {
+      expect(everybody, `${name} is executable by PUBLIC`).toBe(false);
+      // Nobody's temporary table comes before what it means.
+      expect(path, name).toMatch(/^search_path=(""|(.*, ?)?"?pg_temp"?)$/);
+    }
+  });
+});
+
 describe('a database whose walls have holes', () => {
   it.each([
     ['row-level security is off', 'ALTER TABLE assets DISABLE ROW LEVEL SECURITY', 'assets'],

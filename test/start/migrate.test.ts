@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 afterEach(() => database.drop());
 
-describe('migrateDatabase', () => {
+describe('migrateDatabase', { timeout: 60_000 }, () => {
   it('applies all of them to an empty database, and nothing the second time', async () => {
     await empty();
     expect(await migrateDatabase(url)).toContain(INIT);
@@ -128,7 +128,8 @@ describe('migrateDatabase', () => {
   });
 
   it.each([
-    ['before its end', 'CREATE TABLE later (); SELECT pg_sleep(1.5);'],
+    // PostgreSQL finds out that its process is gone; else it would sleep on, and everybody wait.
+    ['before its end', 'CREATE TABLE later (); SELECT pg_sleep(600);'],
     ['after its end', 'CREATE TABLE later ();'],
   ])('goes on after its process was killed while a migration was applied, %s', async (_, sql) => {
     await withLaterMigration(sql, async (folder) => {
@@ -137,6 +138,7 @@ describe('migrateDatabase', () => {
         (await runningStatements('CREATE TABLE later%')).length > 0 || (await query(url, row)).length > 0;
       await vi.waitUntil(begun, { interval: 5, timeout: 10_000 });
       kill();
+      if (sql.includes('pg_sleep')) await writeFile(join(folder, LATER, 'migration.sql'), 'CREATE TABLE later ();');
       const applied = await migrateDatabase(url, { folder });
       await expect(query(url, 'SELECT FROM later')).resolves.toEqual([]);
       // Killed while it slept, it left nothing behind.
@@ -168,23 +170,113 @@ describe('migrateDatabase', () => {
     });
   });
 
-  it('lets others read while it waits for a table', async () => {
-    await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
-      const older = new pg.Client({ connectionString: url });
+  describe('beside a transaction that stays open', () => {
+    let older: pg.Client;
+
+    beforeEach(async () => {
+      older = new pg.Client({ connectionString: url, application_name: 'monthly report' });
       await older.connect();
       await older.query('BEGIN; SELECT FROM users');
-      const migrating = migrateDatabase(url, { folder });
-      for (let read = 0; read < 2; read++) {
-        await vi.waitUntil(async () => (await runningStatements('ALTER TABLE "users"%')).length > 0, {
-          interval: 5,
-          timeout: 10_000,
+    });
+    afterEach(() => older.end());
+
+    const waiting = (like: string) =>
+      vi.waitUntil(async () => (await runningStatements(like)).length > 0, { interval: 5, timeout: 10_000 });
+
+    it('lets others read while it waits for a table', async () => {
+      await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
+        const migrating = migrateDatabase(url, { folder });
+        for (let read = 0; read < 2; read++) {
+          await waiting('ALTER TABLE "users"%');
+          // Behind a migration that waited for as long as the older transaction lasts, it would wait for ever.
+          await query(url, 'SELECT FROM users');
+        }
+        await older.query('COMMIT');
+        expect(await migrating).toEqual([LATER]);
+      });
+    });
+
+    it('says who keeps it waiting, and at last what to do', async () => {
+      await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {
+        const said: string[] = [];
+        const onProgress = (message: string) => said.push(message);
+        const { message } = await migrateDatabase(url, { folder, onProgress, patienceMs: 500 }).catch((error) => error);
+        const [{ pid } = {}] = (await older.query('SELECT pg_backend_pid() AS pid')).rows;
+        const holder = `pid ${pid} ("monthly report" from `;
+        expect(message).toContain(
+          `Migration ${LATER} failed: what it has to lock was in use for 1 seconds, at last by `,
+        );
+        expect(message).toContain(holder);
+        expect(message).toContain(', idle in transaction, transaction since 20');
+        expect(message).toContain(`end it (SELECT pg_terminate_backend(${pid})), and migrate again`);
+        expect(said).toContainEqual(expect.stringContaining(`Waiting for ${holder}`));
+      });
+    });
+
+    it('says who keeps an index waiting that is built concurrently', async () => {
+      const sql =
+        '-- outside of a transaction\nCREATE INDEX CONCURRENTLY "later_idx" ON "users" ("tenant_id", "name");';
+      await older.query('LOCK TABLE users IN ROW EXCLUSIVE MODE');
+      await withLaterMigration(sql, async (folder) => {
+        const said: string[] = [];
+        const migrating = migrateDatabase(url, { folder, onProgress: (message) => said.push(message) });
+        await vi.waitFor(() => expect(said.at(-1)).toMatch(/^Waiting for pid \d+ \("monthly report" /), 10_000);
+        await older.query('COMMIT');
+        expect(await migrating).toEqual([LATER]);
+      });
+    });
+
+    it('outside of a transaction waits anew with each statement, and repeats none that is done', async () => {
+      const sql = `-- outside of a transaction
+        CREATE TABLE "later" ();
+        SELECT pg_sleep(1);
+        ALTER TABLE "users" ADD COLUMN "later" int;`;
+      await withLaterMigration(sql, async (folder) => {
+        const migrating = migrateDatabase(url, { folder, patienceMs: 500 });
+        await waiting('ALTER TABLE "users"%');
+        // It fails once at least, later than its patience would have ended that began with the script.
+        await sleep(300);
+        await older.query('COMMIT');
+        expect(await migrating).toEqual([LATER]);
+      });
+    });
+  });
+
+  describe('while another process migrates', () => {
+    let other: pg.Client;
+
+    beforeEach(async () => {
+      other = new pg.Client({ connectionString: url, application_name: 'itsm-api migrate' });
+      await other.connect();
+      await other.query('SELECT pg_advisory_lock(1769239405, 3)');
+    });
+    afterEach(() => other.end());
+
+    it('waits for as long as that one works, says which and how far it is, and then goes on', async () => {
+      await withLaterMigration('CREATE TABLE later ();', async (folder) => {
+        const said: string[] = [];
+        const working = other.query('SELECT pg_sleep(2)').then(() => other.end());
+        const applied = await migrateDatabase(url, {
+          folder,
+          patienceMs: 500,
+          onProgress: (message) => said.push(message),
         });
-        // Behind a migration that waited for as long as the older transaction lasts, it would wait for ever.
-        await query(url, 'SELECT FROM users');
-      }
-      await older.query('COMMIT');
-      await older.end();
-      expect(await migrating).toEqual([LATER]);
+        expect(applied).toEqual([LATER]);
+        expect(said[0]).toMatch(
+          /^Another process is migrating this database, 20991231000000_later next, as pid \d+ \("itsm-api migrate" from \S+, active, .*\): waiting …$/,
+        );
+        await working;
+      });
+    });
+
+    it('reports one that does nothing any more, and how to end it', async () => {
+      await withLaterMigration('CREATE TABLE later ();', async (folder) => {
+        const [{ pid } = {}] = (await other.query('SELECT pg_backend_pid() AS pid')).rows;
+        const failure = `Another process is migrating this database, but has done nothing for 1 seconds: pid ${pid} (`;
+        const migrating = migrateDatabase(url, { folder, patienceMs: 1000 });
+        await expect(migrating).rejects.toThrow(failure);
+        await expect(migrating).rejects.toThrow(`(SELECT pg_terminate_backend(${pid})), and start again.`);
+      });
     });
   });
 

@@ -1,5 +1,6 @@
 -- What has changed, in an order in which it can be followed (docs/decisions/changes.md). Rows are noted by triggers, so
--- whoever writes them: this release, the one before, the command line, SQL. Those from before come with the next migration.
+-- whoever writes them: this release, the one before, the command line, SQL. The next migration makes the triggers, and the
+-- one after it notes the rows from before.
 
 -- CreateTable
 CREATE TABLE "changes" (
@@ -147,19 +148,6 @@ BEGIN
   RETURN NULL;
 END
 $$;
-
-CREATE TRIGGER "tickets_note_change" AFTER INSERT OR UPDATE ON "tickets"
-  FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();
-CREATE TRIGGER "assets_note_change" AFTER INSERT OR UPDATE ON "assets"
-  FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();
-CREATE TRIGGER "projects_note_change" AFTER INSERT OR UPDATE ON "projects"
-  FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();
-CREATE TRIGGER "tasks_note_change" AFTER INSERT OR UPDATE ON "tasks"
-  FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();
-CREATE TRIGGER "users_note_change" AFTER INSERT OR UPDATE ON "users"
-  FOR EACH ROW EXECUTE FUNCTION "note_changed_row"();
-CREATE TRIGGER "ticket_watchers_note_change" AFTER INSERT OR UPDATE OR DELETE ON "ticket_watchers"
-  FOR EACH ROW EXECUTE FUNCTION "note_changed_watcher"();
 
 -- Triggers run whoever may execute their functions. Nobody else is to: by a trigger of their own on a table of their own
 -- they would write what the owner may.

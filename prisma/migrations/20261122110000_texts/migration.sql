@@ -130,36 +130,6 @@ $$;
 
 REVOKE ALL ON FUNCTION "write_new_ticket_texts"(), "write_new_texts"(), "write_ticket_text"(), "write_text"() FROM PUBLIC;
 
--- Releases that know nothing of texts write them, too. What leaves the words alone leaves their row alone.
-CREATE TRIGGER "tickets_text_new" AFTER INSERT ON "tickets"
-  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_ticket_texts"();
-CREATE TRIGGER "tickets_text_changed" AFTER UPDATE ON "tickets" FOR EACH ROW
-  WHEN ((OLD."tenant_id", OLD."id", OLD."ordinal", OLD."type", OLD."number", OLD."title", OLD."description")
-    IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."ordinal", NEW."type", NEW."number", NEW."title", NEW."description"))
-  EXECUTE FUNCTION "write_ticket_text"();
-CREATE TRIGGER "assets_text_new" AFTER INSERT ON "assets"
-  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('name', 'asset_tag', 'serial_number');
-CREATE TRIGGER "assets_text_changed" AFTER UPDATE ON "assets" FOR EACH ROW
-  WHEN ((OLD."tenant_id", OLD."id", OLD."name", OLD."asset_tag", OLD."serial_number")
-    IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."name", NEW."asset_tag", NEW."serial_number"))
-  EXECUTE FUNCTION "write_text"('name', 'asset_tag', 'serial_number');
-CREATE TRIGGER "users_text_new" AFTER INSERT ON "users"
-  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('name', 'email');
-CREATE TRIGGER "users_text_changed" AFTER UPDATE ON "users" FOR EACH ROW
-  WHEN ((OLD."tenant_id", OLD."id", OLD."name", OLD."email") IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."name", NEW."email"))
-  EXECUTE FUNCTION "write_text"('name', 'email');
-CREATE TRIGGER "projects_text_new" AFTER INSERT ON "projects"
-  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('key', 'name', 'description');
-CREATE TRIGGER "projects_text_changed" AFTER UPDATE ON "projects" FOR EACH ROW
-  WHEN ((OLD."tenant_id", OLD."id", OLD."key", OLD."name", OLD."description")
-    IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."key", NEW."name", NEW."description"))
-  EXECUTE FUNCTION "write_text"('key', 'name', 'description');
-CREATE TRIGGER "tasks_text_new" AFTER INSERT ON "tasks"
-  REFERENCING NEW TABLE AS "added" FOR EACH STATEMENT EXECUTE FUNCTION "write_new_texts"('title', 'description');
-CREATE TRIGGER "tasks_text_changed" AFTER UPDATE ON "tasks" FOR EACH ROW
-  WHEN ((OLD."tenant_id", OLD."id", OLD."title", OLD."description") IS DISTINCT FROM (NEW."tenant_id", NEW."id", NEW."title", NEW."description"))
-  EXECUTE FUNCTION "write_text"('title', 'description');
-
 -- The rows that are there already, in batches that each commit. What it finds written it leaves as it is, so it may be
 -- called again at any time. A write that it would wait for is let by.
 CREATE PROCEDURE "fill_texts"() LANGUAGE plpgsql AS $$

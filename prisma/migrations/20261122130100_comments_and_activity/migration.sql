@@ -31,12 +31,6 @@ CREATE TABLE "activities" (
 -- CreateIndex
 CREATE INDEX "comments_tenant_id_ticket_id_id_idx" ON "comments"("tenant_id", "ticket_id", "id" DESC);
 
--- AddForeignKey
-ALTER TABLE "comments" ADD CONSTRAINT "comments_tenant_id_ticket_id_fkey" FOREIGN KEY ("tenant_id", "ticket_id") REFERENCES "tickets"("tenant_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
-
--- AddForeignKey
-ALTER TABLE "comments" ADD CONSTRAINT "comments_tenant_id_author_id_fkey" FOREIGN KEY ("tenant_id", "author_id") REFERENCES "users"("tenant_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
-
 -- Row-level security
 ALTER TABLE "comments" ENABLE ROW LEVEL SECURITY;
 CREATE POLICY "request" ON "comments" TO "itsm_request"

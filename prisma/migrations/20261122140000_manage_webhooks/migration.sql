@@ -1,24 +1,12 @@
--- What integrators manage of their webhooks (docs/decisions/webhook-subscriptions.md). The release before goes on as it
--- is: every column has a default or may be null.
+-- What integrators manage of their webhooks (docs/decisions/webhook-subscriptions.md): here of the subscriptions. The
+-- release before goes on as it is: every column has a default or may be null.
 ALTER TABLE "webhook_subscriptions"
   ADD COLUMN "previous_secret" BYTEA,
   ADD COLUMN "previous_secret_until" TIMESTAMPTZ(3),
   ADD COLUMN "filter" JSONB,
   ADD COLUMN "skip_own" BOOLEAN NOT NULL DEFAULT false,
   ADD COLUMN "key_id" BIGINT,
-  ADD COLUMN "held" BOOLEAN NOT NULL DEFAULT false,
-  ADD CONSTRAINT "webhook_subscriptions_tenant_id_key_id_fkey" FOREIGN KEY ("tenant_id", "key_id")
-    REFERENCES "api_keys"("tenant_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
-
-ALTER TABLE "delivery_attempts" ADD COLUMN "answer_public" BOOLEAN NOT NULL DEFAULT false;
-
--- Which key another was made to take the place of. Requests follow it from their own key to the one that made a
--- subscription, and see nothing else of keys.
-ALTER TABLE "api_keys"
-  ADD COLUMN "rotated_from" BIGINT,
-  ADD CONSTRAINT "api_keys_tenant_id_rotated_from_fkey" FOREIGN KEY ("tenant_id", "rotated_from")
-    REFERENCES "api_keys"("tenant_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
-GRANT SELECT ("tenant_id", "id", "rotated_from") ON "api_keys" TO "itsm_request";
+  ADD COLUMN "held" BOOLEAN NOT NULL DEFAULT false;
 
 -- While its owner has paused a subscription its circuit stays open, whatever an attempt tells that was under way: also
 -- one of a worker of the release before, which knows only circuits.
@@ -32,30 +20,3 @@ END
 $$;
 CREATE TRIGGER "webhook_subscriptions_hold" BEFORE UPDATE ON "webhook_subscriptions"
   FOR EACH ROW WHEN (NEW.held) EXECUTE FUNCTION "hold_webhook"();
-
-CREATE TABLE "webhook_replays" (
-  "tenant_id" BIGINT NOT NULL DEFAULT 0,
-  "id" BIGSERIAL NOT NULL,
-  "subscription_id" BIGINT NOT NULL,
-  "since" TIMESTAMPTZ(3) NOT NULL,
-  "states" TEXT[],
-  "after_id" BIGINT NOT NULL DEFAULT 0,
-  "asked_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  "worked_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-
-  CONSTRAINT "webhook_replays_pkey" PRIMARY KEY ("tenant_id", "id"),
-  CONSTRAINT "webhook_replays_tenant_id_subscription_id_fkey" FOREIGN KEY ("tenant_id", "subscription_id")
-    REFERENCES "webhook_subscriptions"("tenant_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE
-);
-
-ALTER TABLE "webhook_replays" ENABLE ROW LEVEL SECURITY;
-CREATE POLICY "request" ON "webhook_replays" TO "itsm_request"
-  USING ("tenant_id" = (SELECT nullif(current_setting('itsm.tenant_id', true), '')::bigint))
-  WITH CHECK ("tenant_id" = (SELECT nullif(current_setting('itsm.tenant_id', true), '')::bigint));
-CREATE POLICY "system" ON "webhook_replays" TO "itsm_system" USING (true) WITH CHECK (true);
-GRANT SELECT, INSERT ON "webhook_replays" TO "itsm_request";
-GRANT USAGE ON SEQUENCE "webhook_replays_id_seq" TO "itsm_request", "itsm_system";
-GRANT SELECT, INSERT, UPDATE, DELETE ON "webhook_replays" TO "itsm_system";
-
--- What came of a delivery is told by the API now.
-GRANT SELECT ON "delivery_attempts" TO "itsm_request";

@@ -55,14 +55,14 @@ export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, qu
   const pool = new pg.Pool({ connectionString: databaseUrl, application_name: 'itsm-api migrate', max: 2 });
   pool.on('error', () => undefined);
   try {
-    await whileLocked(() => runBoss(pool, queues));
+    await whileLocked(() => runBoss(client, pool, queues));
   } finally {
     await pool.end();
   }
   for (const grant of await missingGrants(client)) await client.query(grant);
 }
 
-async function runBoss(pool: pg.Pool, queues: Queue[]): Promise<void> {
+async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): Promise<void> {
   const boss = new PgBoss({
     db: { executeSql: (text, values) => execute(pool, text, values) },
     supervise: false,
@@ -81,8 +81,9 @@ async function runBoss(pool: pg.Pool, queues: Queue[]): Promise<void> {
       await boss.createQueue(name, { policy, ...options });
       if (Object.keys(options).length > 0) await boss.updateQueue(name, options);
     }
-    // Its large indexes are built after its migration, by whichever process may migrate.
-    for (; (await unfinishedIndexes(pool)) > 0; await sleep(200)) {
+    // Its large indexes are built after its migration, by whichever process may migrate. Asked by the session that has the
+    // turn: one that does nothing is taken for stuck (migration-turn.ts).
+    for (; (await unfinishedIndexes(client)) > 0; await sleep(200)) {
       if (failure !== undefined) throw new MigrationError(`Migrating the job queues failed: ${failure}`);
     }
   } finally {
@@ -113,7 +114,7 @@ async function readVersion(client: pg.ClientBase): Promise<number> {
   return versions.rows[0]?.version ?? 0;
 }
 
-async function unfinishedIndexes(client: pg.ClientBase | pg.Pool): Promise<number> {
+async function unfinishedIndexes(client: pg.ClientBase): Promise<number> {
   const { rowCount } = await client.query("SELECT FROM pgboss.bam WHERE status <> 'completed'");
   return rowCount ?? 0;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { compareHistory, readApplied } from './history.ts';
-import { boundLocks, isLocked, whileLocked } from './lock-patience.ts';
+import { LockPatience, type Progress } from './lock-patience.ts';
 import { type Migration, MigrationError, readMigrations, splitStatements } from './migrations.ts';
 
 /*
@@ -10,31 +10,40 @@ import { type Migration, MigrationError, readMigrations, splitStatements } from 
  * engine (docs/decisions/migrations.md).
  */
 
-/** What happens meanwhile, for people who wait. */
-export type Progress = (message: string) => void;
-
 /** How long what was interrupted may run on, in milliseconds. */
 const patience = 600_000;
+
+export interface ApplyOptions {
+  /** Of the same database: for looking at it while the client works. */
+  databaseUrl: string;
+  /** The migrations, where they are not the program's own. */
+  folder?: string | undefined;
+  /** For how long a lock is tried for. Ten minutes unless given; milliseconds. */
+  patienceMs?: number | undefined;
+  onProgress?: Progress | undefined;
+}
 
 /**
  * Applies the migrations that the database lacks and returns their names. One process at a time may (schema.ts).
  * @param client its session has no statement_timeout
- * @throws MigrationError when the database's history isn't the folder's, or a migration fails; that one left nothing
+ * @throws MigrationError when the database's history isn't the folder's, or a migration fails: that one left nothing;
+ *   outside of a transaction what it had done, from which it goes on
  */
-export async function applyMigrations(
-  client: pg.ClientBase,
-  folder?: string,
-  onProgress?: Progress,
-): Promise<string[]> {
-  const migrations = await readMigrations(folder);
+export async function applyMigrations(client: pg.ClientBase, options: ApplyOptions): Promise<string[]> {
+  const migrations = await readMigrations(options.folder);
   await settleInterrupted(client);
   const applied = await readApplied(client);
   if (applied === undefined) await refuseOthersTables(client);
   const { missing } = compareHistory(migrations, applied ?? []);
   if (missing.length > 0) await client.query(historyTable);
-  for (const migration of missing) {
-    onProgress?.(`Applying ${migration.name} …`);
-    await apply(client, migration);
+  const patience = await LockPatience.open(client, options);
+  try {
+    for (const migration of missing) {
+      options.onProgress?.(`Applying ${migration.name} …`);
+      await apply({ client, patience }, migration);
+    }
+  } finally {
+    await patience.close();
   }
   return missing.map(({ name }) => name);
 }
@@ -51,47 +60,57 @@ const historyTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   applied_steps_count integer NOT NULL DEFAULT 0
 )`;
 
-async function apply(client: pg.ClientBase, migration: Migration): Promise<void> {
-  const run = migration.concurrent ? runStatements : runInTransaction;
+/** What migrations are applied with. */
+interface Applying {
+  client: pg.ClientBase;
+  patience: LockPatience;
+}
+
+async function apply(applying: Applying, migration: Migration): Promise<void> {
   try {
-    await whileLocked(() => run(client, migration));
+    await (migration.concurrent ? runStatements : runInTransaction)(applying, migration);
   } catch (cause) {
     const { message, position } = cause as { message: string; position?: string };
-    const line =
-      position && ` (line ${migration.script.slice(0, Number(position)).split('\n').length} of its migration.sql)`;
-    const hint = isLocked(cause) ? ', for ten minutes. See in pg_stat_activity who holds it' : '';
-    throw new MigrationError(`Migration ${migration.name} failed: ${message}${hint}${line ?? ''}`, { cause });
+    // Of a script that is run as a whole PostgreSQL says where.
+    const before = migration.concurrent ? undefined : position && migration.script.slice(0, Number(position));
+    const line = before && ` (line ${before.split('\n').length} of its migration.sql)`;
+    throw new MigrationError(`Migration ${migration.name} failed: ${message}${line ?? ''}`, { cause });
   }
 }
 
-async function runInTransaction(client: pg.ClientBase, migration: Migration): Promise<void> {
+async function runInTransaction({ client, patience }: Applying, migration: Migration): Promise<void> {
   const started = new Date();
-  await boundLocks(client);
-  await client.query('BEGIN');
-  try {
-    // Without parameters PostgreSQL takes many statements at once.
-    await client.query(migration.script);
-    await record(client, migration, started);
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined);
-    throw error;
-  }
+  await patience.run(async () => {
+    await client.query('BEGIN');
+    try {
+      // Without parameters PostgreSQL takes many statements at once.
+      await client.query(migration.script);
+      await record(client, migration, started);
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
+  });
 }
 
 /**
- * Runs a script that PostgreSQL refuses within a transaction. Its row is written when all is done: after an interruption
- * it begins again, and finds what is there already.
+ * Runs a script that PostgreSQL refuses within a transaction, or that would hold too much in one. Its row is written
+ * when all is done: after an interruption it begins again, and finds what is there already.
  */
-async function runStatements(client: pg.ClientBase, migration: Migration): Promise<void> {
+async function runStatements({ client, patience }: Applying, migration: Migration): Promise<void> {
   const started = new Date();
   for (const statement of splitStatements(migration.script)) {
-    await boundLocks(client, statement);
-    const index = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?(\S+)/i.exec(statement)?.[1];
-    if (index !== undefined && (await isBuilt(client, index))) continue;
-    await client.query(statement);
+    const waitsAlone = /\bCONCURRENTLY\b/i.test(statement);
+    await patience.run(() => runStatement(client, statement), { waitsAlone });
   }
   await record(client, migration, started);
+}
+
+async function runStatement(client: pg.ClientBase, statement: string): Promise<void> {
+  const index = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?(\S+)/i.exec(statement)?.[1];
+  if (index !== undefined && (await isBuilt(client, index))) return;
+  await client.query(statement);
 }
 
 /** Whether an index is there and complete. One whose building was interrupted is dropped. */

@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 /** Where migrations are kept, each in a folder named by its time and its subject. */
 export const migrationsFolder = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 
-/** The first line of a script that can't run within a transaction: it builds an index CONCURRENTLY. */
+/**
+ * The first line of a script that doesn't run within a transaction: it builds an index CONCURRENTLY, or would hold
+ * several tables at once.
+ */
 export const concurrentMarker = '-- outside of a transaction';
 
 export interface Migration {
