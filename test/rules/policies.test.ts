@@ -162,7 +162,7 @@ describe('the roles', () => {
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
       'public.projects': 'SELECT',
       'public.tasks': 'INSERT, SELECT, UPDATE',
-      'public.texts': 'INSERT, SELECT, UPDATE',
+      'public.texts': 'SELECT',
       'public.ticket_counts': 'INSERT, SELECT, UPDATE',
       'public.ticket_sequences': 'INSERT, SELECT, UPDATE',
       'public.ticket_watchers': 'DELETE, INSERT, SELECT',
