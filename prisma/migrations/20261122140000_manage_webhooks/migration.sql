@@ -10,7 +10,8 @@ ALTER TABLE "webhook_subscriptions"
   ADD CONSTRAINT "webhook_subscriptions_tenant_id_key_id_fkey" FOREIGN KEY ("tenant_id", "key_id")
     REFERENCES "api_keys"("tenant_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
-ALTER TABLE "delivery_attempts" ADD COLUMN "answer_public" BOOLEAN NOT NULL DEFAULT false;
+-- An answer that can't have come of a private network. Requests are shown no other.
+ALTER TABLE "delivery_attempts" ADD COLUMN "public_answer" TEXT;
 
 -- Which key another was made to take the place of. Requests follow it from their own key to the one that made a
 -- subscription, and see nothing else of keys.
@@ -57,5 +58,13 @@ GRANT SELECT, INSERT ON "webhook_replays" TO "itsm_request";
 GRANT USAGE ON SEQUENCE "webhook_replays_id_seq" TO "itsm_request", "itsm_system";
 GRANT SELECT, INSERT, UPDATE, DELETE ON "webhook_replays" TO "itsm_system";
 
--- What came of a delivery is told by the API now.
-GRANT SELECT ON "delivery_attempts" TO "itsm_request";
+-- What came of a delivery is told by the API now, but for the answers of private networks.
+GRANT SELECT ("tenant_id", "id", "delivery_id", "number", "started_at", "duration_ms", "status", "error", "public_answer")
+  ON "delivery_attempts" TO "itsm_request";
+
+-- The version of a subscription moves with what somebody changes of it, and with nothing that workers note of its health:
+-- who holds a change to a version is kept from it by other changes alone (docs/decisions/concurrency.md).
+CREATE OR REPLACE TRIGGER "webhook_subscriptions_next_version" BEFORE UPDATE ON "webhook_subscriptions" FOR EACH ROW
+  WHEN ((OLD."updated_at", OLD."url", OLD."events", OLD."filter", OLD."skip_own", OLD."active", OLD."held")
+    IS DISTINCT FROM (NEW."updated_at", NEW."url", NEW."events", NEW."filter", NEW."skip_own", NEW."active", NEW."held"))
+  EXECUTE FUNCTION "next_version"();
