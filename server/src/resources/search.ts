@@ -17,14 +17,17 @@ export function searchTexts(resource: string, words: string, order: 'ASC' | 'DES
 }
 
 /**
- * The ids of the CTE `looked` whose rows have the words, in SQL; so are a resource's name, the words and where they stand.
- * Each text is found by its key, whatever the planner knows of the table.
+ * The ids of the CTE `looked` whose rows have the words, in SQL; so are a resource's name and the words. A row of it has the
+ * `place` that the row's words stand in. Each text is found by its key, whatever the planner knows of the table.
  */
-export function havingWords(resource: string, words: string, place = '0'): string {
-  const query = `replace((SELECT text_query(${words})), chr(1), text_place($1, ${resource}, ${place}))::tsquery`;
-  return `SELECT looked.id FROM looked CROSS JOIN LATERAL (
-    SELECT FROM texts WHERE tenant_id = $1 AND resource = ${resource} AND id = looked.id AND document @@ ${query} LIMIT 1
-  ) AS text`;
+export function havingWords(resource: string, words: string): string {
+  return `SELECT looked.id FROM looked JOIN (
+      SELECT place, replace((SELECT text_query(${words})), chr(1), text_place($1, ${resource}, place))::tsquery AS query
+      FROM (SELECT DISTINCT place FROM looked) AS places OFFSET 0
+    ) AS queries USING (place) CROSS JOIN LATERAL (
+      SELECT FROM texts WHERE tenant_id = $1 AND resource = ${resource} AND id = looked.id AND document @@ queries.query
+      LIMIT 1
+    ) AS text`;
 }
 
 /** The resources whose rows are few enough to be looked up one by one. */
@@ -78,7 +81,7 @@ export async function findIds(
     ? byWords
     : await ask(
         selectPlanned,
-        `SELECT id FROM ${resource} t WHERE ${which}`,
+        `SELECT id, 0 AS place FROM ${resource} t WHERE ${which}`,
         havingWords(`'${resource}'`, '$4::text'),
       );
   const { count = 0, ids } = found ?? {};

@@ -25,9 +25,6 @@ export function isCounted(filters: TicketFilters): boolean {
   return !filters.unassigned && uncounted.every((name) => filters[name] === undefined);
 }
 
-/** Of so many tickets at most that the other filters leave it is looked whether they have the words of `q`. */
-const mostChecked = 20_000;
-
 /**
  * Some of the tickets that the filters match, and how many there are in all, as far as they are counted.
  * @throws ApiError QUERY_TOO_BROAD
@@ -65,9 +62,10 @@ const byWords =
 const byWordsAmong =
   (q: string, filters: TicketFilters): Way =>
   (put, order) => ({
-    looked: `SELECT id, ordinal FROM ${matching(filters, put, ['tickets AS t'])} ORDER BY id ${order} LIMIT ${mostChecked + 1}`,
-    mostLooked: mostChecked,
-    found: havingWords(`'tickets'`, put(q, 'text'), 'looked.ordinal >> 15'),
+    looked: `SELECT id, ordinal >> 15 AS place FROM ${matching(filters, put, ['tickets AS t'])}
+      ORDER BY id ${order} LIMIT ${mostFound + 1}`,
+    mostLooked: mostFound,
+    found: havingWords(`'tickets'`, put(q, 'text')),
   });
 
 interface Asked extends TicketRange {
