@@ -450,7 +450,12 @@ const tickets: [
       comments: [
         [3, 'jonas', 'PUBLIC', 'Does it also stop when you leave out the subsidiary in Dresden?'],
         [5, 'priya', 'PUBLIC', 'Without Dresden it takes 35 seconds. But I need Dresden in it by Friday.'],
-        [19.9, 'jonas', 'INTERNAL', 'A sequential scan over the closed postings of Dresden. Asked the vendor for the index.'],
+        [
+          19.9,
+          'jonas',
+          'INTERNAL',
+          'A sequential scan over the closed postings of Dresden. Asked the vendor for the index.',
+        ],
       ],
     },
   ],
@@ -491,7 +496,12 @@ const tickets: [
       watchers: ['priya', 'jonas'],
       customFields: { affectedUsers: 48, tags: ['month-end', 'vip'] },
       comments: [
-        [1, 'ada', 'INTERNAL', 'The bank delivers; our interface stops at a file of 11,240 lines. Same as in September?'],
+        [
+          1,
+          'ada',
+          'INTERNAL',
+          'The bank delivers; our interface stops at a file of 11,240 lines. Same as in September?',
+        ],
         [2.9, 'ada', 'PUBLIC', 'The statements are here and are imported by hand today. The cause is looked for.'],
       ],
     },

@@ -72,18 +72,21 @@ describe('GET /tickets/{id}/activity', () => {
     expect(changes.description).toEqual({ from: 'Every ten minutes.', to: `${'a'.repeat(999)}\ufffd…` });
   });
 
-  it.each(['tickets', 'assets'])('keeps of the custom fields of %s those that differ, and not more of them', async (of) => {
-    const given = { same: 'x'.repeat(5000), gone: 1, list: ['a', 'b'], text: 'before' };
-    const { id } = await (of === 'tickets' ? workspace.createTicket : workspace.createAsset)({ customFields: given });
-    const list = Array.from({ length: 500 }, (_, i) => i);
-    const customFields = { gone: null, list, text: 'c'.repeat(9000), made: [true, null] };
-    await workspace.call('PATCH', `/${of}/${id}`, { customFields });
-    const [{ changes }] = (await activityOf(`/${of}/${id}`)) as [Activity];
-    expect(changes.customFields).toEqual({
-      from: { gone: 1, list: ['a', 'b'], text: 'before' },
-      to: { list: `${JSON.stringify(list).slice(0, 250)}…`, text: `${'c'.repeat(250)}…`, made: [true, null] },
-    });
-  });
+  it.each(['tickets', 'assets'])(
+    'keeps of the custom fields of %s those that differ, and not more of them',
+    async (of) => {
+      const given = { same: 'x'.repeat(5000), gone: 1, list: ['a', 'b'], text: 'before' };
+      const { id } = await (of === 'tickets' ? workspace.createTicket : workspace.createAsset)({ customFields: given });
+      const list = Array.from({ length: 500 }, (_, i) => i);
+      const customFields = { gone: null, list, text: 'c'.repeat(9000), made: [true, null] };
+      await workspace.call('PATCH', `/${of}/${id}`, { customFields });
+      const [{ changes }] = (await activityOf(`/${of}/${id}`)) as [Activity];
+      expect(changes.customFields).toEqual({
+        from: { gone: 1, list: ['a', 'b'], text: 'before' },
+        to: { list: `${JSON.stringify(list).slice(0, 250)}…`, text: `${'c'.repeat(250)}…`, made: [true, null] },
+      });
+    },
+  );
 
   it('counts at most 100,000, and pages end there', async () => {
     const { id } = await workspace.createTicket();

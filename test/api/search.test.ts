@@ -152,8 +152,10 @@ describe('q on tickets', () => {
     expect(numbers((await list('q=rare&sort=id')).data)).toEqual([20_000, 40_000]);
 
     // What the other filters leave is found, however many newer ones have the words.
-    await api.owner.pool.query(`UPDATE tickets SET type = 'PROBLEM' WHERE tenant_id = ${tenantId} AND ordinal IN (7, 9)`);
-    for (const narrow of ['type=PROBLEM', 'type=PROBLEM&assigneeId=none', 'type=PROBLEM&requesterId=' + userId]) {
+    await api.owner.pool.query(
+      `UPDATE tickets SET type = 'PROBLEM' WHERE tenant_id = ${tenantId} AND ordinal IN (7, 9)`,
+    );
+    for (const narrow of ['type=PROBLEM', 'type=PROBLEM&assigneeId=none', `type=PROBLEM&requesterId=${userId}`]) {
       expect(numbers((await list(`q=common&${narrow}`)).data), narrow).toEqual([9, 7]);
       const oldest = await list(`q=common&sort=id&perPage=1&${narrow}`);
       expect([numbers(oldest.data), oldest.meta.totalCount, oldest.meta.totalCountCapped]).toEqual([[7], 2, undefined]);
@@ -163,10 +165,10 @@ describe('q on tickets', () => {
       WHERE tenant_id = ${tenantId} AND ordinal < 3`);
     expect(numbers((await list(`q=common&watcherUserId=${userId}`)).data)).toEqual([2, 1]);
     // Where both leave more than are looked at, others may match as well, and it is said so.
-    const before = (ordinal: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + ordinal * 1000).toISOString();
-    const broad = await list(`q=common&createdBefore=${before(25_000)}`);
+    const madeAt = (ordinal: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + ordinal * 1000).toISOString();
+    const broad = await list(`q=common&createdBefore=${madeAt(25_000)}`);
     expect(broad.meta).toMatchObject({ totalCount: 0, totalCountCapped: true });
-    const narrower = await list(`q=common&createdBefore=${before(10_001)}&perPage=1`);
+    const narrower = await list(`q=common&createdBefore=${madeAt(10_001)}&perPage=1`);
     expect(numbers(narrower.data)).toEqual([10_000]);
     expect(narrower.meta).toEqual({ page: 1, perPage: 1, totalCount: 10_000 });
   }, 180_000);

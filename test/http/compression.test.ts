@@ -38,15 +38,22 @@ describe('a list', () => {
     expect(coded.rawPayload.length).toBeLessThan(plain.rawPayload.length / 2);
   });
 
-  it.each([undefined, '', 'identity', 'deflate', 'br;q=0, gzip;q=0', 'br;q=0,gzip;q=0.000,*', '*;q=0', 'nonsense', ';;,q=;'])(
-    'is sent as it is to who takes %s',
-    async (accepted) => {
-      const { headers, payload } = await get('/tickets', accepted);
-      expect(headers['content-encoding']).toBeUndefined();
-      expect(headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
-      expect(JSON.parse(payload).data).toHaveLength(5);
-    },
-  );
+  it.each([
+    undefined,
+    '',
+    'identity',
+    'deflate',
+    'br;q=0, gzip;q=0',
+    'br;q=0,gzip;q=0.000,*',
+    '*;q=0',
+    'nonsense',
+    ';;,q=;',
+  ])('is sent as it is to who takes %s', async (accepted) => {
+    const { headers, payload } = await get('/tickets', accepted);
+    expect(headers['content-encoding']).toBeUndefined();
+    expect(headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
+    expect(JSON.parse(payload).data).toHaveLength(5);
+  });
 
   it('is told of by HEAD', async () => {
     const [whole, head] = [await get('/tickets', 'gzip'), await get('/tickets', 'gzip', 'HEAD')];

@@ -161,44 +161,53 @@ const bulkFields = bulks.flatMap(({ fields, ...bulk }) => fields.map((field) => 
 
 describe.each(bulkFields)("$title with the other tenant's id as $field.name of an item", ({ endpoint, field }) => {
   it('refuses that item as one with an id that names nothing, and no other', async () => {
-    const sample = async () => ((await endpoint.sample(mine)).body?.tickets as object[])[0] ?? {};
+    const sample = async () => {
+      const { body = {} } = await endpoint.sample(mine);
+      return (body.tickets as object[])[0] ?? {};
+    };
     const [item, other] = [await sample(), await sample()];
-    const answer = await sameAnswer(their[field.name === 'id' ? 'ticket' : (named[field.name] ?? 'user')], async (id) => {
-      const value = field.many ? [mine.userId, id] : id;
-      const answer = await call(endpoint, { body: { tickets: [{ ...item, [field.name]: value }, other] } });
-      const [refused, done] = answer.body.data;
-      expect(done.status).toBe(endpoint.route.method === 'POST' ? 201 : 200);
-      // The other one is done, and is another each time.
-      return { ...answer, text: JSON.stringify(refused), headers: {}, body: refused };
-    });
+    const answer = await sameAnswer(
+      their[field.name === 'id' ? 'ticket' : (named[field.name] ?? 'user')],
+      async (id) => {
+        const value = field.many ? [mine.userId, id] : id;
+        const answer = await call(endpoint, { body: { tickets: [{ ...item, [field.name]: value }, other] } });
+        const [refused, done] = answer.body.data;
+        expect(done.status).toBe(endpoint.route.method === 'POST' ? 201 : 200);
+        // The other one is done, and is another each time.
+        return { ...answer, text: JSON.stringify(refused), headers: {}, body: refused };
+      },
+    );
     const code = field.name === 'id' ? 'NOT_FOUND' : 'INVALID_REFERENCE';
     expect(answer.body).toMatchObject({ status: field.name === 'id' ? 404 : 400, error: { code } });
   });
 });
 
 describe("a webhook filter with the other tenant's ids", () => {
-  it.each(['POST', 'PATCH'])('is taken by %s as one with ids that name nothing, and lets nothing through', async (method) => {
-    const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
-    for (const [field, resource] of Object.entries(fields)) {
-      const known = await mine.createWebhook();
-      const ids: number[] = [];
-      const answer = await sameAnswer(their[resource], async (id) => {
-        const filter = { [field]: [id] };
-        const { status, body } = await (method === 'POST'
-          ? mine.call('POST', '/webhooks', { ...webhook, filter })
-          : mine.call('PATCH', `/webhooks/${known.id}`, { filter }));
-        ids.push(body.data.id);
-        expect(body.data.filter).toEqual(filter);
-        return { status, text: '', headers: {}, body: undefined };
-      });
-      expect(answer.status).toBe(method === 'POST' ? 201 : 200);
-      await theirs.call('PATCH', `/tickets/${their.ticket}`, { title: `For ${field}` });
-      for (const id of new Set(ids)) {
-        expect((await mine.call('GET', `/webhooks/${id}/deliveries`)).body.data).toEqual([]);
-        await mine.call('DELETE', `/webhooks/${id}`);
+  it.each(['POST', 'PATCH'])(
+    'is taken by %s as one with ids that name nothing, and lets nothing through',
+    async (method) => {
+      const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
+      for (const [field, resource] of Object.entries(fields)) {
+        const known = await mine.createWebhook();
+        const ids: number[] = [];
+        const answer = await sameAnswer(their[resource], async (id) => {
+          const filter = { [field]: [id] };
+          const { status, body } = await (method === 'POST'
+            ? mine.call('POST', '/webhooks', { ...webhook, filter })
+            : mine.call('PATCH', `/webhooks/${known.id}`, { filter }));
+          ids.push(body.data.id);
+          expect(body.data.filter).toEqual(filter);
+          return { status, text: '', headers: {}, body: undefined };
+        });
+        expect(answer.status).toBe(method === 'POST' ? 201 : 200);
+        await theirs.call('PATCH', `/tickets/${their.ticket}`, { title: `For ${field}` });
+        for (const id of new Set(ids)) {
+          expect((await mine.call('GET', `/webhooks/${id}/deliveries`)).body.data).toEqual([]);
+          await mine.call('DELETE', `/webhooks/${id}`);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 describe.each(keyedEndpoints.filter(({ route }) => route.method === 'POST'))(

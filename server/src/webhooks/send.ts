@@ -49,7 +49,9 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
     const { status, head, ...answer } = await post(sender, makeAttempt(), abort.signal);
     const delivered = status >= 200 && status < 300;
     const retryAfter = delivered ? undefined : parseRetryAfter(answer.retryAfter, startedAt);
-    const told = sender.targets.allowPrivate ? { answer: head, publicAnswer: null } : { answer: null, publicAnswer: head };
+    const told = sender.targets.allowPrivate
+      ? { answer: head, publicAnswer: null }
+      : { answer: null, publicAnswer: head };
     return { ...told, status, delivered, durationMs: elapsed(began), error: null, retryAfter };
   } catch (error) {
     return {
