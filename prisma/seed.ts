@@ -1,6 +1,7 @@
 import {
   type AssetStatus,
   type AssetType,
+  type CommentVisibility,
   type CustomFields,
   type Priority,
   type ProjectStatus,
@@ -63,7 +64,7 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
   const ids = new Map<string, bigint>();
   for (const [facts, title, description, resolution = null, extras = {}] of tickets) {
     const [daysAgo, type, category, priority, status, requester, assignee, hours] = facts;
-    const { parent, watchers = [], ...columns } = extras;
+    const { parent, watchers = [], comments = [], ...columns } = extras;
     const number = ++lastNumbers[type];
     ordinal++;
     const resolvedAt = status === 'RESOLVED' || status === 'CLOSED' ? moment(-daysAgo, hours) : null;
@@ -88,6 +89,7 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         requesterId: users[requester].id,
         assigneeId: assignee && users[assignee].id,
         parentId: parent === undefined ? null : (ids.get(parent) ?? null),
+        commentCount: comments.length,
         createdAt: moment(-daysAgo),
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
@@ -95,6 +97,12 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
     ids.set(`${ticketNumberPrefixes[type]}-${number}`, id);
     await tx.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
+    });
+    await tx.comment.createMany({
+      data: comments.map(([hoursLater, author, visibility, body]) => {
+        const createdAt = moment(-daysAgo, hoursLater);
+        return { tenantId, ticketId: id, authorId: users[author].id, visibility, body, createdAt };
+      }),
     });
   }
   const { INCIDENT: incident, PROBLEM: problem, CHANGE: change, SERVICE_REQUEST: serviceRequest } = lastNumbers;
@@ -210,6 +218,8 @@ interface TicketExtras {
   watchers?: Person[];
   categoryConfigId?: string;
   customFields?: CustomFields;
+  /** Oldest first, none after the last change of the ticket. */
+  comments?: [hoursLater: number, author: Person, visibility: CommentVisibility, body: string][];
 }
 
 /** Oldest first. */
@@ -273,7 +283,15 @@ const tickets: [
     'VPN drops every ten minutes',
     'Working from home, the VPN client loses its connection every ten minutes and the ERP logs me out.',
     'Moved to the backup gateway until the cause is found.',
-    { parent: 'PRB-1' },
+    {
+      parent: 'PRB-1',
+      comments: [
+        [0.5, 'jonas', 'PUBLIC', 'Which network are you in when it drops, and does it help to connect again?'],
+        [0.7, 'priya', 'PUBLIC', 'At home, with a cable. Connecting again helps for ten minutes.'],
+        [2, 'jonas', 'INTERNAL', 'Third one this morning. The gateway logs "session table full"; opened PRB-1.'],
+        [5.9, 'jonas', 'PUBLIC', 'You are on the backup gateway now. Please write here if it drops again.'],
+      ],
+    },
   ],
   [
     [31, 'INCIDENT', 'NETWORK', 'MEDIUM', 'CLOSED', 'priya', 'jonas', 9],
@@ -293,7 +311,15 @@ const tickets: [
     'ERP rejects every login since 8:00',
     'Nobody in Finance can log in to the ERP. It says "licence service unavailable".',
     'Restarted the licence service. The cause is looked for in the problem ticket.',
-    { watchers: ['priya', 'jonas'], customFields: { affectedUsers: 48 } },
+    {
+      watchers: ['priya', 'jonas'],
+      customFields: { affectedUsers: 48 },
+      comments: [
+        [0.2, 'ada', 'PUBLIC', 'Seen by all of Finance. We are on it; next news at 9:00.'],
+        [0.9, 'jonas', 'INTERNAL', 'The licence service died when the certificate was renewed at 7:58.'],
+        [1.5, 'ada', 'PUBLIC', 'Logins work again. Please tell us of anybody who still cannot get in.'],
+      ],
+    },
   ],
   [
     [29, 'PROBLEM', 'SOFTWARE', 'HIGH', 'CLOSED', 'ada', 'jonas', 130],
@@ -419,7 +445,19 @@ const tickets: [
     'Month-end report times out',
     'The month-end report stops after two minutes with a timeout. Last month it took 40 seconds.',
     null,
-    { watchers: ['ada'] },
+    {
+      watchers: ['ada'],
+      comments: [
+        [3, 'jonas', 'PUBLIC', 'Does it also stop when you leave out the subsidiary in Dresden?'],
+        [5, 'priya', 'PUBLIC', 'Without Dresden it takes 35 seconds. But I need Dresden in it by Friday.'],
+        [
+          19.9,
+          'jonas',
+          'INTERNAL',
+          'A sequential scan over the closed postings of Dresden. Asked the vendor for the index.',
+        ],
+      ],
+    },
   ],
   [
     [6, 'SERVICE_REQUEST', 'HARDWARE', 'LOW', 'IN_PROGRESS', 'priya', 'jonas', 40],
@@ -454,7 +492,19 @@ const tickets: [
     'Bank statements are not imported',
     'No bank statement has arrived in the ERP since yesterday evening. Payments cannot be matched.',
     null,
-    { watchers: ['priya', 'jonas'], customFields: { affectedUsers: 48, tags: ['month-end', 'vip'] } },
+    {
+      watchers: ['priya', 'jonas'],
+      customFields: { affectedUsers: 48, tags: ['month-end', 'vip'] },
+      comments: [
+        [
+          1,
+          'ada',
+          'INTERNAL',
+          'The bank delivers; our interface stops at a file of 11,240 lines. Same as in September?',
+        ],
+        [2.9, 'ada', 'PUBLIC', 'The statements are here and are imported by hand today. The cause is looked for.'],
+      ],
+    },
   ],
   [
     [1.5, 'PROBLEM', 'SOFTWARE', 'HIGH', 'OPEN', 'ada', null, 0],

@@ -425,7 +425,7 @@ export type Actor = { userId: number; keyId: number | null } | null;
 
 export type Changes = Record<string, { from: unknown; to: unknown }>;
 
-/** Something that was done to a ticket or an asset. `changes` are those of events, and empty for CREATED; of a longer text they hold the first 1000 characters and `…`. */
+/** Something that was done to a ticket or an asset. `changes` are those of events, and empty for CREATED; of a longer text they hold the first 1000 characters and `…`, and of `customFields` those that differ, which share 1000 characters; a list that is cut is the beginning of its JSON. */
 export interface Activity {
   /** A positive integer. */
   id: number;

@@ -25,7 +25,8 @@ export const Activity = z
     id: 'Activity',
     description:
       'Something that was done to a ticket or an asset. `changes` are those of events, and empty for CREATED; of a ' +
-      `longer text they hold the first ${activityTextLength} characters and \`…\`.`,
+      `longer text they hold the first ${activityTextLength} characters and \`…\`, and of \`customFields\` those that ` +
+      `differ, which share ${activityTextLength} characters; a list that is cut is the beginning of its JSON.`,
     example: {
       id: 9120,
       at: '2026-11-20T10:05:00.000Z',

@@ -12,14 +12,14 @@ const SkipOwn = z.boolean().meta({
     'Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key.',
 });
 
+/** How much a filter may ask for; `text` in UTF-16 units. */
+export const filterLimits = { fields: 10, values: 100, text: 255 } as const;
+
 const FilterValue = z
-  .union([text(0, 255), z.number(), z.boolean(), z.null()], {
-    error: 'must be a string of at most 255 characters, a number, true, false or null',
+  .union([text(0, filterLimits.text), z.number(), z.boolean(), z.null()], {
+    error: `must be a string of at most ${filterLimits.text} characters, a number, true, false or null`,
   })
   .meta({ id: 'WebhookFilterValue', description: 'What a field of the resource may be.' });
-
-/** How much a filter may ask for. */
-const filterLimits = { fields: 10, values: 100 } as const;
 
 const Filter = z
   .record(text(1, 100), z.array(FilterValue).min(1).max(filterLimits.values))

@@ -3,12 +3,26 @@ import { ApiError } from './errors.ts';
 /** What `If-Match` or `If-None-Match` names: entity tags, or whatever is there. */
 export type EntityTags = readonly string[] | '*';
 
-/** The versions of the rows that resources were made of. They are no field: nothing carries them but the `ETag`. */
-const versions = new WeakMap<object, number>();
+/** What entity tags are made of. It is no field of a resource: nothing carries it but the `ETag`. */
+interface Version {
+  /** That of the row, which moves with what somebody changes of it. */
+  version: number;
+  /** Times that the service notes of it by itself. */
+  noted: readonly (string | null)[];
+}
 
-/** A resource that remembers the version of its row. */
-export function withVersion<Resource extends { updatedAt: string }>(version: number, resource: Resource): Resource {
-  versions.set(resource, version);
+const versions = new WeakMap<object, Version>();
+
+/**
+ * A resource that remembers the version of its row.
+ * @param noted its fields, times, that the service writes by itself without a new version
+ */
+export function withVersion<Resource extends { updatedAt: string }>(
+  version: number,
+  resource: Resource,
+  noted: Version['noted'] = [],
+): Resource {
+  versions.set(resource, { version, noted });
   return resource;
 }
 
@@ -17,10 +31,17 @@ export function withVersion<Resource extends { updatedAt: string }>(version: num
  * time is part of it, since in a database that was restored the same versions come again.
  */
 export function entityTagOf(resource: object): string | undefined {
-  const version = versions.get(resource);
-  if (version === undefined) return undefined;
+  const parts = partsOf(resource);
+  return parts && `"${[parts.written, ...parts.noted].join('-')}"`;
+}
+
+/** What the tag is joined from: what names the state that somebody has brought the resource into comes first. */
+function partsOf(resource: object): { written: string; noted: string[] } | undefined {
+  const known = versions.get(resource);
+  if (known === undefined) return undefined;
+  const inBase36 = (time: string | null) => (time === null ? '' : Date.parse(time).toString(36));
   const { updatedAt } = resource as { updatedAt: string };
-  return `"${version}-${Date.parse(updatedAt).toString(36)}"`;
+  return { written: `${known.version}-${inBase36(updatedAt)}`, noted: known.noted.map(inBase36) };
 }
 
 const tag = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
@@ -40,12 +61,15 @@ export function names(header: string, entityTag: string): boolean {
 
 /**
  * Holds a change to the state that the caller knows: to be asked of the resource as it was read under its row's lock.
- * By the strong comparison, in which a weak tag is never the same.
+ * By the strong comparison, in which a weak tag is never the same; what the service has noted by itself since then keeps
+ * nobody from changing what he knows.
  * @throws ApiError PRECONDITION_FAILED
  */
 export function requireMatch(ifMatch: EntityTags | undefined, resource: object): void {
   if (ifMatch === undefined || ifMatch === '*') return;
-  if (ifMatch.includes(entityTagOf(resource) ?? '')) return;
+  const { written, noted } = partsOf(resource) ?? { noted: [] };
+  const beginning = noted.length > 0 ? `"${written}-` : `"${written}"`;
+  if (ifMatch.some((each) => each.startsWith(beginning))) return;
   throw new ApiError(
     'PRECONDITION_FAILED',
     '`If-Match` names another state than the one that this is in: it was changed meanwhile. Read it again.',

@@ -87,7 +87,7 @@ describe('GET /deliveries/:id', () => {
     await api.prisma.deliveryAttempt.createMany({
       data: [
         { ...attempt, number: 1, error: 'no answer within 15 s' },
-        { ...attempt, number: 2, status: 500, answer: 'told', answerPublic: true },
+        { ...attempt, number: 2, status: 500, publicAnswer: 'told' },
         // As the release before writes it.
         { ...attempt, number: 3, status: 500, answer: 'hidden' },
       ],

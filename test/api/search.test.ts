@@ -129,9 +129,11 @@ describe('q on tickets', () => {
     const insert = (sql: string) => api.owner.pool.query(`INSERT INTO ${sql}`);
     await insert(`ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 40000, 40000)`);
     for (let from = 1; from < 40_000; from += 5000) {
-      await insert(`tickets (tenant_id, ordinal, number, type, title, description, category, requester_id, updated_at)
+      await insert(`tickets (tenant_id, ordinal, number, type, title, description, category, requester_id, created_at,
+          updated_at)
         SELECT ${tenantId}, i, i, 'INCIDENT', CASE WHEN i % 20000 = 0 THEN 'rare' ELSE 'common' END,
-          'number ' || i % 3, 'EMAIL', ${userId}, now() FROM generate_series(${from}, ${from + 4999}) AS i ORDER BY i`);
+          'number ' || i % 3, 'EMAIL', ${userId}, '2026-01-01T00:00:00Z'::timestamptz + i * interval '1 second', now()
+        FROM generate_series(${from}, ${from + 4999}) AS i ORDER BY i`);
     }
     const list = async (query: string) => (await owner.call('GET', `/tickets?${query}`)).body;
     const numbers = (data: Ticket[]) => data.map(({ ticketNumber }) => Number(ticketNumber.slice(4)));
@@ -148,8 +150,27 @@ describe('q on tickets', () => {
     expect(numbers(rare.data)).toEqual([40_000, 20_000]);
     expect(rare.meta).toEqual({ page: 1, perPage: 20, totalCount: 2 });
     expect(numbers((await list('q=rare&sort=id')).data)).toEqual([20_000, 40_000]);
-    // Of more than are looked at, others may match as well.
-    expect((await list('q=common&type=PROBLEM')).meta).toMatchObject({ totalCount: 0, totalCountCapped: true });
+
+    // What the other filters leave is found, however many newer ones have the words.
+    await api.owner.pool.query(
+      `UPDATE tickets SET type = 'PROBLEM' WHERE tenant_id = ${tenantId} AND ordinal IN (7, 9)`,
+    );
+    for (const narrow of ['type=PROBLEM', 'type=PROBLEM&assigneeId=none', `type=PROBLEM&requesterId=${userId}`]) {
+      expect(numbers((await list(`q=common&${narrow}`)).data), narrow).toEqual([9, 7]);
+      const oldest = await list(`q=common&sort=id&perPage=1&${narrow}`);
+      expect([numbers(oldest.data), oldest.meta.totalCount, oldest.meta.totalCountCapped]).toEqual([[7], 2, undefined]);
+    }
+    expect((await list('q=common&priority=LOW')).meta).toEqual({ page: 1, perPage: 20, totalCount: 0 });
+    await insert(`ticket_watchers (tenant_id, ticket_id, user_id) SELECT tenant_id, id, ${userId} FROM tickets
+      WHERE tenant_id = ${tenantId} AND ordinal < 3`);
+    expect(numbers((await list(`q=common&watcherUserId=${userId}`)).data)).toEqual([2, 1]);
+    // Where both leave more than are looked at, others may match as well, and it is said so.
+    const madeAt = (ordinal: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + ordinal * 1000).toISOString();
+    const broad = await list(`q=common&createdBefore=${madeAt(25_000)}`);
+    expect(broad.meta).toMatchObject({ totalCount: 0, totalCountCapped: true });
+    const narrower = await list(`q=common&createdBefore=${madeAt(10_001)}&perPage=1`);
+    expect(numbers(narrower.data)).toEqual([10_000]);
+    expect(narrower.meta).toEqual({ page: 1, perPage: 1, totalCount: 10_000 });
   }, 180_000);
 });
 
@@ -199,6 +220,23 @@ describe('q on the other lists', () => {
     expect(await tasks('patch cables')).toEqual(['Order cables']);
     expect(await tasks('floor')).toEqual([]);
   });
+
+  it('finds all of a project, however many newer tasks of others have the words', async () => {
+    const owner = await createWorkspace(api);
+    const [mine, other] = [await owner.createProject(), await owner.createProject()];
+    for (const title of ['Order cables', 'Lay cables', 'Order desks']) await owner.createTask({ title }, mine);
+    await api.owner.pool.query(`INSERT INTO tasks (tenant_id, project_id, title, updated_at)
+      SELECT ${owner.tenantId}, ${other.id}, 'Order cables ' || i, now() FROM generate_series(1, 10050) AS i`);
+    const list = async ({ id }: Project, query: string) => {
+      const { data, meta } = (await owner.call('GET', `/projects/${id}/tasks?q=cables${query}`)).body;
+      return [data.map(({ title }: Task) => title), meta.totalCount, meta.totalCountCapped ?? false];
+    };
+    expect(await list(mine, '')).toEqual([['Lay cables', 'Order cables'], 2, false]);
+    expect(await list(mine, '&page=2&perPage=1')).toEqual([['Order cables'], 2, false]);
+    expect(await list(mine, '&status=DONE')).toEqual([[], 0, false]);
+    expect(await list(other, '&perPage=1')).toEqual([['Order cables 10050'], 10_000, true]);
+    expect(await list(other, '&perPage=1&status=DONE')).toEqual([[], 0, false]);
+  }, 60_000);
 });
 
 describe.each(['/tickets', '/assets', '/users', '/projects'])('q on %s', (path) => {

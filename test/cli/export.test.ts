@@ -1,11 +1,13 @@
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-import { commandLine } from './itsm.ts';
+import { commandLine, spawnCommand } from './itsm.ts';
 
 let database: TestDatabase;
 let api: Api;
@@ -73,6 +75,31 @@ describe('export', { timeout: 60_000 }, () => {
         timeout: 30_000,
       })
       .toEqual([id]);
+  });
+
+  it('leaves no file when it is killed, and is whole when it is done again', async () => {
+    const owner = await createWorkspace(api);
+    await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
+      SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 20000) AS i`);
+    const file = join(folder, 'killed.jsonl');
+    const args = ['assets', 'export', file, '--tenant', String(owner.tenantId), '--json'];
+    const child = spawnCommand(args, database.url);
+    const written = async () => (await stat(`${file}.partial`).catch(() => undefined))?.size ?? 0;
+    await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
+    child.kill('SIGKILL');
+    const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    // No cursor was told that would lead past what isn't there, and nothing stands at the name.
+    expect(stdout).toBe('');
+    await expect(access(file)).rejects.toThrow('ENOENT');
+
+    const { id } = await owner.createAsset({ name: 'Made meanwhile' });
+    const done = await itsm(args.join(' '));
+    const { exported, cursor } = JSON.parse(done.stdout);
+    const { id: later } = await owner.createAsset({ name: 'Made later' });
+    const ids = (await rowsIn(file)).map((row) => row.id);
+    expect([ids.length, new Set(ids).size, ids.at(-1)]).toEqual([exported, 20_001, id]);
+    const after = async () => (await owner.call('GET', `/assets/changes?cursor=${cursor}`)).body.data;
+    await expect.poll(after, { timeout: 30_000 }).toContainEqual(expect.objectContaining({ id: later }));
   });
 
   it('replaces no file unless it is told to, and leaves nothing when it fails', async () => {

@@ -1,4 +1,5 @@
-import { pathPrefix, type Ticket } from '@itsm-api/contract';
+import { type Comment, pathPrefix, type Ticket } from '@itsm-api/contract';
+import { findWrongTotals } from '@itsm-api/server/resources/tickets/totals.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DemoWorkspace, seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from '../support/api.ts';
@@ -57,6 +58,20 @@ describe('seed', () => {
         .reverse(),
     );
     expect(data.filter(({ parentId }) => parentId !== null)).toHaveLength(6);
+  });
+
+  it('makes comments of both visibilities, which their tickets count', async () => {
+    const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
+    const commented = data.filter(({ commentCount }) => commentCount > 0);
+    expect(commented).toHaveLength(4);
+    for (const { id, commentCount, createdAt, updatedAt } of commented) {
+      const comments = (await call('GET', `/tickets/${id}/comments`)).data as Comment[];
+      expect(comments).toHaveLength(commentCount);
+      expect(new Set(comments.map(({ visibility }) => visibility))).toEqual(new Set(['PUBLIC', 'INTERNAL']));
+      const moments = [createdAt, ...comments.map((each) => each.createdAt).reverse(), updatedAt];
+      expect(moments).toEqual(moments.toSorted());
+    }
+    expect(await findWrongTotals(api.databases.options)).toEqual([]);
   });
 
   it('goes on counting tickets where it ended', async () => {

@@ -26,6 +26,9 @@ describe('a list', () => {
     ['gzip, deflate, br', 'br', brotliDecompressSync],
     ['br;q=0.5, gzip', 'gzip', gunzipSync],
     ['*', 'br', brotliDecompressSync],
+    ['br;q=0, *', 'gzip', gunzipSync],
+    ['*, BR ; q=0.00', 'gzip', gunzipSync],
+    ['GZIP', 'gzip', gunzipSync],
   ])('is the same to who takes %s', async (accepted, coding, decode) => {
     const [plain, coded] = [await get('/tickets'), await get('/tickets', accepted)];
     expect(coded.headers['content-encoding']).toBe(coding);
@@ -35,15 +38,22 @@ describe('a list', () => {
     expect(coded.rawPayload.length).toBeLessThan(plain.rawPayload.length / 2);
   });
 
-  it.each([undefined, '', 'identity', 'deflate', 'br;q=0, gzip;q=0', 'nonsense', ';;,q=;'])(
-    'is sent as it is to who takes %s',
-    async (accepted) => {
-      const { headers, payload } = await get('/tickets', accepted);
-      expect(headers['content-encoding']).toBeUndefined();
-      expect(headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
-      expect(JSON.parse(payload).data).toHaveLength(5);
-    },
-  );
+  it.each([
+    undefined,
+    '',
+    'identity',
+    'deflate',
+    'br;q=0, gzip;q=0',
+    'br;q=0,gzip;q=0.000,*',
+    '*;q=0',
+    'nonsense',
+    ';;,q=;',
+  ])('is sent as it is to who takes %s', async (accepted) => {
+    const { headers, payload } = await get('/tickets', accepted);
+    expect(headers['content-encoding']).toBeUndefined();
+    expect(headers.vary).toBe('Authorization, X-API-Key, Accept-Encoding');
+    expect(JSON.parse(payload).data).toHaveLength(5);
+  });
 
   it('is told of by HEAD', async () => {
     const [whole, head] = [await get('/tickets', 'gzip'), await get('/tickets', 'gzip', 'HEAD')];

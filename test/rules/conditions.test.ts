@@ -100,6 +100,56 @@ describe.each(keyedEndpoints.filter(({ route }) => takesIfMatch(route)))('$title
   });
 });
 
+describe('the version of a webhook subscription', () => {
+  it('lets its owner change what was delivered to meanwhile, who reads it anew all the same', async () => {
+    const { id } = await workspace.createWebhook();
+    const path = `/webhooks/${id}`;
+    const { headers } = await workspace.call('GET', path);
+    const known = { 'if-match': String(headers.etag) };
+    // As workers note it, those of the release before among them.
+    const noted = [
+      "last_success_at = '2026-11-20T10:00:00Z'",
+      "last_failure_at = '2026-11-20T10:00:00Z', failures = 5, open_until = now()",
+      "paused_at = '2026-11-20T10:00:00Z', paused_reason = 'The endpoint answered 410 Gone.'",
+    ];
+    const seen = [headers.etag];
+    for (const columns of noted) {
+      await api.owner.pool.query(`UPDATE webhook_subscriptions SET ${columns} WHERE id = ${id}`);
+      const read = await workspace.call('GET', path, undefined, { 'if-none-match': seen.join(', ') });
+      expect([read.status, read.headers.etag]).toEqual([200, expect.stringMatching(strong)]);
+      expect(seen).not.toContain(read.headers.etag);
+      seen.push(read.headers.etag);
+    }
+    const changed = await workspace.call('PATCH', path, { events: ['asset.created'] }, known);
+    expect(changed.status, changed.text).toBe(200);
+    expect((await workspace.call('PATCH', path, { paused: true }, known)).status).toBe(412);
+    expect((await workspace.call('DELETE', path, undefined, { 'if-match': String(seen.at(-1)) })).status).toBe(412);
+    const weak = { 'if-match': `W/${changed.headers.etag}` };
+    expect((await workspace.call('DELETE', path, undefined, weak)).status).toBe(412);
+  });
+
+  it('moves with whatever its owner changes, the secret and a pause among it', async () => {
+    const { id } = await workspace.createWebhook();
+    const changes: object[] = [
+      { url: 'https://hooks.example.com/other' },
+      { secret: 'another secret of the test' },
+      { events: ['ticket.updated'] },
+      { filter: { priority: ['HIGH'] } },
+      { skipOwn: true },
+      { paused: true },
+      { paused: false },
+    ];
+    let etag = String((await workspace.call('GET', `/webhooks/${id}`)).headers.etag);
+    for (const change of changes) {
+      const headers = { 'if-match': etag };
+      const changed = await workspace.call('PATCH', `/webhooks/${id}`, change, headers);
+      expect(changed.status, changed.text).toBe(200);
+      expect((await workspace.call('DELETE', `/webhooks/${id}`, undefined, headers)).status).toBe(412);
+      etag = String(changed.headers.etag);
+    }
+  });
+});
+
 describe('the version of a ticket', () => {
   const etagOf = async (id: number) => (await workspace.call('GET', `/tickets/${id}`)).headers.etag;
 

@@ -1,9 +1,9 @@
 import { takesBody } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ZodObject, ZodType } from 'zod';
+import type { ZodArray, ZodCatch, ZodObject, ZodPipe, ZodType } from 'zod';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, unique, type Workspace, webhook } from '../support/workspace.ts';
 
 /*
  * Two tenants. Wherever the contract takes an id (in a path, a body field or a filter), the other tenant's ids must
@@ -144,6 +144,92 @@ describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({
   });
 });
 
+/** The endpoints that take many items, and what one of them may be. */
+const bulks = keyedEndpoints.flatMap((endpoint) => {
+  const { tickets } = takesBody(endpoint.route) ? ((endpoint.route.body as ZodObject).shape ?? {}) : {};
+  if (tickets === undefined) return [];
+  const item = ((tickets as ZodPipe).out as ZodArray<ZodCatch>).element.unwrap();
+  return [{ ...endpoint, endpoint, fields: [...idFields(item), ...rowIds(item)] }];
+});
+
+/** The field that names the row itself, where items have one. */
+function rowIds(item: unknown) {
+  return 'id' in (item as ZodObject).shape ? [{ name: 'id', many: false }] : [];
+}
+
+const bulkFields = bulks.flatMap(({ fields, ...bulk }) => fields.map((field) => ({ ...bulk, field })));
+
+describe.each(bulkFields)("$title with the other tenant's id as $field.name of an item", ({ endpoint, field }) => {
+  it('refuses that item as one with an id that names nothing, and no other', async () => {
+    const sample = async () => {
+      const { body = {} } = await endpoint.sample(mine);
+      return (body.tickets as object[])[0] ?? {};
+    };
+    const [item, other] = [await sample(), await sample()];
+    const answer = await sameAnswer(
+      their[field.name === 'id' ? 'ticket' : (named[field.name] ?? 'user')],
+      async (id) => {
+        const value = field.many ? [mine.userId, id] : id;
+        const answer = await call(endpoint, { body: { tickets: [{ ...item, [field.name]: value }, other] } });
+        const [refused, done] = answer.body.data;
+        expect(done.status).toBe(endpoint.route.method === 'POST' ? 201 : 200);
+        // The other one is done, and is another each time.
+        return { ...answer, text: JSON.stringify(refused), headers: {}, body: refused };
+      },
+    );
+    const code = field.name === 'id' ? 'NOT_FOUND' : 'INVALID_REFERENCE';
+    expect(answer.body).toMatchObject({ status: field.name === 'id' ? 404 : 400, error: { code } });
+  });
+});
+
+describe("a webhook filter with the other tenant's ids", () => {
+  it.each(['POST', 'PATCH'])(
+    'is taken by %s as one with ids that name nothing, and lets nothing through',
+    async (method) => {
+      const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
+      for (const [field, resource] of Object.entries(fields)) {
+        const known = await mine.createWebhook();
+        const ids: number[] = [];
+        const answer = await sameAnswer(their[resource], async (id) => {
+          const filter = { [field]: [id] };
+          const { status, body } = await (method === 'POST'
+            ? mine.call('POST', '/webhooks', { ...webhook, filter })
+            : mine.call('PATCH', `/webhooks/${known.id}`, { filter }));
+          ids.push(body.data.id);
+          expect(body.data.filter).toEqual(filter);
+          return { status, text: '', headers: {}, body: undefined };
+        });
+        expect(answer.status).toBe(method === 'POST' ? 201 : 200);
+        await theirs.call('PATCH', `/tickets/${their.ticket}`, { title: `For ${field}` });
+        for (const id of new Set(ids)) {
+          expect((await mine.call('GET', `/webhooks/${id}/deliveries`)).body.data).toEqual([]);
+          await mine.call('DELETE', `/webhooks/${id}`);
+        }
+      }
+    },
+  );
+});
+
+describe.each(keyedEndpoints.filter(({ route }) => route.method === 'POST'))(
+  "$title with the other tenant's Idempotency-Key",
+  (endpoint) => {
+    it('is done as with one that nobody has used', async () => {
+      const send = async (workspace: Workspace, idempotencyKey: string) => {
+        const headers = { 'idempotency-key': idempotencyKey };
+        return api.call({ ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key, headers });
+      };
+      const [used, fresh] = [`${unique()} of theirs`, unique()];
+      expect((await send(theirs, used)).status).toBe(endpoint.success);
+      const before = await theirData();
+      for (const idempotencyKey of [used, fresh]) {
+        const { status, headers } = await send(mine, idempotencyKey);
+        expect([status, headers['idempotent-replayed']]).toEqual([endpoint.success, undefined]);
+      }
+      expect(await theirData()).toEqual(before);
+    });
+  },
+);
+
 const filters = keyedEndpoints
   .filter(({ route }) => route.method === 'GET')
   .flatMap((endpoint) => idFields(endpoint.route.query).map((field) => ({ ...endpoint, endpoint, field })));
@@ -182,6 +268,17 @@ describe.each(feeds)('$title', (endpoint) => {
       expect(ids).not.toContain(their[resource as keyof typeof their]);
     }
   });
+
+  it("takes the other tenant's cursor for one that nobody was given", async () => {
+    const { params = {} } = await endpoint.sample(theirs);
+    const { path } = callOf(endpoint, { params });
+    const given = (await api.call({ method: 'GET', path, key: theirs.key })).body.meta.nextCursor;
+    const [foreign, made] = await Promise.all(
+      [given, `${given}A`].map((cursor) => call(endpoint, { params }, `cursor=${cursor}`)),
+    );
+    expect(errorOf(foreign as Answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
+    expect(foreign?.text).toBe(made?.text);
+  });
 });
 
 describe('what this test finds in the contract', () => {
@@ -199,6 +296,16 @@ describe('what this test finds in the contract', () => {
       'PATCH /assets/:id assignedToId',
       'POST /projects/:id/tasks assigneeId',
       'PATCH /tasks/:taskId assigneeId',
+    ]);
+    expect(bulkFields.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
+      'POST /tickets/bulk requesterId',
+      'POST /tickets/bulk assigneeId',
+      'POST /tickets/bulk watcherUserIds',
+      'POST /tickets/bulk parentId',
+      'PATCH /tickets/bulk assigneeId',
+      'PATCH /tickets/bulk watcherUserIds',
+      'PATCH /tickets/bulk parentId',
+      'PATCH /tickets/bulk id',
     ]);
     expect(filters.map(({ title, field }) => `${title} ${field.name}`)).toEqual([
       'GET /tickets assigneeId',

@@ -157,7 +157,6 @@ describe('the roles', () => {
       'public.changes': 'SELECT',
       'public.comments': 'INSERT, SELECT',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
-      'public.delivery_attempts': 'SELECT',
       'public.events': 'INSERT, SELECT',
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
       'public.projects': 'SELECT',
@@ -173,6 +172,11 @@ describe('the roles', () => {
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',
     });
+    // Of keys which took whose place, of attempts all but what a private network has answered.
+    expect(await columnsOf('itsm_request', 'api_keys')).toEqual(['id', 'rotated_from', 'tenant_id']);
+    const all = await columnsOf('itsm_system', 'delivery_attempts');
+    expect(all).toContain('answer');
+    expect(await columnsOf('itsm_request', 'delivery_attempts')).toEqual(all.filter((name) => name !== 'answer'));
   });
 
   it('let the system read and write every table, and read which migrations there were', async () => {
@@ -247,6 +251,16 @@ describe('a database whose walls have holes', () => {
     }
   });
 });
+
+/** The columns of a table that a role may read, by their name. */
+async function columnsOf(role: string, table: string): Promise<string[]> {
+  const columns = await rows(
+    `SELECT column_name::text AS name FROM information_schema.column_privileges
+     WHERE grantee = $1 AND table_name = $2 AND privilege_type = 'SELECT' ORDER BY 1`,
+    [role, table],
+  );
+  return columns.map(({ name }) => name);
+}
 
 /** What a role was granted on tables, by their name. */
 async function rightsOf(role: string): Promise<Record<string, string>> {

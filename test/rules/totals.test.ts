@@ -183,9 +183,9 @@ function everyChoice<Name extends string, Choice>(choices: Record<Name, Choice[]
 }
 
 describe('the check of totals', () => {
-  it('finds a counter, a sequence and an ordinal that are wrong', async () => {
+  it('finds a counter, a sequence, an ordinal and a count of comments that are wrong', async () => {
     const other = await createWorkspace(api);
-    await other.createTicket();
+    const { id } = await other.createTicket();
     const { tenantId } = other;
     const wrong = async () =>
       (await findWrongTotals(api.databases.options)).filter((each) => each.tenantId === tenantId);
@@ -195,5 +195,10 @@ describe('the check of totals', () => {
     await api.prisma.ticketCount.updateMany({ where: { tenantId }, data: { count: 1 } });
     await api.prisma.ticketSequence.update({ where: { tenantId }, data: { total: 2 } });
     expect(await wrong()).toMatchObject([{ what: 'ordinals of tickets', kept: 2, counted: 1 }]);
+    await api.prisma.ticketSequence.update({ where: { tenantId }, data: { total: 1 } });
+    await other.createComment(id);
+    expect(await wrong()).toEqual([]);
+    await api.prisma.ticket.updateMany({ where: { tenantId }, data: { commentCount: 0 } });
+    expect(await wrong()).toEqual([{ tenantId, what: `comments of ticket ${id}`, kept: 0, counted: 1 }]);
   });
 });

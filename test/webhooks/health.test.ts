@@ -109,7 +109,7 @@ function claim({ api, ref }: Started): Promise<ClaimedDelivery[]> {
 
 /** Settles attempts as a worker does that was answered with these statuses. */
 async function settleAs({ api }: Started, answers: [status: number, ...claimed: ClaimedDelivery[]][]): Promise<void> {
-  const attempt = { durationMs: 1, error: null, answer: null, answerPublic: true, retryAfter: undefined };
+  const attempt = { durationMs: 1, error: null, answer: null, publicAnswer: null, retryAfter: undefined };
   const settlements = answers.flatMap(([status, ...claimed]) =>
     claimed.map((delivery) => ({ delivery, outcome: { ...attempt, status, delivered: status === 200 } })),
   );
@@ -396,7 +396,7 @@ describe('what nobody may receive any more', () => {
         durationMs: 1,
         error: null,
         answer: null,
-        answerPublic: true,
+        publicAnswer: null,
         retryAfter: undefined,
       };
       const settlements = claimed.map((delivery) => ({ delivery, outcome: settlement }));

@@ -1,4 +1,4 @@
-import type { Delivery, Webhook } from '@itsm-api/contract';
+import type { Delivery, Ticket, Webhook } from '@itsm-api/contract';
 import { forgetSecrets } from '@itsm-api/server/webhooks/retention.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -337,6 +337,23 @@ describe('a filter', () => {
     await owner.createTicket({ title: 'no incident', type: 'CHANGE' });
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['me', 'nobody']);
   });
+
+  it('looks at no text that is longer than its own, of many large tickets that change at once', async () => {
+    const longest = 'x'.repeat(255);
+    const { id: one } = await subscribe({ events: ['ticket.updated'], filter: { categoryConfigId: [longest] } });
+    const filter = { description: ['a', 'b'], resolution: ['c', null], categoryConfigId: ['d'], priority: ['LOW'] };
+    for (let i = 0; i < 99; i++) await owner.createWebhook({ events: ['ticket.updated'], filter });
+    const of = { description: 'word'.repeat(16_000) };
+    const tickets: Ticket[] = [];
+    for (let i = 0; i < 100; i++) tickets.push(await owner.createTicket(of));
+    const changed = tickets.map(({ id }, i) => ({ id, categoryConfigId: i === 0 ? longest : 'other' }));
+    const { status, body, text } = await owner.call('PATCH', '/tickets/bulk', { tickets: changed });
+    expect(status, text.slice(0, 500)).toBe(200);
+    expect(new Set(body.data.map((each: { status: number }) => each.status))).toEqual(new Set([200]));
+    const [event, ...others] = await sender.api.prisma.event.findMany({ where: { tenantId: owner.tenantId } });
+    expect(others).toEqual([]);
+    expect(await deliveries(one)).toMatchObject([{ eventId: event?.publicId }]);
+  }, 60_000);
 
   it('that is taken away filters no more', async () => {
     const { id, receiver } = await subscribe({ filter: { priority: ['CRITICAL'] } });

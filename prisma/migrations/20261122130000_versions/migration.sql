@@ -9,7 +9,7 @@ ALTER TABLE "users" ADD COLUMN IF NOT EXISTS "version" INTEGER NOT NULL DEFAULT 
 ALTER TABLE "webhook_subscriptions" ADD COLUMN IF NOT EXISTS "version" INTEGER NOT NULL DEFAULT 1;
 
 -- Whoever writes a row, a process of the release before among them, gives it its next version. After the largest comes
--- 1 again: workers write a busy subscription many times a second.
+-- 1 again.
 CREATE OR REPLACE FUNCTION "next_version"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN NEW."version" := OLD."version" % 2147483647 + 1; RETURN NEW; END
 $$;

@@ -20,3 +20,10 @@ END
 $$;
 CREATE TRIGGER "webhook_subscriptions_hold" BEFORE UPDATE ON "webhook_subscriptions"
   FOR EACH ROW WHEN (NEW.held) EXECUTE FUNCTION "hold_webhook"();
+
+-- The version of a subscription moves with what somebody changes of it, and with nothing that workers note of its health:
+-- who holds a change to a version is kept from it by other changes alone (docs/decisions/concurrency.md).
+CREATE OR REPLACE TRIGGER "webhook_subscriptions_next_version" BEFORE UPDATE ON "webhook_subscriptions" FOR EACH ROW
+  WHEN ((OLD."updated_at", OLD."url", OLD."events", OLD."filter", OLD."skip_own", OLD."active", OLD."held")
+    IS DISTINCT FROM (NEW."updated_at", NEW."url", NEW."events", NEW."filter", NEW."skip_own", NEW."active", NEW."held"))
+  EXECUTE FUNCTION "next_version"();

@@ -7,10 +7,16 @@ const codings = ['br', 'gzip', 'identity'] as const;
 
 export type Coding = (typeof codings)[number];
 
-/** The coding that a request likes best, of those that there are. */
+/** The coding that a request likes best, of those that there are (RFC 9110 §12.5.3). */
 export function codingFor(request: FastifyRequest): Coding {
-  return negotiate(request.headers['accept-encoding'] ?? '', [...codings]) ?? 'identity';
+  const accepted = (request.headers['accept-encoding'] ?? '').toLowerCase();
+  // `*` means none that is refused by its name, which the negotiator doesn't know.
+  const others = codings.filter((coding) => !refusals[coding].test(accepted));
+  return negotiate(accepted, others) ?? 'identity';
 }
+
+const refusalOf = (coding: Coding) => new RegExp(`(?:^|,)\\s*${coding}\\s*;\\s*q=0(?:\\.0*)?\\s*(?:,|$)`);
+const refusals = { br: refusalOf('br'), gzip: refusalOf('gzip'), identity: refusalOf('identity') };
 
 /** How what is answered becomes the bytes that are sent, beside the thread that serves. */
 export type Encoders = Record<Coding, (text: string | Buffer) => Promise<Buffer>>;

@@ -15,6 +15,9 @@ interface PageSource<Row> {
   find(range: { skip: number; take: number }): Promise<Row[]>;
 }
 
+/** How many rows are counted where no counter holds how many there are (docs/decisions/lists.md). */
+export const mostCounted = 100_000;
+
 /** Reads one page (docs/decisions/lists.md). A page past the end is empty and is not looked for. */
 export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {
   const totalCount = await count();

@@ -1,4 +1,4 @@
-import { selectRows } from '../database/statements.ts';
+import { selectPlanned, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import { codeOf } from '../error-code.ts';
 import { ApiError } from '../errors.ts';
@@ -14,6 +14,20 @@ export const mostFound = 10_000;
 /** The ids, at most one more than `mostFound`, in SQL; so are a resource's name and the words. */
 export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): string {
   return `SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${mostFound + 1})`;
+}
+
+/**
+ * The ids of the CTE `looked` whose rows have the words, in SQL; so are a resource's name and the words. A row of it has the
+ * `place` that the row's words stand in. Each text is found by its key, whatever the planner knows of the table.
+ */
+export function havingWords(resource: string, words: string): string {
+  return `SELECT looked.id FROM looked JOIN (
+      SELECT place, replace((SELECT text_query(${words})), chr(1), text_place($1, ${resource}, place))::tsquery AS query
+      FROM (SELECT DISTINCT place FROM looked) AS places OFFSET 0
+    ) AS queries USING (place) CROSS JOIN LATERAL (
+      SELECT FROM texts WHERE tenant_id = $1 AND resource = ${resource} AND id = looked.id AND document @@ queries.query
+      LIMIT 1
+    ) AS text`;
 }
 
 /** The resources whose rows are few enough to be looked up one by one. */
@@ -38,7 +52,11 @@ interface FoundIds {
   isCapped: boolean;
 }
 
-/** Finds rows by their words, and by what else is asked of them. @throws ApiError QUERY_TOO_BROAD */
+/**
+ * Finds rows by their words, and by what else is asked of them: of those that have the words or, where these are too many
+ * to be all looked at, of those that are what else is asked.
+ * @throws ApiError QUERY_TOO_BROAD
+ */
 export async function findIds(
   db: TenantClient,
   resource: Searched,
@@ -49,17 +67,41 @@ export async function findIds(
     const any = typeof condition === 'object' ? condition.in : [condition];
     return `AND t.${columnOf(name)} = ANY ($${values.push(any)}::${typeOf(any)}[])`;
   });
-  const text = `WITH words AS MATERIALIZED (${searchTexts(`'${resource}'`, '$4::text', 'DESC')}), found AS MATERIALIZED (
-      SELECT t.id FROM words JOIN ${resource} t ON t.tenant_id = $1 AND t.id = words.id WHERE true ${conditions.join(' ')}
-      ORDER BY t.id DESC LIMIT ${mostFound + 1}
+  const which = `t.tenant_id = $1 ${conditions.join(' ')}`;
+  const ask = (select: typeof selectRows, looked: string, found: string) =>
+    refusingTooBroad(() => select<CountedIds>(db, { text: countIds(looked, found), values }));
+
+  const byWords = await ask(
+    selectRows,
+    searchTexts(`'${resource}'`, '$4::text', 'DESC'),
+    `SELECT id FROM looked JOIN ${resource} t USING (id) WHERE ${which}`,
+  );
+  const wasEnough = byWords.some(({ count, looked }) => looked <= mostFound || count > mostFound);
+  const [found] = wasEnough
+    ? byWords
+    : await ask(
+        selectPlanned,
+        `SELECT id, 0 AS place FROM ${resource} t WHERE ${which}`,
+        havingWords(`'${resource}'`, '$4::text'),
+      );
+  const { count = 0, ids } = found ?? {};
+  return { ids: ids ?? [], totalCount: Math.min(count, mostFound), isCapped: count > mostFound };
+}
+
+interface CountedIds {
+  count: number;
+  /** How many were looked at. */
+  looked: number;
+  ids: number[] | null;
+}
+
+function countIds(looked: string, found: string): string {
+  return `WITH looked AS MATERIALIZED (${looked}), found AS MATERIALIZED (
+      ${found} ORDER BY id DESC LIMIT ${mostFound + 1}
     )
-    SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM words)::int AS words,
+    SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM looked)::int AS looked,
       (SELECT json_agg(id) FROM (SELECT id FROM (SELECT id FROM found LIMIT ${mostFound}) AS counted
         ORDER BY id DESC LIMIT $3::int OFFSET $2::int) AS page) AS ids`;
-  type Found = { count: number; words: number; ids: number[] | null };
-  const [found] = await refusingTooBroad(() => selectRows<Found>(db, { text, values }));
-  const { count = 0, words: matched = 0, ids } = found ?? {};
-  return { ids: ids ?? [], totalCount: Math.min(count, mostFound), isCapped: Math.max(count, matched) > mostFound };
 }
 
 function columnOf(name: string): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Changes, type EventPayload, type EventType, events } from '@itsm-api/contract';
+import { type Changes, type EventPayload, type EventType, events, filterLimits } from '@itsm-api/contract';
 import { type Acting, actorOf } from '../actor.ts';
 import { type Statement, selectLast, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
@@ -56,7 +56,8 @@ export async function emitAll<Type extends EventType>(
   const actor = actorOf({ userId, keyId });
   const { key } = events[type];
   const written = emissions.map(({ payload, changes, publicId: id = newEventId('evt_') }) => {
-    return { id, body: JSON.stringify({ id, type, timestamp, actor, [key]: payload, ...(changes && { changes }) }) };
+    const body = { id, type, timestamp, actor, [key]: payload, ...(changes && { changes }) };
+    return { id, body: JSON.stringify(body), fields: JSON.stringify(filterable(payload, changes)) };
   });
 
   const subscriptions = await selectRows<{ id: string }>(db, {
@@ -68,7 +69,7 @@ export async function emitAll<Type extends EventType>(
       written.map(({ id }) => id),
       written.map(({ body }) => body),
       traceParent?.() ?? null,
-      key,
+      written.map(({ fields }) => fields),
       keyId ?? null,
     ],
   });
@@ -129,49 +130,53 @@ function failIfWanted(db: TenantClient, type: EventType): Statement {
   return { text, values: [db.$tenantId, type] };
 }
 
-/** What `takes` asks of an event, as `insertEvents` has it. */
-const happened = {
-  tenantId: '$1',
-  keyId: '$8::bigint',
-  body: '(SELECT body FROM parsed WHERE parsed.place = given.place)',
-  key: '$7::text',
-};
+/** What a filter may ask of an event: of each field what it is and, where it was changed, what it was before. */
+function filterable(payload: object, changes: Changes = {}): Record<string, unknown[]> {
+  const fields = Object.entries(payload).map(([name, value]) => {
+    const before = Object.hasOwn(changes, name) ? [changes[name]?.from] : [];
+    return [name, [value, ...before].filter(isFilterValue)];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Filters ask for no list and no object, and for no text that is longer than theirs. */
+function isFilterValue(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= filterLimits.text;
+  return value === null || typeof value === 'number' || typeof value === 'boolean';
+}
 
 /**
- * Whether a subscription takes an event that it wants by its type, in SQL, of SQL: not what its own key does, or one that
- * took its place, if it skips that; and only where each field of its filter is one of the values given, or was before the
- * change. `body` is the event's, as jsonb, and `key` that under which it has the resource; `keyId` that of the key which
- * makes the change, or NULL.
+ * Whether a subscription takes an event that it wants by its type, in SQL: not what its own key does ($8), or one that took
+ * its place, if it skips that; and only where each field of its filter is one of the values given, or was before the change.
  */
-const takes = ({ tenantId, keyId, body, key }: Record<'tenantId' | 'keyId' | 'body' | 'key', string>) => `
+const takes = `
   NOT (skip_own AND coalesce(key_id IN (
     WITH RECURSIVE line AS (
-      SELECT ${keyId} AS id
-      UNION SELECT k.rotated_from FROM line JOIN api_keys k ON k.tenant_id = ${tenantId} AND k.id = line.id
+      SELECT $8::bigint AS id
+      UNION SELECT k.rotated_from FROM line JOIN api_keys k ON k.tenant_id = $1 AND k.id = line.id
     ) SELECT id FROM line WHERE id IS NOT NULL
   ), false)) AND (filter IS NULL OR NOT EXISTS (
     SELECT FROM jsonb_each(filter) AS field (name, accepted)
-    WHERE NOT coalesce(accepted @> (${body} -> ${key} -> name), false)
-      AND NOT coalesce(accepted @> (${body} -> 'changes' -> name -> 'from'), false)))`;
+    WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(fields -> name) AS told (value) WHERE accepted @> value)))`;
 
+/** Bodies are large: those who take an event are found by its fields. */
 const insertEvents = `
   WITH given AS MATERIALIZED (
-    SELECT * FROM unnest($4::text[], $5::text[]) WITH ORDINALITY AS given (public_id, body, place)
-  ), parsed AS MATERIALIZED (
-    -- Read once, and only where a filter asks.
-    SELECT place, body::jsonb AS body FROM given
+    SELECT fields::jsonb AS fields, place FROM unnest($7::text[]) WITH ORDINALITY AS given (fields, place)
   ), matching AS (
     SELECT s.id, given.place FROM webhook_subscriptions s CROSS JOIN given
     WHERE ${wanting('$1', '$2')}
-      AND CASE WHEN $3::bigint IS NULL THEN ${takes(happened)} ELSE id = $3 END
+      AND CASE WHEN $3::bigint IS NULL THEN ${takes} ELSE id = $3 END
   ), event AS (
     INSERT INTO events (tenant_id, public_id, type, body, trace_parent)
-    SELECT $1, given.public_id, $2, given.body, $6 FROM given
+    SELECT $1, public_id, $2, body, $6
+    FROM unnest($4::text[], $5::text[]) WITH ORDINALITY AS written (public_id, body, place)
     WHERE place IN (SELECT place FROM matching) ORDER BY place
     RETURNING id, public_id
   ), delivery AS (
     INSERT INTO deliveries (tenant_id, subscription_id, event_id)
     SELECT $1, matching.id, event.id
-    FROM event JOIN given USING (public_id) JOIN matching USING (place) ORDER BY event.id, matching.id
+    FROM event JOIN unnest($4::text[]) WITH ORDINALITY AS written (public_id, place) USING (public_id)
+      JOIN matching USING (place) ORDER BY event.id, matching.id
   )
   SELECT DISTINCT id FROM matching ORDER BY id`;

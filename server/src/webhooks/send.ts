@@ -11,10 +11,10 @@ export interface Outcome {
   status: number | null;
   /** Why it failed, where the status alone does not say it. */
   error: string | null;
-  /** The beginning of the answer's body. */
+  /** The beginning of the answer's body, where it may have come of a private network. */
   answer: string | null;
-  /** Whether it can't have come of a private network, since none may be called. */
-  answerPublic: boolean;
+  /** The same where it can't, since none may be called. */
+  publicAnswer: string | null;
   /** What the receiver asked to wait, in milliseconds. */
   retryAfter: number | undefined;
 }
@@ -44,13 +44,15 @@ const keepLimit = 4 * 1024;
 export async function send(sender: Sender, startedAt: Date, makeAttempt: () => Attempt): Promise<Outcome> {
   const began = performance.now();
   const abort = new AbortController();
-  const answerPublic = !sender.targets.allowPrivate;
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${attemptTimeout / 1000} s`)), attemptTimeout);
   try {
-    const answer = await post(sender, makeAttempt(), abort.signal);
-    const delivered = answer.status >= 200 && answer.status < 300;
+    const { status, head, ...answer } = await post(sender, makeAttempt(), abort.signal);
+    const delivered = status >= 200 && status < 300;
     const retryAfter = delivered ? undefined : parseRetryAfter(answer.retryAfter, startedAt);
-    return { ...answer, answerPublic, delivered, durationMs: elapsed(began), error: null, retryAfter };
+    const told = sender.targets.allowPrivate
+      ? { answer: head, publicAnswer: null }
+      : { answer: null, publicAnswer: head };
+    return { ...told, status, delivered, durationMs: elapsed(began), error: null, retryAfter };
   } catch (error) {
     return {
       delivered: false,
@@ -58,7 +60,7 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
       status: null,
       error: describe(abort.signal.aborted ? abort.signal.reason : error),
       answer: null,
-      answerPublic,
+      publicAnswer: null,
       retryAfter: undefined,
     };
   } finally {
@@ -81,7 +83,7 @@ async function post({ agent, targets }: Sender, { url, headers, body }: Attempt,
   const { 'retry-after': retryAfter } = response.headers;
   return {
     status: response.statusCode,
-    answer: await readHead(response.body),
+    head: await readHead(response.body),
     retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
   };
 }

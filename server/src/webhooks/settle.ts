@@ -100,15 +100,15 @@ async function updateDeliveries(tx: Prisma.TransactionClient, settled: Settled[]
 async function insertAttempts(tx: Prisma.TransactionClient, settled: Settled[]): Promise<void> {
   if (settled.length === 0) return;
   const rows = settled.map(({ delivery: { tenantId, id, attempt, claimedAt }, outcome }) => {
-    const { durationMs, status, error, answer, answerPublic } = outcome;
-    return { tenantId, id, number: attempt, startedAt: claimedAt, durationMs, status, error, answer, answerPublic };
+    const { durationMs, status, error, answer, publicAnswer } = outcome;
+    return { tenantId, id, number: attempt, startedAt: claimedAt, durationMs, status, error, answer, publicAnswer };
   });
   await tx.$executeRaw`
     INSERT INTO delivery_attempts (
-      tenant_id, delivery_id, number, started_at, duration_ms, status, error, answer, answer_public)
+      tenant_id, delivery_id, number, started_at, duration_ms, status, error, answer, public_answer)
     SELECT * FROM json_to_recordset(${batch(rows)}::text::json) AS g (
       "tenantId" bigint, id bigint, number int, "startedAt" timestamptz, "durationMs" int, status int, error text,
-      answer text, "answerPublic" boolean)`;
+      answer text, "publicAnswer" text)`;
 }
 
 function signOf({ delivery, outcome }: Settlement): SubscriptionSign {

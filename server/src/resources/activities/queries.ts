@@ -4,7 +4,7 @@ import type { Activity as Columns } from '../../database/generated/client.ts';
 import { selectRows } from '../../database/statements.ts';
 import { notFound } from '../../errors.ts';
 import { presentTimestamp } from '../../present.ts';
-import type { Page } from '../lists.ts';
+import { mostCounted, type Page, pageMeta } from '../lists.ts';
 import { ticketIdOf } from '../tickets/reference.ts';
 import type { Recorded } from './record.ts';
 
@@ -18,14 +18,23 @@ interface ActivityRow extends Pick<Columns, 'action' | 'changes'> {
 
 const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
 
-/** Nothing where there is no such resource; a page past the end is not looked for. */
+/**
+ * Nothing where there is no such resource; a page past the end is not looked for. What is counted or skipped is read from
+ * the key's index alone, and each row of the page is found by its key, whatever the planner knows of the table.
+ */
 const textFor = (resource: Recorded) => {
-  const own = `tenant_id = $1 AND resource = '${resource}' AND resource_id = $2`;
-  return `SELECT total.n AS "totalCount", CASE WHEN total.n > $3::bigint THEN (
-      SELECT json_agg(activity) FROM (
-        SELECT id, at, action, actor_user_id AS "actorUserId", actor_key_id AS "actorKeyId", changes
-        FROM activities WHERE ${own} ORDER BY id DESC OFFSET $3::bigint LIMIT $4::int) AS activity) END AS activities
-    FROM ${tables[resource]} t, (SELECT count(*)::int AS n FROM activities WHERE ${own}) AS total
+  const own = `a.tenant_id = $1 AND a.resource = '${resource}' AND a.resource_id = $2`;
+  return `SELECT counted.n AS counted, CASE WHEN least(counted.n, ${mostCounted}) > $3::bigint THEN (
+      SELECT json_agg(activity ORDER BY activity.id DESC) FROM (
+        SELECT a.id FROM activities a WHERE ${own}
+        ORDER BY a.id DESC OFFSET $3::bigint LIMIT least($4::bigint, ${mostCounted} - $3::bigint)
+      ) AS page CROSS JOIN LATERAL (
+        SELECT a.id, a.at, a.action, a.actor_user_id AS "actorUserId", a.actor_key_id AS "actorKeyId", a.changes
+        FROM activities a WHERE ${own} AND a.id = page.id LIMIT 1
+      ) AS activity) END AS activities
+    FROM ${tables[resource]} t, (
+      SELECT count(*)::int AS n FROM (SELECT FROM activities a WHERE ${own} LIMIT ${mostCounted + 1}) AS a
+    ) AS counted
     WHERE t.tenant_id = $1 AND t.id = $2`;
 };
 const texts: Record<Recorded, string> = { TICKET: textFor('TICKET'), ASSET: textFor('ASSET') };
@@ -48,14 +57,16 @@ async function listActivity(
   { db }: Context,
   resource: Recorded,
   id: number,
-  { page, perPage }: ActivityQuery,
+  query: ActivityQuery,
 ): Promise<Page<Activity>> {
-  const [row] = await selectRows<{ totalCount: number; activities: ActivityRow[] | null }>(db, {
+  const { page, perPage } = query;
+  const [row] = await selectRows<{ counted: number; activities: ActivityRow[] | null }>(db, {
     text: texts[resource],
     values: [db.$tenantId, id, BigInt(page - 1) * BigInt(perPage), perPage],
   });
   if (row === undefined) throw notFound(resource.toLowerCase());
-  return { data: (row.activities ?? []).map(presentActivity), meta: { page, perPage, totalCount: row.totalCount } };
+  const total = { totalCount: Math.min(row.counted, mostCounted), isCapped: row.counted > mostCounted };
+  return { data: (row.activities ?? []).map(presentActivity), meta: pageMeta(query, total) };
 }
 
 function presentActivity({ id, at, action, actorUserId, actorKeyId, changes }: ActivityRow): Activity {

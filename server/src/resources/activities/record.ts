@@ -1,4 +1,5 @@
-import { type ActivityAction, activityTextLength, type Changes } from '@itsm-api/contract';
+import { isDeepStrictEqual } from 'node:util';
+import { type ActivityAction, activityTextLength, type Changes, type CustomFields } from '@itsm-api/contract';
 import type { Context } from '../../context.ts';
 import { selectRows } from '../../database/statements.ts';
 
@@ -56,13 +57,36 @@ export async function record(context: Context, { resource, ids, action, changes 
   await selectRows(db, { text, values });
 }
 
-/** Changes as they are kept: of long texts the beginning, so that a history is not many times its resource. */
+/**
+ * Changes as they are kept, so that a history is not many times its resource: of long texts the beginning, and of custom
+ * fields those that differ, which share the length of one text.
+ */
 export function shortened(changes: Changes): Changes {
-  const short = Object.entries(changes).map(([name, { from, to }]) => [name, { from: cut(from), to: cut(to) }]);
+  const short = Object.entries(changes).map(([name, { from, to }]) => {
+    if (name === 'customFields') return [name, shortenedFields(from as CustomFields, to as CustomFields)];
+    return [name, { from: cut(from, activityTextLength), to: cut(to, activityTextLength) }];
+  });
   return Object.fromEntries(short);
 }
 
-function cut(value: unknown): unknown {
-  if (typeof value !== 'string' || value.length <= activityTextLength) return value;
-  return `${value.slice(0, activityTextLength).toWellFormed()}…`;
+function shortenedFields(from: CustomFields, to: CustomFields): { from: CustomFields; to: CustomFields } {
+  const names = Object.keys({ ...from, ...to }).filter((name) => !isDeepStrictEqual(from[name], to[name]));
+  const length = Math.floor(activityTextLength / names.length);
+  const kept = (fields: CustomFields) =>
+    Object.fromEntries(
+      names.filter((name) => Object.hasOwn(fields, name)).map((name) => [name, cutField(fields[name], length)]),
+    ) as CustomFields;
+  return { from: kept(from), to: kept(to) };
+}
+
+/** A list that is too long is kept as text: the beginning of its JSON. */
+function cutField(value: unknown, length: number): unknown {
+  if (!Array.isArray(value)) return cut(value, length);
+  const json = JSON.stringify(value);
+  return json.length > length ? cut(json, length) : value;
+}
+
+function cut(value: unknown, length: number): unknown {
+  if (typeof value !== 'string' || value.length <= length) return value;
+  return `${value.slice(0, length).toWellFormed()}…`;
 }

@@ -14,10 +14,13 @@ import { type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
 const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
 
+/** What is skipped is read from an index alone, and each of the page is found by its key. */
 const select = `SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
-    SELECT json_agg(comment) FROM (
-      SELECT ${columns} FROM comments c WHERE c.tenant_id = $1 AND c.ticket_id = $2
-      ORDER BY c.id DESC OFFSET $3::bigint LIMIT $4::int) AS comment) END AS comments
+    SELECT json_agg(comment ORDER BY comment.id DESC) FROM (
+      SELECT id FROM comments WHERE tenant_id = $1 AND ticket_id = $2 ORDER BY id DESC OFFSET $3::bigint LIMIT $4::int
+    ) AS page CROSS JOIN LATERAL (
+      SELECT ${columns} FROM comments c WHERE c.tenant_id = $1 AND c.id = page.id LIMIT 1
+    ) AS comment) END AS comments
   FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`;
 
 /** A page of a ticket's comments, newest first. @throws ApiError NOT_FOUND for the ticket */

@@ -17,7 +17,7 @@ import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp } from '../../present.ts';
 import { emit, newEventId } from '../../webhooks/emit.ts';
 import { sendAgain } from '../../webhooks/replay.ts';
-import { type Page, pageMeta } from '../lists.ts';
+import { mostCounted, type Page, pageMeta } from '../lists.ts';
 import { countDeliveries, selectPage } from './sql.ts';
 
 /** Which deliveries; without any of these, all. */
@@ -32,9 +32,6 @@ export const DeliveryFilter = z.strictObject({
 export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 
 const withEvent = { event: { select: { publicId: true, type: true } } } as const;
-
-/** More deliveries aren't counted: a subscription may have millions (docs/decisions/webhook-deliveries.md). */
-const mostCounted = 100_000;
 
 /** A page of a subscription's deliveries, newest first. @throws ApiError NOT_FOUND for the subscription */
 export async function listDeliveries(
@@ -71,6 +68,16 @@ export async function findDeliveries({ db }: Context, filter: DeliveryFilter, li
   return rows.map(presentDelivery);
 }
 
+/** What is told of an attempt; requests may read no more of it. */
+const toldOfAttempt = {
+  number: true,
+  startedAt: true,
+  durationMs: true,
+  status: true,
+  error: true,
+  publicAnswer: true,
+} as const;
+
 /**
  * One delivery with its attempts.
  * @param allAnswers also those that may have come of a private network, which whoever runs the installation may see
@@ -86,7 +93,11 @@ export async function getDelivery(
     include: {
       event: true,
       subscription: { select: { url: true } },
-      history: { orderBy: { id: 'desc' }, take: maxToldAttempts },
+      history: {
+        select: { ...toldOfAttempt, ...(allAnswers && { answer: true }) },
+        orderBy: { id: 'desc' },
+        take: maxToldAttempts,
+      },
     },
   });
   if (row === null) throw notFound('delivery');
@@ -94,13 +105,10 @@ export async function getDelivery(
     ...presentDelivery(row),
     url: row.subscription.url,
     body: row.event.body,
-    attempts: row.history.reverse().map(({ number, startedAt, durationMs, status, error, answer, answerPublic }) => ({
-      number,
+    attempts: row.history.reverse().map(({ startedAt, publicAnswer, answer = null, ...attempt }) => ({
+      ...attempt,
       startedAt: presentTimestamp(startedAt),
-      durationMs,
-      status,
-      error,
-      answer: allAnswers || answerPublic ? answer : null,
+      answer: publicAnswer ?? answer,
     })),
   };
 }

@@ -1,7 +1,8 @@
 import type { TicketQuery } from '@itsm-api/contract';
-import { type Statement, selectPlanned } from '../../database/statements.ts';
+import { selectPlanned } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
-import { mostFound, refusingTooBroad, searchTexts } from '../search.ts';
+import { mostCounted } from '../lists.ts';
+import { havingWords, mostFound, refusingTooBroad, searchTexts } from '../search.ts';
 import { type CountedFilters, filterColumns, filterNames, type TicketPage, type TicketRange } from './pages.ts';
 import { columns, type TicketRow } from './sql.ts';
 
@@ -24,56 +25,94 @@ export function isCounted(filters: TicketFilters): boolean {
   return !filters.unassigned && uncounted.every((name) => filters[name] === undefined);
 }
 
-/** How many tickets are counted at most. */
-const mostCounted = 100_000;
-
 /**
  * Some of the tickets that the filters match, and how many there are in all, as far as they are counted.
  * @throws ApiError QUERY_TOO_BROAD
  */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
-  const most = filters.q === undefined ? mostCounted : mostFound;
-  type Found = { count: number; words: number; tickets: TicketRow[] | null };
-  const statement = statementOf(db, filters, { ...range, most });
-  const [found] = await refusingTooBroad(() => selectPlanned<Found>(db, statement));
-  const { count = 0, words = 0, tickets } = found ?? {};
-  return { rows: tickets ?? [], totalCount: Math.min(count, most), isCapped: Math.max(count, words) > most };
+  const { q } = filters;
+  if (q === undefined) return ask(db, byFilters(filters), { ...range, most: mostCounted });
+  const asked = { ...range, most: mostFound };
+  const found = await ask(db, byWords(q, filters), asked);
+  // Of those with the words only the first were asked for the rest. Where the rest leaves fewer, these are asked for words.
+  if (found.isWhole || found.totalCount === mostFound) return found;
+  const among = await ask(db, byWordsAmong(q, filters), asked);
+  return among.isWhole ? among : found;
 }
 
 /** Adds a value to a statement's; answers what names it there. */
 type Put = (value: unknown, type: string) => string;
+type Direction = 'ASC' | 'DESC';
 
-function statementOf(
+/** A way to the ids of tickets, in SQL: those that are looked at, one more than `mostLooked` at most, and those found. */
+type Way = (put: Put, order: Direction) => { looked: string; mostLooked: number; found: string };
+
+const byFilters =
+  (filters: TicketFilters): Way =>
+  (put) => ({ looked: 'SELECT 0 AS id WHERE false', mostLooked: 0, found: `SELECT id FROM ${matching(filters, put)}` });
+
+const byWords =
+  (q: string, filters: TicketFilters): Way =>
+  (put, order) => ({
+    looked: searchTexts(`'tickets'`, put(q, 'text'), order),
+    mostLooked: mostFound,
+    found: `SELECT id FROM ${matching(filters, put, ['looked'])}`,
+  });
+
+const byWordsAmong =
+  (q: string, filters: TicketFilters): Way =>
+  (put, order) => ({
+    looked: `SELECT id, ordinal >> 15 AS place FROM ${matching(filters, put, ['tickets AS t'])}
+      ORDER BY id ${order} LIMIT ${mostFound + 1}`,
+    mostLooked: mostFound,
+    found: havingWords(`'tickets'`, put(q, 'text')),
+  });
+
+interface Asked extends TicketRange {
+  /** How many are counted. */
+  most: number;
+}
+
+/** @returns also whether all were looked at that may match */
+async function ask(
   db: TenantClient,
-  filters: TicketFilters,
-  { skip, take, sort, most }: TicketRange & { most: number },
-): Statement {
-  const { q, watcherUserId } = filters;
+  way: Way,
+  { skip, take, sort, most }: Asked,
+): Promise<TicketPage & { isWhole: boolean }> {
   const values: unknown[] = [db.$tenantId, Math.min(skip, most), take];
-  const put: Put = (value, type) => `$${values.push(value)}::${type}`;
   const order = sort === 'id' ? 'ASC' : 'DESC';
-  const conditions = conditionsOf(filters, put);
-  const sources = [
-    ...(q === undefined ? [] : ['words']),
-    ...(watcherUserId === undefined ? [] : [`(${watchedBy(watcherUserId, put)}) AS watched`]),
-    // Every id of the others is a ticket's.
-    ...(conditions.length === 0 ? [] : ['tickets AS t']),
-  ];
-  const [first, ...others] = sources;
-  const where = conditions.length === 0 ? '' : `WHERE ${['t.tenant_id = $1', ...conditions].join(' AND ')}`;
-  const words = q === undefined ? 'SELECT 0 AS id WHERE false' : searchTexts(`'tickets'`, put(q, 'text'), order);
-  const text = `WITH words AS MATERIALIZED (${words}), found AS MATERIALIZED (
-      SELECT id FROM ${[first, ...others.map((source) => `${source} USING (id)`)].join(' JOIN ')} ${where}
-      ORDER BY id ${order} LIMIT ${most + 1}
+  const { looked, mostLooked, found } = way((value, type) => `$${values.push(value)}::${type}`, order);
+  const text = `WITH looked AS MATERIALIZED (${looked}), found AS MATERIALIZED (
+      ${found} ORDER BY id ${order} LIMIT ${most + 1}
     ), page AS (
       SELECT id FROM (SELECT id FROM found ORDER BY id ${order} LIMIT ${most}) AS counted
       ORDER BY id ${order} LIMIT $3::int OFFSET $2::int
     )
-    SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM words)::int AS words,
+    SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM looked)::int AS looked,
       (SELECT json_agg(ticket) FROM (
         SELECT ${columns} FROM page JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id ${order}
       ) AS ticket) AS tickets`;
-  return { text, values };
+  type Row = { count: number; looked: number; tickets: TicketRow[] | null };
+  const [row] = await refusingTooBroad(() => selectPlanned<Row>(db, { text, values }));
+  if (row === undefined) throw new Error('Nothing was counted.');
+  const isWhole = row.looked <= mostLooked;
+  const isCapped = row.count > most || !isWhole;
+  return { rows: row.tickets ?? [], totalCount: Math.min(row.count, most), isCapped, isWhole };
+}
+
+/** What stands behind FROM for the filters, but for `q`; every id of the others is a ticket's. */
+function matching(filters: TicketFilters, put: Put, among: string[] = []): string {
+  const { watcherUserId } = filters;
+  const conditions = conditionsOf(filters, put);
+  const [first, ...others] = new Set([
+    ...among,
+    ...(watcherUserId === undefined ? [] : [`(${watchedBy(watcherUserId, put)}) AS watched`]),
+    ...(conditions.length === 0 ? [] : ['tickets AS t']),
+  ]);
+  const sources = [first, ...others.map((source) => `${source} USING (id)`)].join(' JOIN ');
+  const tenant = sources.includes('tickets AS t') ? ['t.tenant_id = $1'] : [];
+  const where = [...tenant, ...conditions];
+  return where.length === 0 ? sources : `${sources} WHERE ${where.join(' AND ')}`;
 }
 
 /** What is asked of the tickets themselves. */

@@ -7,7 +7,7 @@ import { withOwnConnection } from '../../database/own-connection.ts';
 /** A total that is kept and is not what counting gives. */
 export interface WrongTotal {
   tenantId: bigint;
-  /** What is counted: the tickets of a kind, or their ordinals. */
+  /** What is counted: the tickets of a kind, their ordinals, or the comments of one. */
   what: string;
   kept: number;
   counted: number;
@@ -45,7 +45,13 @@ const differences = `
     SELECT tenant_id, CASE WHEN count(*) = max(ordinal) AND min(ordinal) = 1 THEN count(*)::int ELSE -1 END AS count
     FROM tickets GROUP BY 1
   ) c USING (tenant_id)
-  WHERE COALESCE(s.total, 0) <> COALESCE(c.count, 0)`;
+  WHERE COALESCE(s.total, 0) <> COALESCE(c.count, 0)
+  UNION ALL
+  SELECT tenant_id, 'comments of ticket ' || t.id, t.comment_count, COALESCE(c.count, 0)
+  FROM tickets t LEFT JOIN (
+    SELECT tenant_id, ticket_id AS id, count(*)::int AS count FROM comments GROUP BY 1, 2
+  ) c USING (tenant_id, id)
+  WHERE t.comment_count <> COALESCE(c.count, 0)`;
 
 interface TotalsCheck {
   databases: Pick<Databases, 'options'>;

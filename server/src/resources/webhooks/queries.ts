@@ -187,17 +187,21 @@ export function deleteWebhook(context: Context, id: number): Promise<Webhook> {
 
 /** A subscription as the API answers it, without its secret. */
 export function presentWebhook(row: WebhookRow): Webhook {
-  return withVersion(row.version, {
+  const health = {
+    lastSuccessAt: presentTimestamp(row.lastSuccessAt),
+    lastFailureAt: presentTimestamp(row.lastFailureAt),
+    pausedAt: presentTimestamp(row.pausedAt),
+  };
+  const webhook = {
     id: presentId(row.id),
     url: row.url,
     events: row.events.map((event) => EventType.parse(event)),
     filter: row.filter,
     skipOwn: row.skipOwn,
     active: row.active,
-    lastSuccessAt: presentTimestamp(row.lastSuccessAt),
-    lastFailureAt: presentTimestamp(row.lastFailureAt),
-    pausedAt: presentTimestamp(row.pausedAt),
+    ...health,
     pausedReason: row.pausedReason,
     ...presentTimestamps(row),
-  });
+  };
+  return withVersion(row.version, webhook, Object.values(health));
 }

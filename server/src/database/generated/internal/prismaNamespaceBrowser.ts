@@ -421,7 +421,7 @@ export const DeliveryAttemptScalarFieldEnum = {
   status: 'status',
   error: 'error',
   answer: 'answer',
-  answerPublic: 'answerPublic'
+  publicAnswer: 'publicAnswer'
 } as const
 
 export type DeliveryAttemptScalarFieldEnum = (typeof DeliveryAttemptScalarFieldEnum)[keyof typeof DeliveryAttemptScalarFieldEnum]

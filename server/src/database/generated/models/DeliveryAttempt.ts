@@ -56,7 +56,7 @@ export type DeliveryAttemptMinAggregateOutputType = {
   status: number | null
   error: string | null
   answer: string | null
-  answerPublic: boolean | null
+  publicAnswer: string | null
 }
 
 export type DeliveryAttemptMaxAggregateOutputType = {
@@ -69,7 +69,7 @@ export type DeliveryAttemptMaxAggregateOutputType = {
   status: number | null
   error: string | null
   answer: string | null
-  answerPublic: boolean | null
+  publicAnswer: string | null
 }
 
 export type DeliveryAttemptCountAggregateOutputType = {
@@ -82,7 +82,7 @@ export type DeliveryAttemptCountAggregateOutputType = {
   status: number
   error: number
   answer: number
-  answerPublic: number
+  publicAnswer: number
   _all: number
 }
 
@@ -115,7 +115,7 @@ export type DeliveryAttemptMinAggregateInputType = {
   status?: true | runtime.Types.Skip
   error?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
-  answerPublic?: true | runtime.Types.Skip
+  publicAnswer?: true | runtime.Types.Skip
 }
 
 export type DeliveryAttemptMaxAggregateInputType = {
@@ -128,7 +128,7 @@ export type DeliveryAttemptMaxAggregateInputType = {
   status?: true | runtime.Types.Skip
   error?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
-  answerPublic?: true | runtime.Types.Skip
+  publicAnswer?: true | runtime.Types.Skip
 }
 
 export type DeliveryAttemptCountAggregateInputType = {
@@ -141,7 +141,7 @@ export type DeliveryAttemptCountAggregateInputType = {
   status?: true | runtime.Types.Skip
   error?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
-  answerPublic?: true | runtime.Types.Skip
+  publicAnswer?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -241,7 +241,7 @@ export type DeliveryAttemptGroupByOutputType = {
   status: number | null
   error: string | null
   answer: string | null
-  answerPublic: boolean
+  publicAnswer: string | null
   _count: DeliveryAttemptCountAggregateOutputType | null
   _avg: DeliveryAttemptAvgAggregateOutputType | null
   _sum: DeliveryAttemptSumAggregateOutputType | null
@@ -277,7 +277,7 @@ export type DeliveryAttemptWhereInput = {
   status?: Prisma.IntNullableFilter<"DeliveryAttempt"> | number | null | runtime.Types.Skip
   error?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
   answer?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolFilter<"DeliveryAttempt"> | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
   delivery?: Prisma.XOR<Prisma.DeliveryScalarRelationFilter, Prisma.DeliveryWhereInput> | runtime.Types.Skip
 }
 
@@ -291,7 +291,7 @@ export type DeliveryAttemptOrderByWithRelationInput = {
   status?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   error?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
-  answerPublic?: Prisma.SortOrder | runtime.Types.Skip
+  publicAnswer?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   delivery?: Prisma.DeliveryOrderByWithRelationInput | runtime.Types.Skip
 }
 
@@ -309,7 +309,7 @@ export type DeliveryAttemptWhereUniqueInput = Prisma.AtLeast<{
   status?: Prisma.IntNullableFilter<"DeliveryAttempt"> | number | null | runtime.Types.Skip
   error?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
   answer?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolFilter<"DeliveryAttempt"> | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
   delivery?: Prisma.XOR<Prisma.DeliveryScalarRelationFilter, Prisma.DeliveryWhereInput> | runtime.Types.Skip
 }, "tenantId_id">
 
@@ -323,7 +323,7 @@ export type DeliveryAttemptOrderByWithAggregationInput = {
   status?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   error?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
-  answerPublic?: Prisma.SortOrder | runtime.Types.Skip
+  publicAnswer?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.DeliveryAttemptCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.DeliveryAttemptAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.DeliveryAttemptMaxOrderByAggregateInput | runtime.Types.Skip
@@ -344,7 +344,7 @@ export type DeliveryAttemptScalarWhereWithAggregatesInput = {
   status?: Prisma.IntNullableWithAggregatesFilter<"DeliveryAttempt"> | number | null | runtime.Types.Skip
   error?: Prisma.StringNullableWithAggregatesFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
   answer?: Prisma.StringNullableWithAggregatesFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolWithAggregatesFilter<"DeliveryAttempt"> | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.StringNullableWithAggregatesFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptCreateInput = {
@@ -355,7 +355,7 @@ export type DeliveryAttemptCreateInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
-  answerPublic?: boolean | runtime.Types.Skip
+  publicAnswer?: string | null | runtime.Types.Skip
   delivery: Prisma.DeliveryCreateNestedOneWithoutHistoryInput
 }
 
@@ -369,7 +369,7 @@ export type DeliveryAttemptUncheckedCreateInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
-  answerPublic?: boolean | runtime.Types.Skip
+  publicAnswer?: string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUpdateInput = {
@@ -380,7 +380,7 @@ export type DeliveryAttemptUpdateInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   delivery?: Prisma.DeliveryUpdateOneRequiredWithoutHistoryNestedInput | runtime.Types.Skip
 }
 
@@ -394,7 +394,7 @@ export type DeliveryAttemptUncheckedUpdateInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptCreateManyInput = {
@@ -407,7 +407,7 @@ export type DeliveryAttemptCreateManyInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
-  answerPublic?: boolean | runtime.Types.Skip
+  publicAnswer?: string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUpdateManyMutationInput = {
@@ -418,7 +418,7 @@ export type DeliveryAttemptUpdateManyMutationInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUncheckedUpdateManyInput = {
@@ -431,7 +431,7 @@ export type DeliveryAttemptUncheckedUpdateManyInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptListRelationFilter = {
@@ -459,7 +459,7 @@ export type DeliveryAttemptCountOrderByAggregateInput = {
   status?: Prisma.SortOrder | runtime.Types.Skip
   error?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
-  answerPublic?: Prisma.SortOrder | runtime.Types.Skip
+  publicAnswer?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type DeliveryAttemptAvgOrderByAggregateInput = {
@@ -481,7 +481,7 @@ export type DeliveryAttemptMaxOrderByAggregateInput = {
   status?: Prisma.SortOrder | runtime.Types.Skip
   error?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
-  answerPublic?: Prisma.SortOrder | runtime.Types.Skip
+  publicAnswer?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type DeliveryAttemptMinOrderByAggregateInput = {
@@ -494,7 +494,7 @@ export type DeliveryAttemptMinOrderByAggregateInput = {
   status?: Prisma.SortOrder | runtime.Types.Skip
   error?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
-  answerPublic?: Prisma.SortOrder | runtime.Types.Skip
+  publicAnswer?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type DeliveryAttemptSumOrderByAggregateInput = {
@@ -564,7 +564,7 @@ export type DeliveryAttemptCreateWithoutDeliveryInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
-  answerPublic?: boolean | runtime.Types.Skip
+  publicAnswer?: string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUncheckedCreateWithoutDeliveryInput = {
@@ -575,7 +575,7 @@ export type DeliveryAttemptUncheckedCreateWithoutDeliveryInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
-  answerPublic?: boolean | runtime.Types.Skip
+  publicAnswer?: string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptCreateOrConnectWithoutDeliveryInput = {
@@ -617,7 +617,7 @@ export type DeliveryAttemptScalarWhereInput = {
   status?: Prisma.IntNullableFilter<"DeliveryAttempt"> | number | null | runtime.Types.Skip
   error?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
   answer?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolFilter<"DeliveryAttempt"> | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.StringNullableFilter<"DeliveryAttempt"> | string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptCreateManyDeliveryInput = {
@@ -628,7 +628,7 @@ export type DeliveryAttemptCreateManyDeliveryInput = {
   status?: number | null | runtime.Types.Skip
   error?: string | null | runtime.Types.Skip
   answer?: string | null | runtime.Types.Skip
-  answerPublic?: boolean | runtime.Types.Skip
+  publicAnswer?: string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUpdateWithoutDeliveryInput = {
@@ -639,7 +639,7 @@ export type DeliveryAttemptUpdateWithoutDeliveryInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUncheckedUpdateWithoutDeliveryInput = {
@@ -650,7 +650,7 @@ export type DeliveryAttemptUncheckedUpdateWithoutDeliveryInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
 }
 
 export type DeliveryAttemptUncheckedUpdateManyWithoutDeliveryInput = {
@@ -661,7 +661,7 @@ export type DeliveryAttemptUncheckedUpdateManyWithoutDeliveryInput = {
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  answerPublic?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  publicAnswer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
 }
 
 
@@ -676,7 +676,7 @@ export type DeliveryAttemptSelect<ExtArgs extends runtime.Types.Extensions.Inter
   status?: boolean | runtime.Types.Skip
   error?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
-  answerPublic?: boolean | runtime.Types.Skip
+  publicAnswer?: boolean | runtime.Types.Skip
   delivery?: boolean | Prisma.DeliveryDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["deliveryAttempt"]>
 
@@ -690,7 +690,7 @@ export type DeliveryAttemptSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   status?: boolean | runtime.Types.Skip
   error?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
-  answerPublic?: boolean | runtime.Types.Skip
+  publicAnswer?: boolean | runtime.Types.Skip
   delivery?: boolean | Prisma.DeliveryDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["deliveryAttempt"]>
 
@@ -704,7 +704,7 @@ export type DeliveryAttemptSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   status?: boolean | runtime.Types.Skip
   error?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
-  answerPublic?: boolean | runtime.Types.Skip
+  publicAnswer?: boolean | runtime.Types.Skip
   delivery?: boolean | Prisma.DeliveryDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["deliveryAttempt"]>
 
@@ -718,10 +718,10 @@ export type DeliveryAttemptSelectScalar = {
   status?: boolean | runtime.Types.Skip
   error?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
-  answerPublic?: boolean | runtime.Types.Skip
+  publicAnswer?: boolean | runtime.Types.Skip
 }
 
-export type DeliveryAttemptOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "deliveryId" | "number" | "startedAt" | "durationMs" | "status" | "error" | "answer" | "answerPublic", ExtArgs["result"]["deliveryAttempt"], runtime.Types.Skip>
+export type DeliveryAttemptOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "deliveryId" | "number" | "startedAt" | "durationMs" | "status" | "error" | "answer" | "publicAnswer", ExtArgs["result"]["deliveryAttempt"], runtime.Types.Skip>
 export type DeliveryAttemptInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   delivery?: boolean | Prisma.DeliveryDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -753,13 +753,14 @@ export type $DeliveryAttemptPayload<ExtArgs extends runtime.Types.Extensions.Int
      */
     error: string | null
     /**
-     * The first 4 KiB of the answer's body.
+     * The first 4 KiB of the answer's body, where it may have come of a private network: the API doesn't tell it, and
+     * requests can't read it.
      */
     answer: string | null
     /**
-     * Whether the answer can't have come of a private network: only then the API tells it.
+     * The same where it can't.
      */
-    answerPublic: boolean
+    publicAnswer: string | null
   }, ExtArgs["result"]["deliveryAttempt"]>
   composites: {}
 }
@@ -1193,7 +1194,7 @@ export interface DeliveryAttemptFieldRefs {
   readonly status: Prisma.FieldRef<"DeliveryAttempt", 'Int'>
   readonly error: Prisma.FieldRef<"DeliveryAttempt", 'String'>
   readonly answer: Prisma.FieldRef<"DeliveryAttempt", 'String'>
-  readonly answerPublic: Prisma.FieldRef<"DeliveryAttempt", 'Boolean'>
+  readonly publicAnswer: Prisma.FieldRef<"DeliveryAttempt", 'String'>
 }
     
 
