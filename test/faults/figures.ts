@@ -65,10 +65,14 @@ export async function readFigures(evidence: Evidence): Promise<Figures> {
         .map(({ name }) => `${name} ${event.publicId}`),
     ),
   );
-  const accepted = new Set(arrivals.filter((arrival) => arrival.accepted).map(nameOf));
+  const accepted = Map.groupBy(
+    arrivals.filter((arrival) => arrival.accepted),
+    nameOf,
+  );
   const { byTitle, comments } = tellingsOf(events.map(({ told }) => told));
   const made = await prisma.comment.groupBy({ by: ['body'], _count: true });
   const bodies = new Set(made.map(({ body }) => body));
+  const repeated = [...accepted.values()].flatMap(pairs);
 
   return {
     kills: {
@@ -96,20 +100,10 @@ export async function readFigures(evidence: Evidence): Promise<Figures> {
       .filter((arrival) => !wanted.has(nameOf(arrival)) || changes.undone.has(arrival.change))
       .map((arrival) => `${nameOf(arrival)} (${arrival.change})`),
     unsigned: arrivals.filter(({ signed }) => !signed).map(nameOf),
-    ...repeatsOf(arrivals, kills),
+    duplicates: repeated.length,
+    unexplained: repeated.filter(([first]) => !wasInFlight(first, kills)).map(describe),
     drainSeconds,
   };
-}
-
-/** Arrivals of what had been accepted before, and which of them no kill of a worker explains. */
-export function repeatsOf(arrivals: Arrival[], kills: Kill[]): Pick<Figures, 'duplicates' | 'unexplained'> {
-  const accepted = Map.groupBy(
-    arrivals.filter((arrival) => arrival.accepted),
-    nameOf,
-  );
-  const repeated = [...accepted.values()].flatMap(pairs);
-  const unexplained = repeated.filter(([first]) => !wasInFlight(first, kills)).map(describe);
-  return { duplicates: repeated.length, unexplained };
 }
 
 /** The body of an event of a ticket. */

@@ -114,7 +114,7 @@ async function sendAgain(): Promise<Outcome> {
   const report = await runReplay({
     deliveries: Number(values.deliveries),
     kills: Number(values.kills ?? 40),
-    betweenKills: 700,
+    betweenKills: 400,
     onProgress: (text) => process.stderr.write(`${text}\n`),
   });
   return { table: formatReplay(report), report, good: isSentAgain(report) };

@@ -45,13 +45,12 @@ const allScopes = Object.keys(scopes) as (keyof typeof scopes)[];
 
 /** A key more, of which a workspace's own was rotated to it where that is said. */
 export async function addKey(
-  { tenantId, context }: Workspace,
+  { context }: Workspace,
   { rotated }: { rotated: boolean },
 ): Promise<{ id: number; key: string }> {
   const added = await createKey(context, { user: 'admin@example.com', name: 'another', scopes: allScopes });
   if (rotated) {
-    const where = { tenantId_id: { tenantId, id: BigInt(added.id) } };
-    await context.db.apiKey.update({ where, data: { rotatedFrom: context.keyId } });
+    await context.db.apiKey.updateMany({ where: { id: added.id }, data: { rotatedFrom: context.keyId } });
   }
   return added;
 }
