@@ -4,7 +4,7 @@ import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
 import { formatIdempotency, isMadeOnce, runIdempotency } from './idempotency.ts';
 import { formatReplay, isSentAgain, runReplay } from './replay.ts';
-import { formatRolling, isUnnoticed, runRolling } from './rolling.ts';
+import { formatRolling, isUnnoticed, type RollingOptions, runRolling } from './rolling.ts';
 import { formatSilence, isSilenceSurvived, runSilence } from './silence.ts';
 
 const usage = `Makes things fail that fail in production, and counts what becomes of requests and events.
@@ -23,7 +23,8 @@ const usage = `Makes things fail that fail in production, and counts what become
 
   pnpm faults rolling [--requests 10000] [--rate 100] [--drain 5] [--json]
       Restarts two API processes under so many requests per second, half of them through deploy/haproxy.cfg, half through
-      a balancer that sends each request once; --drain is DRAIN_SECONDS.
+      a balancer that sends each request once; --drain is DRAIN_SECONDS. Then the same without a drain, once each:
+      the run fails where that isn't noticed.
 
   pnpm faults replay [--deliveries 100000] [--kills 40] [--json]
       Has so many deliveries sent again by POST /webhooks/{id}/replay while two workers are killed.
@@ -121,13 +122,20 @@ async function sendAgain(): Promise<Outcome> {
 }
 
 async function restartInTurn(): Promise<Outcome> {
-  const report = await runRolling({
-    perSecond: Number(values.rate ?? 100),
-    requests: Number(values.requests),
-    drainSeconds: Number(values.drain),
-    onProgress: (text) => process.stderr.write(`${text}\n`),
-  });
-  return { table: formatRolling(report), report, good: isUnnoticed(report) };
+  const restart = (given: Pick<RollingOptions, 'requests' | 'drainSeconds'>) =>
+    runRolling({
+      ...given,
+      perSecond: Number(values.rate ?? 100),
+      onProgress: (text) => process.stderr.write(`${text}\n`),
+    });
+  const report = await restart({ requests: Number(values.requests), drainSeconds: Number(values.drain) });
+  // Nothing that is lost proves something only where it would be seen.
+  const control = await restart({ requests: 0, drainSeconds: 0 });
+  return {
+    table: `${formatRolling(report)}\n  The same without a drain, where requests must fail:\n${formatRolling(control)}`,
+    report: { ...report, control },
+    good: isUnnoticed(report) && !isUnnoticed(control),
+  };
 }
 
 async function follow(): Promise<Outcome> {
