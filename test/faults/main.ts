@@ -131,9 +131,10 @@ async function restartInTurn(): Promise<Outcome> {
   const report = await restart({ requests: Number(values.requests), drainSeconds: Number(values.drain) });
   // Nothing that is lost proves something only where it would be seen.
   const control = await restart({ requests: 0, drainSeconds: 0 });
+  const both = { ...report, control };
   return {
     table: `${formatRolling(report)}\n  The same without a drain, where requests must fail:\n${formatRolling(control)}`,
-    report: { ...report, control },
+    report: both,
     good: isUnnoticed(report) && !isUnnoticed(control),
   };
 }
