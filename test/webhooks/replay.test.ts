@@ -1,4 +1,5 @@
 import { countReplayable, replayDeliveries } from '@itsm-api/server/resources/deliveries/queries.ts';
+import { claimDue } from '@itsm-api/server/webhooks/claim.ts';
 import { replaySome } from '@itsm-api/server/webhooks/replay.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -252,6 +253,28 @@ describe('POST /webhooks/:id/replay', () => {
     await holder.query('ROLLBACK');
     await Promise.all([working, waiting.catch(() => undefined), holder.end()]);
     expect(await due()).toHaveLength(3);
+  });
+
+  it('of very much leaves workers to read no more of it than they take', { timeout: 60_000 }, async () => {
+    const { workspace, id } = await start(5000);
+    const { prisma, databaseUrl } = sender.api;
+    await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'DELIVERED'] });
+    await workOff();
+    await execute(databaseUrl, 'ANALYZE deliveries, events');
+    let read: object[] = [];
+    const watched = {
+      $transaction: (work: (tx: typeof prisma) => Promise<unknown>) =>
+        prisma.$transaction(async (tx) => {
+          const taken = await work(tx as typeof prisma);
+          read = await tx.$queryRaw`
+            SELECT relname FROM pg_stat_xact_user_tables WHERE seq_scan > 0 AND relname IN ('deliveries', 'events')`;
+          return taken;
+        }),
+    } as unknown as typeof prisma;
+    const taken = await claimDue(watched, [{ tenantId: BigInt(workspace.tenantId), subscriptionId: id, slots: 16 }]);
+    expect(taken).toHaveLength(16);
+    expect(read).toEqual([]);
+    await workspace.call('DELETE', `/webhooks/${id}`);
   });
 
   it('is done by a worker, to whom nobody has to tell of it', async () => {
