@@ -271,7 +271,8 @@ describe('POST /webhooks/:id/replay', () => {
           return taken;
         }),
     } as unknown as typeof prisma;
-    const taken = await claimDue(watched, [{ tenantId: BigInt(workspace.tenantId), subscriptionId: id, slots: 16 }]);
+    const subscription = { tenantId: BigInt(workspace.tenantId), subscriptionId: BigInt(id) };
+    const taken = await claimDue(watched, [{ ...subscription, slots: 16 }]);
     expect(taken).toHaveLength(16);
     expect(read).toEqual([]);
     await workspace.call('DELETE', `/webhooks/${id}`);
