@@ -94,7 +94,8 @@ async function readCommits(databaseUrl: string, since: Date): Promise<{ id: stri
   }
 }
 
-function percentiles(values: number[]): Latencies {
+/** Sorts them. */
+export function percentiles(values: number[]): Latencies {
   const sorted = values.sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };

@@ -6,12 +6,14 @@ import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
+import { benchRetention } from './retention.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const usage = `pnpm bench [--tickets 10k|1m|10m] [--rounds count] [--seconds of a round] [--json]
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
 pnpm bench memory [--json]
+pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
 See test/bench/README.md.
@@ -20,6 +22,8 @@ See test/bench/README.md.
 const options = {
   json: { type: 'boolean', default: false },
   tickets: { type: 'string' },
+  keys: { type: 'string', default: '10m' },
+  rate: { type: 'string', default: '2000' },
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string' },
   only: { type: 'string' },
@@ -40,6 +44,10 @@ const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 const benches: Record<string, () => Promise<Printed>> = {
   api: measureApi,
   fairness: measureFairness,
+  retention: () =>
+    inFolder((dataDir) =>
+      benchRetention({ dataDir, keys: countOf('keys', values.keys), perSecond: Number(values.rate), onProgress }),
+    ),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
 };
@@ -63,10 +71,14 @@ async function measureFairness(): Promise<Printed> {
 /** How much is measured: what was asked for, or else what the benchmark takes. */
 function sizesOf(usual: { tickets: string; seconds: string }): { tickets: number; rounds: number; seconds: number } {
   const { tickets = usual.tickets, seconds = usual.seconds, rounds } = values;
-  const [, count, unit = ''] = /^(\d+)([km]?)$/.exec(tickets) ?? [];
-  if (count === undefined) throw new Error(`--tickets: must be a number such as 10k or 10m, not ${tickets}`);
-  const factor = unit === 'k' ? 1000 : unit === 'm' ? 1_000_000 : 1;
-  return { tickets: Number(count) * factor, rounds: Number(rounds), seconds: Number(seconds) };
+  return { tickets: countOf('tickets', tickets), rounds: Number(rounds), seconds: Number(seconds) };
+}
+
+/** Of an option such as `10k`. */
+function countOf(option: string, text: string): number {
+  const [, count, unit = ''] = /^(\d+)([km]?)$/.exec(text) ?? [];
+  if (count === undefined) throw new Error(`--${option}: must be a number such as 10k or 10m, not ${text}`);
+  return Number(count) * (unit === 'k' ? 1000 : unit === 'm' ? 1_000_000 : 1);
 }
 
 /** Gives the measurement a folder for its PostgreSQL, and takes it away again. */

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventType } from '@itsm-api/contract';
 import type { Runtime } from '@itsm-api/server/runtime.ts';
-import { type Driver, startDriver } from './driver.ts';
+import { type Driven, type Driver, startDriver } from './driver.ts';
 import { type Figures, type Kill, readFigures, type Victim } from './figures.ts';
 import { openGround } from './ground.ts';
+import { type Manager, startManager } from './manager.ts';
 import type { Postgres } from './postgres.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 import { type Supervised, supervise } from './server.ts';
-import { addWorkspace, type Subscription, subscribe, type Workspace } from './workspaces.ts';
+import { addKey, addWorkspace, type Subscription, subscribe } from './workspaces.ts';
 
 export interface FaultOptions {
   kills: number;
@@ -26,6 +28,10 @@ export interface Progress {
 }
 
 export interface FaultReport extends Figures {
+  /** How often subscriptions were given a new secret, and paused. */
+  managed: Manager['counts'];
+  /** What whoever manages subscriptions was answered otherwise than it must be. */
+  unexpected: string[];
   /** Last words of server processes that ended without having been killed. */
   crashes: string[];
 }
@@ -38,20 +44,22 @@ interface System {
   runtime: Runtime;
   receiver: Receiver;
   driver: Driver;
+  manager: Manager;
   subscriptions: Subscription[];
 }
 
 const drainPatience = 150_000;
 
 /**
- * Has tickets created and changed while API, worker and PostgreSQL are killed at random moments, waits until
- * everything is delivered, and tells what was lost, made up or repeated.
+ * Has tickets created, changed and commented on, one by one and in bulk, and subscriptions paused and given new secrets,
+ * while API, worker and PostgreSQL are killed at random moments; waits until everything is delivered, and tells what was
+ * lost, made up or repeated.
  */
 export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const system = await startSystem(options, stops);
-    const { api, worker, runtime, receiver, driver, subscriptions } = system;
+    const { api, worker, runtime, receiver, driver, manager, subscriptions } = system;
     const { prisma } = runtime;
     const { changes } = driver;
     const { arrivals } = receiver;
@@ -70,11 +78,12 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
     await killAtRandom(system, options, kills);
     clearInterval(ticker);
     const restartedAt = Date.now();
-    await driver.stop();
+    await Promise.all([driver.stop(), manager.stop()]);
     const drainedAt = await drained(runtime, restartedAt, tell);
     const drainSeconds = drainedAt === undefined ? null : (drainedAt - restartedAt) / 1000;
     const figures = await readFigures({ prisma, changes, subscriptions, arrivals, kills, drainSeconds });
-    return { ...figures, crashes: [...api.crashes, ...worker.crashes] };
+    const { counts: managed, unexpected } = manager;
+    return { ...figures, managed, unexpected, crashes: [...api.crashes, ...worker.crashes] };
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
@@ -84,8 +93,9 @@ async function startSystem(options: FaultOptions, stops: (() => Promise<unknown>
   const { postgres, runtime, apiUrl, env } = await openGround(stops);
   const receiver = await openReceiver({ failing: 0.02, slowest: 500 });
   stops.push(receiver.close);
-  const workspaces = [await addWorkspace(runtime, 'First'), await addWorkspace(runtime, 'Second')];
-  const subscriptions = await addSubscriptions(workspaces, receiver);
+  const workspaces = [await addDriven(runtime, 'First'), await addDriven(runtime, 'Second')];
+  const subscribed = await Promise.all(workspaces.map((driven, index) => addSubscriptions(driven, index, receiver)));
+  const subscriptions = subscribed.flat();
 
   const api = supervise({ ...env, LOG_LEVEL: 'fatal', ROLES: 'api' });
   const worker = supervise({ ...env, LOG_LEVEL: 'fatal', ROLES: 'worker' });
@@ -95,22 +105,55 @@ async function startSystem(options: FaultOptions, stops: (() => Promise<unknown>
   const perSecond = (options.events / ((options.kills * options.betweenKills) / 1000)) * spare;
   const driver = startDriver({ apiUrl, workspaces, perSecond });
   stops.push(driver.stop);
-  return { postgres, api, worker, runtime, receiver, driver, subscriptions };
+  const managed = workspaces.flatMap(({ workspace }) =>
+    subscriptions
+      .filter(({ name, tenantId }) => tenantId === workspace.tenantId && name.endsWith(managedName))
+      .map((subscription) => ({ workspace, subscription })),
+  );
+  const manager = startManager({ apiUrl, managed, betweenChanges: options.betweenKills });
+  stops.push(manager.stop);
+  return { postgres, api, worker, runtime, receiver, driver, manager, subscriptions };
 }
 
-/** So many more changes are begun than must be committed, since a good part of them meets something that is down. */
+/** So many more requests are begun than changes must be committed: a good part of them meets something that is down. */
 const spare = 1.8;
 
-/** Three subscriptions in each workspace, so that one event has several deliveries. */
-async function addSubscriptions(workspaces: Workspace[], receiver: Receiver): Promise<Subscription[]> {
-  const subscriptions: Subscription[] = [];
-  for (const [index, workspace] of workspaces.entries()) {
-    for (const events of [['ticket.created', 'ticket.updated'], ['ticket.created'], ['ticket.updated']] as const) {
-      const name = `${index}-${events.map((event) => event.slice('ticket.'.length)).join('-')}`;
-      subscriptions.push(await subscribe(workspace, { name, url: receiver.urlOf(name), events: [...events] }));
-    }
-  }
-  return subscriptions;
+interface Keyed extends Driven {
+  /** The ids of the workspace's own key and of the one that it was rotated to. */
+  own: number[];
+}
+
+/** A workspace that is changed with its own key, with one that this was rotated to, and with another's. */
+async function addDriven(runtime: Runtime, name: string): Promise<Keyed> {
+  const workspace = await addWorkspace(runtime, name);
+  const rotated = await addKey(workspace, { rotated: true });
+  const other = await addKey(workspace, { rotated: false });
+  const own = [Number(workspace.context.keyId), rotated.id];
+  return { workspace, keys: [workspace.key, rotated.key, other.key], own };
+}
+
+/** The one that is paused and given new secrets. */
+const managedName = 'managed';
+
+/** Several of a workspace, so that one event has several deliveries; the first takes all events. */
+function addSubscriptions({ workspace, own }: Keyed, index: number, receiver: Receiver): Promise<Subscription[]> {
+  const both: EventType[] = ['ticket.created', 'ticket.updated'];
+  const wanted = [
+    { name: 'all', events: both },
+    { name: 'created', events: both.slice(0, 1) },
+    { name: 'updated', events: both.slice(1) },
+    { name: 'high', events: both, filter: { priority: ['HIGH'] } },
+    { name: 'others', events: both, skipOwn: true, own },
+    { name: managedName, events: both },
+  ];
+  return Promise.all(
+    wanted.map(async ({ name, ...each }) => {
+      const named = `${index}-${name}`;
+      const subscription = await subscribe(workspace, { ...each, name: named, url: receiver.urlOf(named) });
+      receiver.know(subscription);
+      return subscription;
+    }),
+  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Actor, Changes as Changed, Ticket } from '@itsm-api/contract';
 import type { PrismaClient } from '@itsm-api/server/database/prisma.ts';
 import type { Changes } from './driver.ts';
 import type { Arrival } from './receiver.ts';
@@ -23,12 +24,18 @@ export interface Figures {
   deliveries: number;
   /** Changes that were refused or rolled back. */
   undone: number;
-  /** Requests answered 5xx or not at all. */
+  /** Changes that were answered 5xx or not at all. */
   unknown: number;
-  /** Of the deliveries, those that never arrived; and changes that were answered 2xx and have no event. */
+  /** Comments that were made. */
+  comments: number;
+  /** Of the deliveries, those that never arrived; and changes and comments that were answered 2xx and have no event. */
   lost: string[];
-  /** Arrivals that tell of what was undone, or of what the database doesn't know. */
+  /** Tickets and comments that were made more than once, or have more than one event of their making. */
+  madeTwice: string[];
+  /** Arrivals that tell of what was undone, of what the database doesn't know, or whom it was not for. */
   sentForUndone: string[];
+  /** Arrivals that neither the secret of the subscription nor the one before has signed. */
+  unsigned: string[];
   /** Arrivals of what had been accepted before. */
   duplicates: number;
   /** Of the duplicates, those where the one before was not in flight when the worker was killed. */
@@ -49,18 +56,22 @@ interface Evidence {
 /** Compares what arrived with what the database holds and with what the driver was answered. */
 export async function readFigures(evidence: Evidence): Promise<Figures> {
   const { prisma, changes, subscriptions, arrivals, kills, drainSeconds } = evidence;
-  const events = await prisma.event.findMany({ select: { publicId: true, tenantId: true, type: true, body: true } });
-  const wanted = events.flatMap((event) =>
-    subscriptions
-      .filter(({ tenantId, events }) => tenantId === event.tenantId && (events as string[]).includes(event.type))
-      .map(({ name }) => `${name} ${event.publicId}`),
+  const rows = await prisma.event.findMany({ select: { publicId: true, tenantId: true, body: true } });
+  const events = rows.map(({ publicId, tenantId, body }) => ({ publicId, tenantId, told: JSON.parse(body) as Told }));
+  const wanted = new Set(
+    events.flatMap((event) =>
+      subscriptions
+        .filter((subscription) => subscription.tenantId === event.tenantId && takes(subscription, event.told))
+        .map(({ name }) => `${name} ${event.publicId}`),
+    ),
   );
   const accepted = Map.groupBy(
     arrivals.filter((arrival) => arrival.accepted),
-    ({ subscription, eventId }) => `${subscription} ${eventId}`,
+    nameOf,
   );
-  const told = new Set(events.map(({ body }) => JSON.parse(body).ticket.title as string));
-  const known = new Set(events.map(({ publicId }) => publicId));
+  const { byTitle, comments } = tellingsOf(events.map(({ told }) => told));
+  const made = await prisma.comment.groupBy({ by: ['body'], _count: true });
+  const bodies = new Set(made.map(({ body }) => body));
   const repeated = [...accepted.values()].flatMap(pairs);
 
   return {
@@ -71,35 +82,95 @@ export async function readFigures(evidence: Evidence): Promise<Figures> {
     },
     timeline: kills,
     events: events.length,
-    deliveries: wanted.length,
+    deliveries: wanted.size,
     undone: changes.undone.size,
     unknown: changes.unknown.size,
+    comments: made.length,
     lost: [
-      ...wanted.filter((each) => !accepted.has(each)),
-      ...[...changes.committed].filter((name) => !told.has(name)),
+      ...[...wanted].filter((each) => !accepted.has(each)),
+      ...[...changes.committed].filter((name) => !byTitle.has(name)),
+      ...[...changes.comments].filter((body) => !bodies.has(body)).map((body) => `comment ${body}`),
+      ...(await untoldComments(prisma, comments)),
+    ],
+    madeTwice: [
+      ...[...byTitle].filter(([, types]) => types.length > 1).map(([title, types]) => `${title}: ${types.join(', ')}`),
+      ...made.filter(({ _count }) => _count > 1).map(({ body }) => `comment ${body}`),
     ],
     sentForUndone: arrivals
-      .filter(({ eventId, change }) => !known.has(eventId) || changes.undone.has(change))
-      .map(({ subscription, eventId, change }) => `${subscription} ${eventId} (${change})`),
+      .filter((arrival) => !wanted.has(nameOf(arrival)) || changes.undone.has(arrival.change))
+      .map((arrival) => `${nameOf(arrival)} (${arrival.change})`),
+    unsigned: arrivals.filter(({ signed }) => !signed).map(nameOf),
     duplicates: repeated.length,
     unexplained: repeated.filter(([first]) => !wasInFlight(first, kills)).map(describe),
     drainSeconds,
   };
 }
 
+/** The body of an event of a ticket. */
+interface Told {
+  type: string;
+  actor: Actor;
+  ticket: Ticket;
+  changes?: Changed;
+}
+
+/** Whether an event is for a subscription of its workspace (docs/decisions/webhook-subscriptions.md). */
+function takes({ events, filter = {}, skipped }: Subscription, { type, actor, ticket, changes }: Told): boolean {
+  const { keyId = null } = actor ?? {};
+  const isOwn = keyId !== null && skipped.includes(keyId);
+  return (
+    (events as string[]).includes(type) &&
+    !isOwn &&
+    Object.entries(filter).every(([name, values]) =>
+      [ticket[name as keyof Ticket], changes?.[name]?.from].some((value) => (values as unknown[]).includes(value)),
+    )
+  );
+}
+
+/** The types of events by the title that each change alone gives, and the counts of comments that others tell of. */
+function tellingsOf(told: Told[]) {
+  const comments = Map.groupBy(
+    told.filter(({ changes }) => changes?.commentCount !== undefined),
+    ({ ticket }) => ticket.id,
+  );
+  const others = told.filter(({ changes }) => changes?.commentCount === undefined);
+  const byTitle = new Map(
+    [...Map.groupBy(others, ({ ticket }) => ticket.title)].map(([title, group]) => [
+      title,
+      group.map(({ type }) => type),
+    ]),
+  );
+  return { byTitle, comments };
+}
+
+/** Tickets whose comments, one after the other, were not told of once each. */
+async function untoldComments(prisma: PrismaClient, told: Map<number, Told[]>): Promise<string[]> {
+  const made = await prisma.comment.groupBy({ by: ['ticketId'], _count: true });
+  return made
+    .filter(({ ticketId, _count }) => {
+      const counts = told.get(Number(ticketId))?.map(({ changes }) => changes?.commentCount?.to as number) ?? [];
+      return counts.length !== _count || new Set(counts).size !== _count || Math.max(...counts) !== _count;
+    })
+    .map(({ ticketId, _count }) => `the ${_count} comments of ticket ${ticketId}`);
+}
+
+const nameOf = ({ subscription, eventId }: Arrival) => `${subscription} ${eventId}`;
+
 /** The figures as a person reads them. */
 export function formatFigures(figures: Figures): string {
-  const { kills, lost, sentForUndone, duplicates, unexplained, drainSeconds } = figures;
+  const { kills, lost, madeTwice, sentForUndone, unsigned, duplicates, unexplained, drainSeconds } = figures;
   const total = Object.values(kills).reduce((sum, count) => sum + count);
   return `
-  ${total} kills (${kills.api} of the API, ${kills.worker} of the worker, ${kills.postgres} of PostgreSQL), ${figures.events} events,
-  ${figures.unknown} requests that failed or were not answered
+  ${total} kills (${kills.api} of the API, ${kills.worker} of the worker, ${kills.postgres} of PostgreSQL), ${figures.events} events, ${figures.comments} comments,
+  ${figures.unknown} changes whose request failed or was not answered
 
   Lost                        ${lost.length}   of ${figures.deliveries} deliveries
-  Sent for undone changes     ${sentForUndone.length}   of ${figures.undone} changes refused or rolled back
+  Made twice                  ${madeTwice.length}
+  Sent for undone changes     ${sentForUndone.length}   of ${figures.undone} changes refused or rolled back, or to whom it was not for
+  Not signed                  ${unsigned.length}   by the secret of the time or the one before
   Duplicates                  ${duplicates}   ${unexplained.length} of them of what was not in flight at a kill
   Drained                     ${drainSeconds === null ? 'never' : `${drainSeconds.toFixed(1)} s after the last restart`}
-${[...lost, ...sentForUndone, ...unexplained].map((each) => `\n  ${each}`).join('')}`;
+${[...lost, ...madeTwice, ...sentForUndone, ...unsigned, ...unexplained].map((each) => `\n  ${each}`).join('')}`;
 }
 
 /** Times that the request may spend on its way before it is here, and its result on its way into the database. */

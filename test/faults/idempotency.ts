@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
-import type { PrismaClient } from '@itsm-api/server/database/prisma.ts';
+import { findWrongTotals } from '@itsm-api/server/resources/tickets/totals.ts';
+import type { Runtime } from '@itsm-api/server/runtime.ts';
 import { openGround } from './ground.ts';
 import type { Postgres } from './postgres.ts';
 import { type Supervised, supervise } from './server.ts';
@@ -31,6 +32,8 @@ export interface IdempotencyReport {
   missing: string[];
   /** Tickets that are there, or told of, more than once. */
   repeated: string[];
+  /** What is written beside tickets, and their totals, where there is more or less of it than there are tickets. */
+  miscounted: string[];
   /** Whatever else was answered. */
   unexpected: string[];
   /** Last words of server processes that ended without having been killed. */
@@ -44,7 +47,7 @@ const answerPatience = 15_000;
 
 /**
  * Has tickets made over HTTP, each request under an Idempotency-Key and again until it is answered, while answers are cut
- * off and API and PostgreSQL are killed at random moments; then counts tickets and events.
+ * off and API and PostgreSQL are killed at random moments; then counts tickets, events, and what is written beside them.
  */
 export async function runIdempotency(options: IdempotencyOptions): Promise<IdempotencyReport> {
   const { creates, kills, perRequest = 1, onProgress } = options;
@@ -59,12 +62,12 @@ export async function runIdempotency(options: IdempotencyOptions): Promise<Idemp
     await api.ready();
 
     const maker = startMaker({ apiUrl, workspace, creates, perRequest });
-    await killWhile(maker, { postgres, api, kills, onProgress });
+    const done = await killWhile(maker, { postgres, api, kills, onProgress });
     await maker.ended;
     await postgres.start();
     const { counts, unexpected } = maker;
-    const found = await compare(runtime.prisma, workspace, creates);
-    return { creates, kills, ...counts, ...found, unexpected, crashes: api.crashes };
+    const found = await compare(runtime, workspace, options);
+    return { creates, kills: done, ...counts, ...found, unexpected, crashes: api.crashes };
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
@@ -158,13 +161,17 @@ interface Killing extends Pick<IdempotencyOptions, 'kills' | 'onProgress'> {
   api: Supervised;
 }
 
-/** Kills API and PostgreSQL in turn, each at some moment of its share of the work; each is started again. */
-async function killWhile(maker: Maker, { postgres, api, kills, onProgress }: Killing): Promise<void> {
+/**
+ * Kills API and PostgreSQL in turn, each at some moment of its share of the work; each is started again. Resolves, when all
+ * is made, to how many kills there were.
+ */
+async function killWhile(maker: Maker, { postgres, api, kills, onProgress }: Killing): Promise<number> {
   let isOver = false;
   const over = maker.ended.then(() => {
     isOver = true;
   });
-  for (let done = 0; done < kills; done++) {
+  let done = 0;
+  for (; done < kills; done++) {
     const share = (done + Math.random()) / kills;
     while (!isOver && maker.made() < share * maker.total) await sleep(5);
     if (isOver) break;
@@ -177,12 +184,14 @@ async function killWhile(maker: Maker, { postgres, api, kills, onProgress }: Kil
     await api.ready();
   }
   await over;
+  return done;
 }
 
 /** What the database holds, against what was asked for. */
-async function compare(prisma: PrismaClient, { tenantId }: Workspace, creates: number) {
-  const tickets = await prisma.ticket.findMany({ where: { tenantId }, select: { title: true } });
-  const events = await prisma.event.findMany({ where: { tenantId }, select: { body: true } });
+async function compare(runtime: Runtime, workspace: Workspace, options: IdempotencyOptions) {
+  const { tenantId } = workspace;
+  const tickets = await runtime.prisma.ticket.findMany({ where: { tenantId }, select: { title: true } });
+  const events = await runtime.prisma.event.findMany({ where: { tenantId }, select: { body: true } });
   const found = {
     ticket: tickets.map(({ title }) => title),
     event: events.map(({ body }) => JSON.parse(body).ticket.title as string),
@@ -191,30 +200,59 @@ async function compare(prisma: PrismaClient, { tenantId }: Workspace, creates: n
   const repeated: string[] = [];
   for (const [what, titles] of Object.entries(found)) {
     const counted = Map.groupBy(titles, (title) => title);
-    for (let number = 0; number < creates; number++) {
+    for (let number = 0; number < options.creates; number++) {
       const count = counted.get(titleOf(number))?.length ?? 0;
       if (count === 0) missing.push(`${what} ${titleOf(number)}`);
       if (count > 1) repeated.push(`${what} ${titleOf(number)}: ${count}`);
     }
   }
-  return { missing, repeated };
+  return { missing, repeated, miscounted: await miscount(runtime, workspace, options) };
+}
+
+/** Whatever is written beside a ticket, or counts them, where it is not as it is for each once. */
+async function miscount({ prisma, databases }: Runtime, { tenantId }: Workspace, options: IdempotencyOptions) {
+  const { creates, perRequest = 1 } = options;
+  const where = { tenantId };
+  const counts: Record<string, [found: number, wanted: number]> = {
+    tickets: [await prisma.ticket.count({ where }), creates],
+    'places in the order of changes': [
+      await prisma.change.count({ where: { ...where, resource: 'tickets' } }),
+      creates,
+    ],
+    'texts to be found by': [await prisma.text.count({ where: { ...where, resource: 'tickets' } }), creates],
+    'activities CREATED': [await prisma.activity.count({ where: { ...where, action: 'CREATED' } }), creates],
+    activities: [await prisma.activity.count({ where }), creates],
+    deliveries: [await prisma.delivery.count({ where }), creates],
+    'answers kept': [await prisma.idempotencyKey.count({ where }), Math.ceil(creates / perRequest)],
+  };
+  return [
+    ...Object.entries(counts)
+      .filter(([, [found, wanted]]) => found !== wanted)
+      .map(([what, [found, wanted]]) => `${found} ${what}, not ${wanted}`),
+    ...(await findWrongTotals(databases.options)).map(
+      ({ what, kept, counted }) => `a total of ${what} of ${kept}, not ${counted}`,
+    ),
+  ];
 }
 
 /** The figures as a person reads them. */
 export function formatIdempotency(report: IdempotencyReport): string {
-  const { missing, repeated, unexpected } = report;
+  const { missing, repeated, miscounted, unexpected } = report;
   return `
   ${report.creates} tickets to be made once, ${report.attempts} requests, ${report.cut} answers cut off, ${report.kills} kills of API and PostgreSQL
 
   Missing           ${missing.length}   tickets and events
   More than once    ${repeated.length}
+  Miscounted        ${miscounted.length}   totals, texts, changes, activities, deliveries, answers kept
   Unexpected        ${unexpected.length}   answers
   Answered again    ${report.replayed}
   Still under way   ${report.inProgress}
-${[...missing, ...repeated, ...unexpected].map((each) => `\n  ${each}`).join('')}`;
+${[...missing, ...repeated, ...miscounted, ...unexpected].map((each) => `\n  ${each}`).join('')}`;
 }
 
 /** Whether everything was made once. */
-export function isMadeOnce({ missing, repeated, unexpected, crashes, replayed }: IdempotencyReport): boolean {
-  return missing.length + repeated.length + unexpected.length + crashes.length === 0 && replayed > 0;
+export function isMadeOnce(report: IdempotencyReport): boolean {
+  const { missing, repeated, miscounted, unexpected, crashes, replayed } = report;
+  const wrong = [missing, repeated, miscounted, unexpected, crashes].flat();
+  return wrong.length === 0 && replayed > 0;
 }

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isSigned } from './signatures.ts';
+import type { Subscription } from './workspaces.ts';
 
 /** A delivery as it arrived. */
 export interface Arrival {
@@ -15,9 +17,13 @@ export interface Arrival {
   accepted: boolean;
   /** Which attempt it was, from 1. */
   attempt: number;
+  /** Whether it was signed as its subscription is to sign. */
+  signed: boolean;
 }
 
 export interface Receiver {
+  /** Whose signatures are looked at, from now on. */
+  know(subscription: Subscription): void;
   /** Where a subscription of this name is to deliver to. */
   urlOf(subscription: string): string;
   arrivals: Arrival[];
@@ -37,6 +43,7 @@ interface ReceiverOptions {
  */
 export async function openReceiver({ failing, slowest }: ReceiverOptions): Promise<Receiver> {
   const arrivals: Arrival[] = [];
+  const known = new Map<string, Subscription>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
@@ -44,7 +51,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
     request.on('error', () => undefined);
     request.on('end', () => {
       const accepted = request.headers['x-service-attempt'] !== '1' || Math.random() >= failing;
-      const arrival = arrivalOf(request, Buffer.concat(chunks).toString(), accepted);
+      const arrival = arrivalOf(request, Buffer.concat(chunks).toString(), { accepted, known });
       arrivals.push(arrival);
       setTimeout(() => {
         arrival.answeredAt = Date.now();
@@ -57,6 +64,7 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
+    know: (subscription) => known.set(subscription.name, subscription),
     urlOf: (subscription) => `http://127.0.0.1:${port}/${subscription}`,
     arrivals,
     async close() {
@@ -66,16 +74,23 @@ export async function openReceiver({ failing, slowest }: ReceiverOptions): Promi
   };
 }
 
-function arrivalOf({ url = '', headers }: IncomingMessage, body: string, accepted: boolean): Arrival {
+interface Known {
+  accepted: boolean;
+  known: Map<string, Subscription>;
+}
+
+function arrivalOf({ url = '', headers }: IncomingMessage, body: string, { accepted, known }: Known): Arrival {
   const at = Date.now();
+  const subscription = url.slice(1);
   return {
-    subscription: url.slice(1),
+    subscription,
     eventId: String(headers['webhook-id']),
     change: JSON.parse(body).ticket.title,
     at,
     answeredAt: at,
     accepted,
     attempt: Number(headers['x-service-attempt']),
+    signed: isSigned({ headers, body, at }, known.get(subscription)?.secrets ?? []),
   };
 }
 

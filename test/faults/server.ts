@@ -77,7 +77,8 @@ export function supervise(env: Record<string, string>): Supervised {
       // It may end while it starts: PostgreSQL may not be there yet.
       while (
         !(await current.ready.then(
-          () => current.child.exitCode === null && current.child.signalCode === null,
+          // Of what was killed just now the end isn't known yet.
+          () => current.child.exitCode === null && current.child.signalCode === null && !current.child.killed,
           () => false,
         ))
       ) {

@@ -1,4 +1,4 @@
-import { type EventType, scopes } from '@itsm-api/contract';
+import { type EventType, type NewWebhook, scopes, type WebhookFilter } from '@itsm-api/contract';
 import type { UserContext } from '@itsm-api/server/context.ts';
 import { createKey } from '@itsm-api/server/identity/keys.ts';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
@@ -10,7 +10,14 @@ export interface Workspace {
   tenantId: bigint;
   userId: number;
   key: string;
+  /** That of the key. */
   context: UserContext;
+}
+
+/** A secret of a subscription, and since when the server is known to have it: milliseconds. */
+export interface Secret {
+  secret: string;
+  since: number;
 }
 
 export interface Subscription {
@@ -19,22 +26,57 @@ export interface Subscription {
   /** The last part of its URL. */
   name: string;
   events: EventType[];
+  filter?: WebhookFilter;
+  /** The ids of the keys of whose changes it isn't told. */
+  skipped: number[];
+  /** The first one first. */
+  secrets: Secret[];
 }
 
 export async function addWorkspace(runtime: Runtime, name: string): Promise<Workspace> {
   const { tenant, admin } = await createTenant(runtime.prisma, { name, adminEmail: 'admin@example.com' });
   const tenantsOwn = await tenantContext(runtime, name);
-  const allScopes = Object.keys(scopes) as (keyof typeof scopes)[];
   const { id, key } = await createKey(tenantsOwn, { user: admin.email, name: 'driver', scopes: allScopes });
   const context = { ...tenantsOwn, userId: BigInt(admin.id), keyId: BigInt(id) };
   return { tenantId: BigInt(tenant.id), userId: admin.id, key, context };
 }
 
+const allScopes = Object.keys(scopes) as (keyof typeof scopes)[];
+
+/** A key more, of which a workspace's own was rotated to it where that is said. */
+export async function addKey(
+  { context }: Workspace,
+  { rotated }: { rotated: boolean },
+): Promise<{ id: number; key: string }> {
+  const added = await createKey(context, { user: 'admin@example.com', name: 'another', scopes: allScopes });
+  if (rotated) {
+    await context.db.apiKey.updateMany({ where: { id: added.id }, data: { rotatedFrom: context.keyId } });
+  }
+  return added;
+}
+
+interface Subscribing extends Pick<NewWebhook, 'url' | 'events' | 'skipOwn'> {
+  name: string;
+  filter?: WebhookFilter;
+  /** The ids of keys that count as its own, where it skips these. */
+  own?: number[];
+}
+
 /** Subscribes a URL that ends with `/<name>`. */
 export async function subscribe(
   { tenantId, context }: Workspace,
-  { name, url, events }: { name: string; url: string; events: EventType[] },
+  { name, own = [], ...wanted }: Subscribing,
 ): Promise<Subscription> {
-  const { id } = await createWebhook(context, { url, secret: `a secret of ${name}, long enough`, events });
-  return { id: BigInt(id), tenantId, name, events };
+  const secret = `a secret of ${name}, long enough`;
+  const { id } = await createWebhook(context, { ...wanted, secret });
+  const { events, filter } = wanted;
+  return {
+    id: BigInt(id),
+    tenantId,
+    name,
+    events,
+    ...(filter && { filter }),
+    skipped: own,
+    secrets: [{ secret, since: Date.now() }],
+  };
 }

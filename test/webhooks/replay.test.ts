@@ -1,5 +1,7 @@
 import { countReplayable, replayDeliveries } from '@itsm-api/server/resources/deliveries/queries.ts';
+import { claimDue } from '@itsm-api/server/webhooks/claim.ts';
 import { replaySome } from '@itsm-api/server/webhooks/replay.ts';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../support/api.ts';
 import { execute } from '../support/database.ts';
@@ -231,6 +233,49 @@ describe('POST /webhooks/:id/replay', () => {
       SELECT count(*)::int AS all, count(DISTINCT id)::int AS different FROM taken`;
     expect(taken).toEqual({ all: 3 * each, different: 3 * each });
     await execute(api.databaseUrl, 'DROP FUNCTION take CASCADE; DROP TABLE taken');
+  });
+
+  it('leaves out none that somebody else holds, and then leaves as it was', async () => {
+    const { workspace, id, rows, due } = await start(3);
+    const [held] = settledAs(await rows(), 'EXHAUSTED') as Awaited<ReturnType<typeof rows>>;
+    await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    const holder = new pg.Client({ connectionString: sender.api.databaseUrl });
+    await holder.connect();
+    await holder.query(`BEGIN; UPDATE deliveries SET state = 'PENDING' WHERE id = ${held?.id}`);
+    const working = workOff();
+    const waiting = eventually(async () => {
+      const { rows } = await holder.query(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      expect(rows).toHaveLength(1);
+    });
+    await Promise.race([working, waiting]);
+    await holder.query('ROLLBACK');
+    await Promise.all([working, waiting.catch(() => undefined), holder.end()]);
+    expect(await due()).toHaveLength(3);
+  });
+
+  it('of very much leaves workers to read no more of it than they take', { timeout: 60_000 }, async () => {
+    const { workspace, id } = await start(5000);
+    const { prisma, databaseUrl } = sender.api;
+    await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'DELIVERED'] });
+    await workOff();
+    await execute(databaseUrl, 'ANALYZE deliveries, events');
+    let read: object[] = [];
+    const watched = {
+      $transaction: (work: (tx: typeof prisma) => Promise<unknown>) =>
+        prisma.$transaction(async (tx) => {
+          const taken = await work(tx as typeof prisma);
+          read = await tx.$queryRaw`
+            SELECT relname FROM pg_stat_xact_user_tables WHERE seq_scan > 0 AND relname IN ('deliveries', 'events')`;
+          return taken;
+        }),
+    } as unknown as typeof prisma;
+    const subscription = { tenantId: BigInt(workspace.tenantId), subscriptionId: BigInt(id) };
+    const taken = await claimDue(watched, [{ ...subscription, slots: 16 }]);
+    expect(taken).toHaveLength(16);
+    expect(read).toEqual([]);
+    await workspace.call('DELETE', `/webhooks/${id}`);
   });
 
   it('is done by a worker, to whom nobody has to tell of it', async () => {

@@ -34,7 +34,16 @@ function on(pool: Pool): Db {
 }
 
 /** Has the one job of a queue done every night, by one worker of all. */
-export async function scheduleNightly(boss: PgBoss, { name }: Queue, work: () => Promise<unknown>): Promise<void> {
+export function scheduleNightly(boss: PgBoss, queue: Queue, work: () => Promise<unknown>): Promise<void> {
+  return schedule(boss, queue, '17 3 * * *', work);
+}
+
+/** The same every hour. */
+export function scheduleHourly(boss: PgBoss, queue: Queue, work: () => Promise<unknown>): Promise<void> {
+  return schedule(boss, queue, '43 * * * *', work);
+}
+
+async function schedule(boss: PgBoss, { name }: Queue, cron: string, work: () => Promise<unknown>): Promise<void> {
   await boss.work(name, work);
-  await boss.schedule(name, '17 3 * * *');
+  await boss.schedule(name, cron);
 }

@@ -3,8 +3,9 @@ import type { PrismaClient } from '../database/prisma.ts';
 import type { SubscriptionRef } from './subscription-ref.ts';
 
 /**
- * Has deliveries sent again, as if they were new but for their id and the attempts before; those that are being sent or
- * settled just now are left alone. Resolves to the subscription of each that was there.
+ * Has deliveries sent again, as if they were new but for their id and the attempts before; those that are being sent just
+ * now are left alone. Waits for whoever holds one, who may yet leave it as it was: in the order of their ids, as all do.
+ * Resolves to the subscription of each that was there.
  */
 export function sendAgain(
   client: Pick<PrismaClient, '$queryRaw'>,
@@ -14,7 +15,7 @@ export function sendAgain(
     UPDATE deliveries SET state = 'PENDING', attempts = 0, next_attempt_at = now(), settled_at = NULL
     WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
       SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND id = ANY (${ids}::bigint[]) AND claim IS NULL
-      FOR NO KEY UPDATE SKIP LOCKED))
+      ORDER BY id FOR NO KEY UPDATE))
     RETURNING subscription_id AS "subscriptionId"`;
 }
 

@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readSettings } from '@itsm-api/server/env.ts';
+import { pruneIdempotencyKeys } from '@itsm-api/server/resources/idempotency-retention.ts';
+import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
+import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import pg from 'pg';
+import { addWorkspace, type Workspace } from '../faults/workspaces.ts';
+import { type Latencies, percentiles } from './latency.ts';
+
+/** What it costs to delete answers under an Idempotency-Key that are given no more, while others are stored. */
+export interface RetentionResult {
+  keys: number;
+  deleted: number;
+  seconds: number;
+  deletedPerSecond: number;
+  /** Each is a transaction, which holds the rows that it deletes until it ends. Milliseconds. */
+  batches: Latencies;
+  storedPerSecond: { alone: number; beside: number };
+  /** Milliseconds. */
+  store: { alone: Latencies; beside: Latencies };
+  /** The largest share of dead tuples that PostgreSQL has counted, and that when autovacuum had a minute. */
+  deadShare: { most: number; after: number };
+  /** How the table was read while rows were deleted. */
+  scans: { sequential: number; index: number };
+  /** A round just after, which finds nothing: it steps over what isn't vacuumed. Milliseconds. */
+  emptyRound: number;
+}
+
+interface RetentionOptions {
+  dataDir: string;
+  /** Answers that are too old, of one workspace, beside a tenth of them that aren't. */
+  keys: number;
+  perSecond: number;
+  onProgress: (text: string) => void;
+}
+
+/** For how long answers are stored before any is deleted. Milliseconds. */
+const aloneMs = 20_000;
+const afterMs = 60_000;
+const batchLoaded = 200_000;
+const writers = 8;
+
+/** Fills a table with answers, and deletes those that are too old while others are stored at a steady rate. */
+export async function benchRetention(options: RetentionOptions): Promise<{ table: string; result: RetentionResult }> {
+  const { dataDir, keys, perSecond, onProgress } = options;
+  const runtime = await openRuntime(readSettings({ DATA_DIR: dataDir }), {
+    holder: { type: 'command' },
+    worker: false,
+    prepare: migrateDatabase,
+    onConnectionError: () => undefined,
+  });
+  const { databaseUrl } = runtime;
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const workspace = await addWorkspace(runtime, 'Retention');
+    await load(client, workspace, keys, onProgress);
+    const storing = await startStoring(databaseUrl, workspace, perSecond);
+    await sleep(aloneMs);
+    const alone = storing.take();
+    const watch = watchTable(client, onProgress);
+    const pruned = await timedPrune(runtime);
+    const beside = storing.take();
+    const { most, sequential, index } = await watch.stop();
+    const emptyRound = (await timedPrune(runtime)).seconds * 1000;
+    await sleep(afterMs);
+    const after = await readTable(client);
+    await storing.stop();
+    const result = {
+      keys,
+      ...pruned,
+      storedPerSecond: { alone: alone.perSecond, beside: beside.perSecond },
+      store: { alone: alone.latencies, beside: beside.latencies },
+      deadShare: { most, after: after.deadShare },
+      scans: { sequential, index },
+      emptyRound,
+    };
+    return { table: tableOf(result), result };
+  } finally {
+    await client.end();
+    await runtime.close();
+  }
+}
+
+/** What a ticket is answered, about 900 bytes. */
+const answer = JSON.stringify({
+  success: true,
+  data: { id: 48_211, ticketNumber: 'INC-48211', title: 'VPN drops every ten minutes', description: 'x'.repeat(780) },
+});
+
+/** Answers of two to one days ago, and a tenth as many of the last day, in the order in which they come to be. */
+async function load(
+  client: pg.Client,
+  { tenantId, context }: Workspace,
+  keys: number,
+  onProgress: (text: string) => void,
+): Promise<void> {
+  const all = Math.round(keys * 1.1);
+  for (let from = 0; from < all; from += batchLoaded) {
+    await client.query(
+      `INSERT INTO idempotency_keys (tenant_id, key_id, key, fingerprint, status, answer, created_at)
+       SELECT $1, $2, gen_random_uuid()::text, sha256(n::text::bytea), 201, $3,
+         now() - interval '24 hours 5 minutes'
+           + CASE WHEN n < $4::int THEN interval '-24 hours' * ($4::int - n) / $4::int
+             ELSE interval '5 minutes' + interval '24 hours' * (n - $4::int) / ($4::int * 0.1) END
+       FROM generate_series($5::int, $6::int) n`,
+      [tenantId, context.keyId, answer, keys, from, Math.min(from + batchLoaded, all) - 1],
+    );
+    onProgress(`${Math.min(from + batchLoaded, all)} of ${all} answers`);
+  }
+}
+
+interface Storing {
+  /** What was stored since the last time that it was asked. */
+  take(): { perSecond: number; latencies: Latencies };
+  stop(): Promise<void>;
+}
+
+/** Stores answers at a steady rate, as requests do it, whether the last ones are stored or not. */
+async function startStoring(
+  databaseUrl: string,
+  { tenantId, context }: Workspace,
+  perSecond: number,
+): Promise<Storing> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: writers });
+  let took: number[] = [];
+  let since = performance.now();
+  let stopped = false;
+  let count = 0;
+  const began = performance.now();
+
+  async function write(): Promise<void> {
+    while (!stopped) {
+      const due = began + (count++ * 1000) / perSecond;
+      const wait = due - performance.now();
+      if (wait > 1) await sleep(wait);
+      const asked = performance.now();
+      await pool.query({
+        name: 'store',
+        text: `INSERT INTO idempotency_keys (tenant_id, key_id, key, fingerprint, status, answer)
+          VALUES ($1, $2, gen_random_uuid()::text, sha256($3), 201, $4)`,
+        values: [tenantId, context.keyId, Buffer.from(String(count)), answer],
+      });
+      took.push(performance.now() - asked);
+    }
+  }
+
+  const writing = Promise.all(Array.from({ length: writers }, write));
+  return {
+    take() {
+      const taken = took;
+      const seconds = (performance.now() - since) / 1000;
+      took = [];
+      since = performance.now();
+      return { perSecond: Math.round(taken.length / seconds), latencies: percentiles(taken) };
+    },
+    async stop() {
+      stopped = true;
+      await writing;
+      await pool.end();
+    },
+  };
+}
+
+/** Deletes, and times the statements. */
+async function timedPrune({ prisma }: Runtime) {
+  const batches: number[] = [];
+  const timed = new Proxy(prisma, {
+    get(target, name, receiver) {
+      if (name !== '$queryRaw') return Reflect.get(target, name, receiver);
+      return async (...parameters: Parameters<typeof prisma.$queryRaw>) => {
+        const began = performance.now();
+        const rows = await target.$queryRaw(...parameters);
+        batches.push(performance.now() - began);
+        return rows;
+      };
+    },
+  });
+  const began = performance.now();
+  const deleted = await pruneIdempotencyKeys(timed);
+  const seconds = (performance.now() - began) / 1000;
+  return { deleted, seconds, deletedPerSecond: Math.round(deleted / seconds), batches: percentiles(batches) };
+}
+
+async function readTable(client: pg.Client) {
+  const { rows } = await client.query<{ dead: number; live: number; sequential: number; index: number }>(
+    `SELECT n_dead_tup::float8 AS dead, n_live_tup::float8 AS live, seq_scan::int AS sequential, idx_scan::int AS index
+     FROM pg_stat_user_tables WHERE relname = 'idempotency_keys'`,
+  );
+  const { dead = 0, live = 0, sequential = 0, index = 0 } = rows[0] ?? {};
+  return { deadShare: dead / Math.max(1, dead + live), sequential, index };
+}
+
+/** Looks every second how many tuples are dead; tells at last how the table was read meanwhile. */
+function watchTable(client: pg.Client, onProgress: (text: string) => void) {
+  let most = 0;
+  let stopped = false;
+  const watching = (async () => {
+    const before = await readTable(client);
+    while (!stopped) {
+      const { deadShare } = await readTable(client);
+      most = Math.max(most, deadShare);
+      onProgress(`${Math.round(deadShare * 100)} % of the tuples are dead`);
+      await sleep(1000);
+    }
+    const after = await readTable(client);
+    return { most, sequential: after.sequential - before.sequential, index: after.index - before.index };
+  })();
+  return {
+    stop() {
+      stopped = true;
+      return watching;
+    },
+  };
+}
+
+function tableOf(result: RetentionResult): string {
+  const { keys, deleted, seconds, batches, store, storedPerSecond, deadShare, scans } = result;
+  const row = (name: string, figure: string) => `${name.padEnd(48)}${figure}\n`;
+  const times = ({ p50, p99, max }: Latencies) => [p50, p99, max].map((each) => each.toFixed(1)).join('   ');
+  const share = (part: number) => `${(part * 100).toFixed(1)} %`;
+  return `
+${row('Answers that were too old, deleted', `${keys}, ${deleted}`)}\
+${row('Seconds, deleted per second', `${seconds.toFixed(1)}, ${result.deletedPerSecond}`)}\
+${row('A batch: p50, p99, longest, milliseconds', times(batches))}\
+${row('Stored per second alone, beside it', `${storedPerSecond.alone}, ${storedPerSecond.beside}`)}\
+${row('Storing one alone: p50, p99, longest', times(store.alone))}\
+${row('Storing one beside it: p50, p99, longest', times(store.beside))}\
+${row('Dead tuples at most, a minute after', `${share(deadShare.most)}, ${share(deadShare.after)}`)}\
+${row('Sequential scans, index scans', `${scans.sequential}, ${scans.index}`)}\
+${row('A round that finds nothing, milliseconds', result.emptyRound.toFixed(1))}`;
+}

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathPrefix, type Webhook } from '@itsm-api/contract';
+import type { Subscription, Workspace } from './workspaces.ts';
+
+/** Who changes subscriptions while events are delivered to them. */
+export interface Manager {
+  /** How often a secret was replaced, and a subscription paused. */
+  counts: { secrets: number; pauses: number };
+  /** What was answered otherwise than it must be. */
+  unexpected: string[];
+  /** Has all go on; resolves when none is paused. */
+  stop(): Promise<void>;
+}
+
+interface ManagerOptions {
+  apiUrl: string;
+  managed: { workspace: Workspace; subscription: Subscription }[];
+  /** Between two changes of a subscription: milliseconds, on average. */
+  betweenChanges: number;
+}
+
+const answerPatience = 15_000;
+/** What isn't answered for so long is not going to be. */
+const retryPatience = 180_000;
+
+/** Gives subscriptions new secrets, pauses them and has them go on, each time until the API has said that it is so. */
+export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions): Manager {
+  const counts = { secrets: 0, pauses: 0 };
+  const unexpected: string[] = [];
+  let stopped = false;
+
+  async function manage({ workspace, subscription }: ManagerOptions['managed'][number]): Promise<void> {
+    const { name, secrets } = subscription;
+    const ask = (patch?: object) => untilAnswered(workspace, subscription, patch);
+    while (!stopped) {
+      await sleep(Math.random() * 2 * betweenChanges);
+      const next = { secret: `secret ${secrets.length} of ${name}, long enough`, since: Number.POSITIVE_INFINITY };
+      secrets.push(next);
+      await ask({ secret: next.secret });
+      next.since = Date.now();
+      counts.secrets++;
+      await ask({ paused: true });
+      counts.pauses++;
+      await sleep(Math.random() * 2 * betweenChanges);
+      const { pausedAt } = await ask();
+      if (pausedAt === null) unexpected.push(`${name} is not paused any more`);
+      await ask({ paused: false });
+    }
+  }
+
+  /** Reads or changes a subscription; each change may be made again. */
+  async function untilAnswered({ key }: Workspace, { id, name }: Subscription, patch?: object): Promise<Webhook> {
+    for (const deadline = Date.now() + retryPatience; Date.now() < deadline; await sleep(100)) {
+      const answer = await fetch(`${apiUrl}${pathPrefix}/webhooks/${id}`, {
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(patch && { method: 'PATCH', body: JSON.stringify(patch) }),
+        signal: AbortSignal.timeout(answerPatience),
+      })
+        .then(async (response) => ({ status: response.status, text: await response.text() }))
+        .catch(() => undefined);
+      if (answer?.status === 200) return JSON.parse(answer.text).data;
+      if (answer !== undefined && answer.status < 500) unexpected.push(`${name}: ${answer.status} ${answer.text}`);
+    }
+    throw new Error(`${name} could not be changed within ${retryPatience / 1000} seconds`);
+  }
+
+  const managing = Promise.all(managed.map(manage));
+  return {
+    counts,
+    unexpected,
+    async stop() {
+      stopped = true;
+      await managing;
+    },
+  };
+}

@@ -1,0 +1,216 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathPrefix, type WebhookReplay } from '@itsm-api/contract';
+import type { Runtime } from '@itsm-api/server/runtime.ts';
+import pg from 'pg';
+import { loadDeliveries } from '../bench/load.ts';
+import { openGround } from './ground.ts';
+import { openReceiver } from './receiver.ts';
+import { type Supervised, supervise } from './server.ts';
+import { addWorkspace, type Subscription, subscribe, type Workspace } from './workspaces.ts';
+
+export interface ReplayOptions {
+  /** Deliveries that are to be sent again. */
+  deliveries: number;
+  /** Of two workers, at least. */
+  kills: number;
+  /** From when both run to the next kill, in milliseconds: on average. */
+  betweenKills: number;
+  onProgress?: (text: string) => void;
+}
+
+export interface ReplayReport {
+  deliveries: number;
+  kills: number;
+  /** Of the kills, those before all that is to be sent again was due. */
+  killsWhileReplaying: number;
+  /** Events that never arrived again. */
+  lost: string[];
+  /** Events that were not to be sent again. */
+  sentUnasked: string[];
+  /** Deliveries that are not DELIVERED in the end, by their state, and replays that have not ended. */
+  unsettled: Record<string, number>;
+  /** Arrivals of what had arrived before: what was in flight when a worker was killed. */
+  duplicates: number;
+  /** From the request to the moment when nothing was pending. */
+  seconds: number;
+  crashes: string[];
+}
+
+const workerCount = 2;
+/** Once nothing is killed any more. Milliseconds. */
+const endPatience = 600_000;
+
+type States = NonNullable<WebhookReplay['states']>;
+
+/** The states of two replays that are under way at a time. */
+const asked: States[] = [['EXHAUSTED'], ['DELIVERED', 'CANCELLED']];
+
+/**
+ * Has settled deliveries sent again by `POST /webhooks/{id}/replay` while the workers are killed at random moments, and
+ * tells what never arrived, what arrived unasked, and what waits forever.
+ */
+export async function runReplay(options: ReplayOptions): Promise<ReplayReport> {
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const { postgres, runtime, apiUrl, env } = await openGround(stops);
+    const receiver = await openReceiver({ failing: 0, slowest: 10 });
+    stops.push(receiver.close);
+    const workspace = await addWorkspace(runtime, 'Replaying');
+    const subscription = await subscribe(workspace, {
+      name: 'again',
+      url: receiver.urlOf('again'),
+      events: ['ticket.created'],
+    });
+    const since = await load(postgres.url, subscription, options.deliveries);
+    const api = supervise({ ...env, LOG_LEVEL: 'fatal', ROLES: 'api' });
+    stops.push(api.stop);
+    const workers = Array.from({ length: workerCount }, () =>
+      supervise({ ...env, LOG_LEVEL: 'fatal', ROLES: 'worker' }),
+    );
+    const stopWorkers = () => Promise.all(workers.map(({ stop }) => stop()));
+    stops.push(stopWorkers);
+    await Promise.all([api, ...workers].map(({ ready }) => ready()));
+
+    const began = Date.now();
+    for (const states of asked) await askForReplay(apiUrl, { workspace, subscription, since, states });
+    const { kills, whileReplaying } = await killWorkers(runtime, workers, options);
+    await endLeases(runtime, workers);
+    await Promise.all(workers.map(({ ready }) => ready()));
+    await settled(runtime);
+    const seconds = (Date.now() - began) / 1000;
+    await stopWorkers();
+
+    const { arrivals } = receiver;
+    const arrived = new Set(arrivals.map(({ eventId }) => eventId));
+    return {
+      deliveries: options.deliveries,
+      kills: kills + workerCount,
+      killsWhileReplaying: whileReplaying,
+      ...(await compare(runtime, since, arrived)),
+      duplicates: arrivals.length - arrived.size,
+      seconds,
+      crashes: [api, ...workers].flatMap(({ crashes }) => crashes),
+    };
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+/**
+ * Puts settled deliveries into the outbox and, before them, a tenth as many that nobody will ask for; resolves to the
+ * moment in between.
+ */
+async function load(url: string, subscription: Subscription, count: number): Promise<Date> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await loadDeliveries(url, [subscription], count + Math.ceil(count / 10));
+    // In turn, so that no state has its deliveries side by side.
+    const { rows } = await client.query<{ since: Date }>(
+      `WITH placed AS (SELECT id, row_number() OVER (ORDER BY id) - 1 - $1::int AS place FROM deliveries),
+        settled AS (
+          UPDATE deliveries d SET settled_at = now() - interval '1 minute', attempts = 10,
+            state = (ARRAY['EXHAUSTED', 'DELIVERED', 'EXHAUSTED', 'CANCELLED'])[abs(place) % 4 + 1],
+            created_at = now() - CASE WHEN place < 0 THEN interval '3 hours' ELSE interval '1 hour' END
+          FROM placed WHERE d.id = placed.id)
+       SELECT now() - interval '2 hours' AS since`,
+      [Math.ceil(count / 10)],
+    );
+    return rows[0]?.since as Date;
+  } finally {
+    await client.end();
+  }
+}
+
+interface Asked {
+  workspace: Workspace;
+  subscription: Subscription;
+  since: Date;
+  states: States;
+}
+
+async function askForReplay(apiUrl: string, { workspace, subscription, since, states }: Asked): Promise<void> {
+  const response = await fetch(`${apiUrl}${pathPrefix}/webhooks/${subscription.id}/replay`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ since, states }),
+  });
+  if (response.status !== 200) throw new Error(`The replay was answered ${response.status}: ${await response.text()}`);
+}
+
+/** Kills one worker, then all, and so on, whatever they do, while there is something to do. */
+async function killWorkers(runtime: Runtime, workers: Supervised[], options: ReplayOptions) {
+  let kills = 0;
+  let whileReplaying = 0;
+  while (kills < options.kills) {
+    await sleep(Math.random() * 2 * options.betweenKills);
+    const { replays, pending } = await readLeft(runtime);
+    if (replays + pending === 0) break;
+    options.onProgress?.(`${kills} kills, ${replays} replays under way, ${pending} deliveries pending`);
+    const victims = kills % (workers.length + 1) === 0 ? workers.slice(0, 1) : workers;
+    for (const worker of victims) worker.kill();
+    kills += victims.length;
+    if (replays > 0) whileReplaying += victims.length;
+    await Promise.all(workers.map(({ ready }) => ready()));
+  }
+  return { kills, whileReplaying };
+}
+
+/**
+ * Kills all workers, so that what is in flight is so for nobody, and has it be due at once: it would be so within half a
+ * minute.
+ */
+async function endLeases({ prisma }: Runtime, workers: Supervised[]): Promise<void> {
+  for (const worker of workers) worker.kill();
+  await prisma.$executeRaw`UPDATE deliveries SET next_attempt_at = now() WHERE claim IS NOT NULL`;
+}
+
+async function readLeft({ prisma }: Runtime): Promise<{ replays: number; pending: number }> {
+  const replays = await prisma.webhookReplay.count();
+  return { replays, pending: await prisma.delivery.count({ where: { state: 'PENDING' } }) };
+}
+
+/** Looks for one that is left, and doesn't count: others have much to do. */
+async function settled({ prisma }: Runtime): Promise<void> {
+  for (const end = Date.now() + endPatience; Date.now() < end; await sleep(200)) {
+    const pending = await prisma.delivery.findFirst({ where: { state: 'PENDING' }, select: { id: true } });
+    if (pending === null && (await prisma.webhookReplay.count()) === 0) return;
+  }
+}
+
+async function compare({ prisma }: Runtime, since: Date, arrived: Set<string>) {
+  const where = { createdAt: { gte: since } };
+  const deliveries = await prisma.$queryRaw<{ eventId: string }[]>`
+    SELECT e.public_id AS "eventId" FROM deliveries d JOIN events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id
+    WHERE d.created_at >= ${since}`;
+  const asked = new Set(deliveries.map(({ eventId }) => eventId));
+  const states = await prisma.delivery.groupBy({ by: ['state'], where, _count: true });
+  const unsettled = Object.fromEntries(
+    states.filter(({ state }) => state !== 'DELIVERED').map(({ state, _count }) => [state, _count]),
+  );
+  const replays = await prisma.webhookReplay.count();
+  return {
+    lost: [...asked].filter((id) => !arrived.has(id)),
+    sentUnasked: [...arrived].filter((id) => !asked.has(id)),
+    unsettled: { ...unsettled, ...(replays > 0 && { replays }) },
+  };
+}
+
+/** Whether all was sent again, and nothing else. */
+export function isSentAgain({ lost, sentUnasked, unsettled, crashes }: ReplayReport): boolean {
+  return [lost, sentUnasked, Object.keys(unsettled), crashes].flat().length === 0;
+}
+
+/** The figures as a person reads them. */
+export function formatReplay(report: ReplayReport): string {
+  const { lost, sentUnasked, unsettled, duplicates } = report;
+  return `
+  ${report.deliveries} deliveries to be sent again, ${report.kills} kills of workers, ${report.killsWhileReplaying} of them before all was due
+
+  Lost                        ${lost.length}
+  Sent unasked                ${sentUnasked.length}
+  Not delivered in the end    ${JSON.stringify(unsettled)}
+  Duplicates                  ${duplicates}
+  All delivered after         ${report.seconds.toFixed(1)} s
+${[...lost, ...sentUnasked].map((each) => `\n  ${each}`).join('')}`;
+}

@@ -1,0 +1,29 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { deliverySchedule } from '@itsm-api/contract';
+import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
+import type { Secret } from './workspaces.ts';
+
+/** A request as it arrived: milliseconds. */
+interface Signed {
+  headers: IncomingHttpHeaders;
+  body: string;
+  at: number;
+}
+
+/**
+ * Whether a receiver takes a request that knows the newest of a subscription's secrets, or the one before: it is signed with
+ * both, and not with one that was replaced before the attempt can have begun.
+ */
+export function isSigned({ headers, body, at }: Signed, secrets: Secret[]): boolean {
+  const oldest = Math.max(
+    0,
+    secrets.findLastIndex(({ since }) => since < at - deliverySchedule.attemptTimeout),
+  );
+  const timestamp = new Date(Number(headers['webhook-timestamp']) * 1000);
+  return secrets.slice(oldest).some(({ secret }, place) => {
+    const before = secrets[oldest + place - 1];
+    const content = { id: String(headers['webhook-id']), timestamp, body };
+    const wanted = signatureHeaders(secret, content, before && [before.secret]);
+    return Object.entries(wanted).every(([name, value]) => headers[name] === value);
+  });
+}
