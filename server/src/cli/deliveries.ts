@@ -1,7 +1,5 @@
-import { type Delivery, DeliveryState, EventType, Id, integerFromText } from '@itsm-api/contract';
-import type { Command } from 'commander';
+import { type Delivery, DeliveryState, EventType, integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
-
 import { ApiError } from '../errors.ts';
 import {
   countReplayable,
@@ -10,15 +8,16 @@ import {
   getDelivery,
   type ReplayFilter,
   replayDeliveries,
-  sendTestEvent,
 } from '../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../resources/tenants/queries.ts';
 import type { Runtime } from '../runtime.ts';
+import { common, type Noun, type Parameter } from './command.ts';
 import { confirm } from './confirm.ts';
-import { printable } from './errors.ts';
-import { examples } from './help.ts';
+import { shell } from './help.ts';
+import { Limit, moreHint } from './listing.ts';
+import { PastMoment } from './moment.ts';
 import { action } from './run.ts';
-import { table } from './table.ts';
+import { state, type View } from './view.ts';
 
 const filter = DeliveryFilter.extend({
   tenant: z.string(),
@@ -27,70 +26,80 @@ const filter = DeliveryFilter.extend({
     (state: unknown) => (typeof state === 'string' ? state.toUpperCase() : state),
     DeliveryState.optional(),
   ),
+  since: PastMoment.optional(),
 });
 
 /** Replaying more than these is asked about. */
-const askAbove = 100;
+const askAbove = 10;
 
-export function addDeliveries(program: Command): void {
-  const deliveries = program.command('deliveries').description('See and mend webhook deliveries');
+const states = DeliveryState.options.map((each) => each.toLowerCase());
+const filters = [
+  common.tenant,
+  { flags: '--subscription <id>', about: 'only those to this subscription', values: 'webhooks' },
+  {
+    flags: '--event <event>',
+    about: 'only those of this event type, or of the event with this id',
+    values: EventType.options,
+  },
+  { flags: '--state <state>', about: `only those that are ${states.join(', ')}`, values: states },
+  { flags: '--since <moment>', about: 'only those made since then: 30m, 2h or 3d ago, or 2026-11-20T10:00:00Z' },
+] satisfies Parameter[];
 
-  filtered(deliveries.command('list').description('List webhook deliveries, newest first'))
-    .option('--limit <count>', 'how many at most', '50')
-    .addHelpText('after', examples('deliveries list --tenant Acme', 'deliveries list --tenant Acme --state exhausted'))
-    .action(
-      action({
-        input: filter.extend({ limit: integerFromText(Id.max(10_000)) }),
+export const deliveries: Noun = {
+  verbs: {
+    list: {
+      summary: 'List webhook deliveries, newest first',
+      options: [...filters, common.limit, common.utc],
+      examples: ['deliveries list --tenant Acme', 'deliveries list --tenant Acme --state exhausted --since 1d'],
+      run: action({
+        input: filter.extend({ limit: Limit }),
         work: async (runtime, { tenant, limit, ...which }) =>
           findDeliveries(await tenantContext(runtime, tenant), which, limit),
-        format: (found) => table(heads, found.map(row)),
+        format: (found, view) =>
+          view.table(
+            heads,
+            found.map((each) => row(each, view)),
+          ),
+        hint: moreHint,
       }),
-    );
-
-  deliveries
-    .command('show')
-    .description('Show a delivery with every attempt: time, duration, status and what was answered')
-    .argument('<id>', 'id of the delivery')
-    .requiredOption('--tenant <tenant>', 'name or id of the tenant')
-    .addHelpText('after', examples('deliveries show 12 --tenant Acme'))
-    .action(
-      action({
+    },
+    show: {
+      summary: 'Show a delivery with every attempt: time, duration, status and what was answered',
+      arguments: [{ flags: '<id>', about: 'id of the delivery', values: 'deliveries' }],
+      options: [common.tenant, common.utc],
+      examples: ['deliveries show 12 --tenant Acme'],
+      run: action({
         input: z.strictObject({ tenant: z.string(), id: integerFromText() }),
         work: async (runtime, { tenant, id }) =>
           getDelivery(await tenantContext(runtime, tenant), id, { allAnswers: true }),
         format: detail,
+        next: ({ id, state }, { tenant }) =>
+          state === 'EXHAUSTED' ? [shell`deliveries replay ${id} --tenant ${tenant}`] : [],
       }),
-    );
-
-  filtered(
-    deliveries
-      .command('replay')
-      .description(
-        'Send deliveries again at once, with the same webhook-id: one by its id, or all that the options name. ' +
-          'What was delivered goes out again only by its id or with --state delivered',
-      )
-      .argument('[id]', 'id of the delivery'),
-  )
-    .option('--dry-run', 'only say how many there are')
-    .option('--yes', `do not ask about more than ${askAbove}`)
-    .addHelpText(
-      'after',
-      examples(
+    },
+    replay: {
+      summary: 'Send deliveries again at once, with the same webhook-id: one by its id, or all that the options name',
+      details: 'What was delivered goes out again only by its id or with --state delivered.',
+      arguments: [{ flags: '[id]', about: 'id of the delivery', values: 'deliveries' }],
+      options: [
+        ...filters,
+        { flags: '--dry-run', about: 'only say how many there are' },
+        { flags: '--yes', about: `do not ask about more than ${askAbove}` },
+      ],
+      examples: [
         'deliveries replay 12 --tenant Acme',
-        'deliveries replay --tenant Acme --subscription 3 --state exhausted --dry-run',
-      ),
-    )
-    .action(
-      action({
+        'deliveries replay --tenant Acme --state exhausted --since 2h --dry-run',
+      ],
+      run: action({
         input: filter
           .extend({
             id: integerFromText().optional(),
             dryRun: z.boolean().default(false),
             yes: z.boolean().default(false),
           })
-          .refine(({ id, subscription, event, state }) => id ?? subscription ?? event ?? state, {
+          .refine(({ id, subscription, event, state, since }) => id ?? subscription ?? event ?? state ?? since, {
             path: ['id'],
-            message: 'is required, or --subscription, --event or --state',
+            message: 'is required, or --subscription, --event, --state or --since',
           }),
         work: replay,
         format: ({ replayed, matching }) =>
@@ -98,24 +107,9 @@ export function addDeliveries(program: Command): void {
             ? `${countOf(matching)} would be sent again.`
             : `${countOf(replayed)} ${replayed === 1 ? 'is' : 'are'} being sent again.`,
       }),
-    );
-
-  deliveries
-    .command('test')
-    .description('Send a subscription an example event')
-    .requiredOption('--tenant <tenant>', 'name or id of the tenant')
-    .requiredOption('--subscription <id>', 'id of the subscription')
-    .option('--event <type>', 'which event (default: the first that it wants)')
-    .addHelpText('after', examples('deliveries test --tenant Acme --subscription 3'))
-    .action(
-      action({
-        input: z.strictObject({ tenant: z.string(), subscription: integerFromText(), event: EventType.optional() }),
-        work: async (runtime, { tenant, subscription, event }) =>
-          sendTestEvent(await activeTenantContext(runtime, tenant), subscription, event),
-        format: (delivery) => `Delivery ${delivery.id}, ${delivery.event}, is on its way.`,
-      }),
-    );
-}
+    },
+  },
+};
 
 interface Replay extends ReplayFilter {
   tenant: string;
@@ -137,38 +131,24 @@ function countOf(deliveries: number): string {
   return `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}`;
 }
 
-function filtered(command: Command): Command {
-  return command
-    .requiredOption('--tenant <tenant>', 'name or id of the tenant')
-    .option('--subscription <id>', 'only those to this subscription')
-    .option('--event <event>', 'only those of this event type, or of the event with this id')
-    .option('--state <state>', `only those that are ${DeliveryState.options.join(', ').toLowerCase()}`);
-}
-
 const heads = ['ID', 'SUBSCRIPTION', 'EVENT', 'STATE', 'ATTEMPTS', 'CREATED', 'NEXT ATTEMPT'];
 
-function row(delivery: Delivery): string[] {
-  const { id, webhookId, event, state, attemptCount, createdAt, nextAttemptAt } = delivery;
-  return [String(id), String(webhookId), event, state, String(attemptCount), createdAt, nextAttemptAt ?? '-'];
+function row(delivery: Delivery, { time }: View) {
+  const { id, webhookId, event, attemptCount, createdAt, nextAttemptAt } = delivery;
+  return [id, webhookId, event, state(delivery.state), attemptCount, time(createdAt), time(nextAttemptAt)];
 }
 
-function detail(delivery: Awaited<ReturnType<typeof getDelivery>>): string {
+function detail(delivery: Awaited<ReturnType<typeof getDelivery>>, view: View): string {
   const attempts = delivery.attempts.map(({ number, startedAt, durationMs, status, error, answer }) => {
-    return [
-      String(number),
-      startedAt,
-      `${durationMs} ms`,
-      status === null ? '-' : String(status),
-      error ?? answer ?? '',
-    ];
+    return [number, view.time(startedAt), `${durationMs} ms`, status, error ?? answer];
   });
   return [
-    table(heads, [row(delivery)]),
+    view.table(heads, [row(delivery, view)]),
     '',
-    `URL    ${printable(delivery.url)}`,
-    `Event  ${delivery.eventId}`,
-    `Body   ${printable(delivery.body)}`,
+    view.card({ url: delivery.url, 'event id': delivery.eventId, body: delivery.body }),
     '',
-    attempts.length === 0 ? 'No attempt yet.' : table(['ATTEMPT', 'STARTED', 'TOOK', 'STATUS', 'ANSWER'], attempts),
+    attempts.length === 0
+      ? 'No attempt yet.'
+      : view.table(['ATTEMPT', 'STARTED', 'TOOK', 'STATUS', 'ANSWER'], attempts),
   ].join('\n');
 }

@@ -1,99 +1,132 @@
-import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { integerFromText, NewWebhook } from '@itsm-api/contract';
-import type { Command } from 'commander';
+import { EventType, integerFromText, NewWebhook } from '@itsm-api/contract';
 import * as z from 'zod';
+import { activeTenantContext, tenantContext } from '../resources/tenants/queries.ts';
+import { createWebhook, deleteWebhook } from '../resources/webhooks/queries.ts';
+import type { Runtime } from '../runtime.ts';
 import { detailsOf } from '../validation.ts';
-import { signatureHeaders } from '../webhooks/sign.ts';
+import { type Arrival, isSigned, linesOf, parsed } from './arrival.ts';
+import { common, type Verb } from './command.ts';
 import { CommandError, UsageError } from './errors.ts';
-import { examples } from './help.ts';
+import { eventList, eventsHelp } from './event-list.ts';
+import { programName, shell } from './help.ts';
+import { withRuntime } from './run.ts';
+import { newSecret } from './webhooks.ts';
 
-const Options = z.strictObject({
-  port: integerFromText(z.int().min(1).max(65_535)),
-  secret: NewWebhook.shape.secret.optional(),
-  json: z.boolean().optional(),
-});
-
-/** What arrived, and whether its signatures are right; null where there is no secret to tell by. */
-interface Arrival {
-  at: string;
-  verified: boolean | null;
-  headers: Record<string, string>;
-  body: unknown;
-}
+const Options = z
+  .strictObject({
+    subscribe: eventList.optional(),
+    tenant: z.string().optional(),
+    url: NewWebhook.shape.url.optional(),
+    port: integerFromText(z.int().min(1).max(65_535)).optional(),
+    secret: NewWebhook.shape.secret.optional(),
+    body: z.boolean().default(false),
+    json: z.boolean().default(false),
+  })
+  .refine(({ subscribe, tenant }) => subscribe === undefined || tenant !== undefined, {
+    path: ['tenant'],
+    message: 'is required with --subscribe',
+  });
+type Options = z.output<typeof Options>;
 
 /** A receiver for trying webhooks out: prints each delivery and says whether its signatures are right. */
-export function addListen(program: Command): void {
-  program
-    .command('listen')
-    .description('Receive webhooks on this machine, verify their signatures and print them')
-    .option('--port <port>', 'the port to listen on', '4000')
-    .option('--secret <secret>', 'the secret of the subscription; without it nothing can be verified')
-    .option('--json', 'print a JSON document per delivery')
-    .addHelpText('after', examples('listen --port 4000 --secret a-secret-of-24-characters'))
-    .action(async (given) => {
-      const options = Options.safeParse(given);
-      if (!options.success) throw new UsageError(detailsOf(options.error.issues, 'is unknown'));
-      await listen(options.data);
-    });
+export const listen: Verb = {
+  summary: 'Receive webhooks on this machine, verify their signatures and print them',
+  details:
+    'With --subscribe it registers itself for a tenant, and takes that back when it ends. Without, whatever is sent to ' +
+    'its port is printed.',
+  options: [
+    { flags: '--subscribe <events>', about: `register for these: ${eventsHelp}`, values: ['*', ...EventType.options] },
+    { ...common.tenant, required: false, about: 'with --subscribe: name or id of the tenant' },
+    { flags: '--url <url>', about: 'with --subscribe: a public address that leads here (default: this port)' },
+    { flags: '--port <port>', about: 'the port to listen on (default: 4000; with --subscribe a free one)' },
+    { flags: '--secret <secret>', about: 'the secret of the subscription; without it nothing can be verified' },
+    { flags: '--body', about: 'print the whole body of each delivery, too' },
+    { flags: '--json', about: 'print one JSON document per delivery, on a line' },
+  ],
+  examples: ["listen --subscribe 'ticket.*' --tenant Acme", 'listen --port 4000 --secret a-secret-of-24-characters'],
+  plain: true,
+  async run() {
+    const options = Options.safeParse(this.opts());
+    if (!options.success) throw new UsageError(detailsOf(options.error.issues, 'is unknown'));
+    await listenUntilInterrupted(options.data);
+  },
+};
+
+async function listenUntilInterrupted(options: Options): Promise<void> {
+  const { subscribe, tenant } = options;
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  // Not `once`: a terminal tells the whole process group, and a package manager then tells its child again.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+  // A reader such as `head` may go; what was registered is taken back first.
+  process.stdout.removeAllListeners('error').on('error', end);
+
+  const secret = options.secret ?? (subscribe === undefined ? undefined : newSecret());
+  const { server, url } = await receive({ ...options, secret });
+  try {
+    if (subscribe === undefined || tenant === undefined || secret === undefined) {
+      tell(`Listening on ${url} for webhooks. Ctrl-C ends it.`);
+      await aborted(ending.signal);
+      return;
+    }
+    const wanted = { url: options.url ?? url, secret, events: subscribe };
+    const id = await withRuntime((runtime) => register(runtime, tenant, wanted));
+    tell(`Subscription ${id} sends ${subscribe.join(', ')} of ${tenant} to ${wanted.url}. Ctrl-C ends it.`);
+    tell(`To see one arrive: ${programName} ${shell`webhooks test ${id} --tenant ${tenant}`}`);
+    await aborted(ending.signal);
+    await takeBack(tenant, id);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 }
 
-async function listen({ port, secret, json = false }: z.output<typeof Options>): Promise<void> {
+async function receive({ port, subscribe, secret, json, body }: Options): Promise<{ server: Server; url: string }> {
   const server = createServer(async (request, response) => {
-    const body = await text(request);
+    const received = await text(request);
     response.end();
     const headers = request.headers as Record<string, string>;
-    const verified = secret === undefined ? null : isSigned(secret, headers, body);
-    print({ at: new Date().toISOString(), verified, headers, body: parsed(body) }, json);
+    const verified = secret === undefined ? null : isSigned(secret, headers, received);
+    const arrival: Arrival = { at: new Date().toISOString(), verified, headers, body: parsed(received) };
+    process.stdout.write(json ? `${JSON.stringify(arrival)}\n` : linesOf(arrival, { body }));
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(port ?? (subscribe === undefined ? 4000 : 0), '127.0.0.1');
   await once(server, 'listening').catch((error) => {
-    throw error.code === 'EADDRINUSE' ? new CommandError(`--port: ${port} is in use; give another one`) : error;
+    throw error.code === 'EADDRINUSE' ? new CommandError(`--port: ${port ?? 4000} is in use; give another one`) : error;
   });
-  const { port: listening } = server.address() as AddressInfo;
-  process.stderr.write(`Listening on http://127.0.0.1:${listening}/ for webhooks. Ctrl-C ends it.\n`);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      server.close();
-      server.closeAllConnections();
-    });
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+async function register(runtime: Runtime, tenant: string, wanted: NewWebhook): Promise<number> {
+  const context = await activeTenantContext(runtime, tenant);
+  if (!context.targets.allowPrivate && wanted.url.startsWith('http://127.0.0.1:')) {
+    throw new CommandError(
+      'The server sends webhooks to public hosts only. Give --url, a public address that leads to --port, or start the ' +
+        'server with WEBHOOK_ALLOW_PRIVATE_TARGETS=true, and this, too',
+    );
   }
-  await once(server, 'close');
+  return (await createWebhook(context, wanted)).id;
 }
 
-/** Whether both signatures are what the secret makes of these bytes. */
-function isSigned(secret: string, headers: Record<string, string>, body: string): boolean {
-  const timestamp = new Date(Number(headers['webhook-timestamp']) * 1000);
-  if (Number.isNaN(timestamp.getTime())) return false;
-  const right = signatureHeaders(secret, { id: headers['webhook-id'] ?? '', timestamp, body });
-  return ['x-service-signature', 'webhook-signature'].every((name) => same(headers[name] ?? '', right[name] ?? ''));
-}
-
-function same(given: string, right: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(right)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
-function parsed(body: string): unknown {
+async function takeBack(tenant: string, id: number): Promise<void> {
   try {
-    return JSON.parse(body);
-  } catch {
-    return body;
+    await withRuntime(async (runtime) => deleteWebhook(await tenantContext(runtime, tenant), id));
+    tell(`\nThe subscription ${id} is deactivated.`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const call = shell`webhooks deactivate ${id} --tenant ${tenant}`;
+    throw new CommandError(`The subscription ${id} is still there: ${reason}. Then: ${programName} ${call}`);
   }
 }
 
-function print(arrival: Arrival, json: boolean): void {
-  const { at, verified, headers, body } = arrival;
-  if (json) {
-    process.stdout.write(`${JSON.stringify(arrival)}\n`);
-    return;
-  }
-  const verdict = verified === null ? 'not verified: no --secret' : verified ? 'signatures right' : 'SIGNATURE WRONG';
-  process.stdout.write(
-    `\n${at}  ${headers['x-service-event'] ?? 'no event'}  attempt ${headers['x-service-attempt'] ?? '?'}  ${verdict}\n` +
-      `webhook-id ${headers['webhook-id'] ?? '-'}\n${typeof body === 'string' ? body : JSON.stringify(body, undefined, 2)}\n`,
-  );
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return signal.aborted ? Promise.resolve() : once(signal, 'abort');
+}
+
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
 }

@@ -1,33 +1,27 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import * as z from 'zod';
 import { openDatabase } from '../runtime.ts';
 import { migrateDatabase } from '../schema.ts';
-import { examples } from './help.ts';
+import type { Verb } from './command.ts';
 import { actionOn } from './run.ts';
 
 /** What the server does when it starts, for those who don't want it to, or whose server may not. */
-export function addMigrate(program: Command): void {
-  program
-    .command('migrate')
-    .description('Bring the database up to date, as the server does when it starts: roles, migrations, job queues')
-    .option('--json', 'print one JSON document, errors included')
-    .addHelpText('after', examples('migrate', 'migrate --json'))
-    .action(
-      actionOn({
-        open: async (settings) => {
-          const { url, stop } = await openDatabase(settings, { type: 'command' });
-          return { url, place: placeOf(settings.DATABASE_URL, settings.DATA_DIR), close: stop };
-        },
-        input: z.strictObject({}),
-        work: async ({ url, place }, _, say) => {
-          return { database: place, applied: await migrateDatabase(url, { onProgress: say }) };
-        },
-        format: ({ database, applied }) =>
-          `The database ${database} is up to date: ${applied.length === 0 ? 'nothing had to be applied' : `applied ${applied.join(', ')}`}.`,
-      }),
-    );
-}
+export const migrate: Verb = {
+  summary: 'Bring the database up to date, as the server does when it starts: roles, migrations, job queues',
+  examples: ['migrate', 'migrate --json'],
+  run: actionOn({
+    open: async (settings) => {
+      const { url, stop } = await openDatabase(settings, { type: 'command' });
+      return { url, place: placeOf(settings.DATABASE_URL, settings.DATA_DIR), close: stop };
+    },
+    input: z.strictObject({}),
+    work: async ({ url, place }, _, say) => {
+      return { database: place, applied: await migrateDatabase(url, { onProgress: say }) };
+    },
+    format: ({ database, applied }) =>
+      `The database ${database} is up to date: ${applied.length === 0 ? 'nothing had to be applied' : `applied ${applied.join(', ')}`}.`,
+  }),
+};
 
 /** Where the database is, without its password. */
 function placeOf(databaseUrl: string | undefined, dataDir: string): string {

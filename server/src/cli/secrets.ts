@@ -1,23 +1,17 @@
-import type { Command } from 'commander';
 import * as z from 'zod';
 import { resealSecrets } from '../webhooks/reseal.ts';
 import { type KeyUse, readKeyUse } from '../webhooks/secret-keys.ts';
+import type { Noun } from './command.ts';
 import { CommandError } from './errors.ts';
-import { examples } from './help.ts';
 import { action } from './run.ts';
 
-export function addSecrets(program: Command): void {
-  const secrets = program.command('secrets').description('Keep the encrypted webhook secrets');
-
-  secrets
-    .command('reseal')
-    .description(
-      'End a change of WEBHOOK_SECRET_KEY: encrypt with its first key what the others have encrypted. Servers may run ' +
-        'meanwhile; what was interrupted goes on when it is run again',
-    )
-    .addHelpText('after', examples('secrets reseal', 'secrets reseal --json'))
-    .action(
-      action({
+export const secrets: Noun = {
+  verbs: {
+    reseal: {
+      summary: 'End a change of WEBHOOK_SECRET_KEY: encrypt with its first key what the others have encrypted',
+      details: 'Servers may run meanwhile; what was interrupted goes on when it is run again.',
+      examples: ['secrets reseal', 'secrets reseal --json'],
+      run: action({
         input: z.strictObject({}),
         work: async ({ prisma, services: { secretCipher } }, _, say) => {
           const toDo = secretsOf((await readKeyUse(prisma, secretCipher)).filter(isOlder));
@@ -30,8 +24,9 @@ export function addSecrets(program: Command): void {
         },
         format: ({ resealed, keys }) => [said(resealed), ...conclusion(keys)].join('\n'),
       }),
-    );
-}
+    },
+  },
+};
 
 function isOlder({ position }: KeyUse): boolean {
   return position !== null && position > 1;

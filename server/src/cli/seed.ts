@@ -1,28 +1,78 @@
-import type { Command } from 'commander';
+import { pathPrefix, trimmedText } from '@itsm-api/contract';
+import { SingleBar } from 'cli-progress';
 import * as z from 'zod';
-import { seed } from '../../../prisma/seed.ts';
+import { type DemoWorkspace, seed, seedAnother } from '../../../prisma/seed.ts';
+import { tenantContext } from '../resources/tenants/queries.ts';
+import { makeDemoTickets } from '../resources/tickets/demo.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Verb } from './command.ts';
 import { CommandError } from './errors.ts';
-import { examples } from './help.ts';
+import { shell } from './help.ts';
 import { action } from './run.ts';
 
-/** The demo workspace of a first start, for a database of one's own. */
-export function addSeed(program: Command): void {
-  program
-    .command('seed')
-    .description('Fill an empty database with the demo workspace, and print its key: the one time that it is shown')
-    .option('--json', 'print one JSON document, errors included')
-    .addHelpText('after', examples('seed'))
-    .action(
-      action({
-        input: z.strictObject({}),
-        work: async ({ prisma }) => {
-          const demo = await seed(prisma);
-          if (demo === undefined) throw new CommandError('There is a tenant already: only an empty database is filled');
-          return demo;
-        },
-        hint: ({ tenant, adminEmail }) =>
-          `The demo workspace "${tenant}" is ready. Its key acts for ${adminEmail} with all scopes. It is shown this once: keep it in a safe place.`,
-        format: ({ key }) => key,
-      }),
-    );
+const most = 10_000_000;
+const daysOfTickets = 730;
+
+/** `500`, `100k` or `1m`. */
+const Count = z.string().transform((text, { addIssue }) => {
+  const [, digits, unit = ''] = /^(\d{1,8})([km]?)$/i.exec(text) ?? [];
+  const count = Number(digits) * ({ k: 1000, m: 1_000_000 }[unit.toLowerCase()] ?? 1);
+  if (count >= 1 && count <= most) return count;
+  addIssue({ code: 'custom', message: 'must be a number such as 500, 100k or 1m, 10m at most' });
+  return z.NEVER;
+});
+
+const Input = z.strictObject({ tickets: Count.optional(), name: trimmedText(1, 255).optional() });
+
+/** The demo workspace of a first start, for a database of one's own; or one of any size beside what is there. */
+export const seedCommand: Verb = {
+  summary: 'Make a demo workspace, and print its key, alone, on stdout: the one time that it is shown',
+  details:
+    'Without options it fills an empty database with the workspace of a first start. With --tickets it makes a workspace ' +
+    'of that size, whatever else there is.',
+  options: [
+    { flags: '--tickets <count>', about: 'how many older tickets it has beside those of the demo: 500, 100k, 1m' },
+    { flags: '--name <name>', about: 'what the workspace is called (default: Demo, and how many)' },
+  ],
+  examples: ['seed', 'seed --tickets 100k', 'seed --tickets 1m --name Umbrella'],
+  run: action({
+    input: Input.refine(({ tickets, name }) => tickets !== undefined || name === undefined, {
+      path: ['tickets'],
+      message: 'is required with --name',
+    }),
+    work: async (runtime, { tickets, name }) => {
+      const demo = tickets === undefined ? await seed(runtime.prisma) : await seedSized(runtime, tickets, name);
+      if (demo !== undefined) return demo;
+      throw new CommandError(
+        'There is a tenant already, and without --tickets only an empty database is filled: try --tickets 1k',
+      );
+    },
+    hint: ({ tenant, adminEmail }) =>
+      `The demo workspace "${tenant}" is ready. Its key acts for ${adminEmail} with all scopes. It is shown this once: keep it in a safe place.`,
+    format: ({ key }) => key,
+    next: ({ tenant }) => [
+      `$ curl -H "Authorization: Bearer $ITSM_KEY" 'http://127.0.0.1:3000${pathPrefix}/tickets?status=OPEN&perPage=3'`,
+      shell`tenants show ${tenant}`,
+    ],
+  }),
+};
+
+async function seedSized(runtime: Runtime, tickets: number, name?: string): Promise<DemoWorkspace> {
+  const tenant = name ?? `Demo, ${tickets.toLocaleString('en')} tickets`;
+  // Draws nothing where stderr is no terminal. `gracefulExit` gives the terminal back before Ctrl-C ends the process.
+  const bar = new SingleBar({
+    format: '{bar} {value} of {total} tickets, {eta_formatted} to go',
+    clearOnComplete: true,
+    gracefulExit: true,
+  });
+  try {
+    return await seedAnother(runtime.prisma, tenant, async (tenantId, to) => {
+      const { db } = await tenantContext(runtime, String(tenantId));
+      const from = new Date(to.getTime() - daysOfTickets * 86_400_000);
+      bar.start(tickets, 0);
+      await makeDemoTickets(db, { count: tickets, from, to, onProgress: (made) => bar.update(made) });
+    });
+  } finally {
+    bar.stop();
+  }
 }

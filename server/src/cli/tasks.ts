@@ -1,7 +1,5 @@
-import type { Command } from 'commander';
 import { taskRows } from '../resources/tasks/queries.ts';
-import { addExport } from './export.ts';
+import type { Noun } from './command.ts';
+import { exportOf } from './export.ts';
 
-export function addTasks(program: Command): void {
-  addExport(program.command('tasks').description('Export tasks'), taskRows);
-}
+export const tasks: Noun = { verbs: { export: exportOf(taskRows) } };

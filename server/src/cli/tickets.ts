@@ -1,7 +1,5 @@
-import type { Command } from 'commander';
 import { ticketRows } from '../resources/tickets/queries.ts';
-import { addExport } from './export.ts';
+import type { Noun } from './command.ts';
+import { exportOf } from './export.ts';
 
-export function addTickets(program: Command): void {
-  addExport(program.command('tickets').description('Export tickets'), ticketRows);
-}
+export const tickets: Noun = { verbs: { export: exportOf(ticketRows) } };

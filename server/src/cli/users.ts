@@ -1,96 +1,156 @@
-import { NewUser, type User, UserRole } from '@itsm-api/contract';
-import type { Command } from 'commander';
+import { NewUser, UserPatch, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
-import type { Context } from '../context.ts';
 import { activeTenantContext, tenantContext } from '../resources/tenants/queries.ts';
-import { createUser, deactivateUser, listUsers, userRows } from '../resources/users/queries.ts';
-import { addExport } from './export.ts';
-import { examples } from './help.ts';
+import {
+  activateUser,
+  createUser,
+  deactivateUser,
+  findUser,
+  listUsers,
+  updateUser,
+  userRows,
+} from '../resources/users/queries.ts';
+import { common, type Noun, type Parameter } from './command.ts';
+import { exportOf } from './export.ts';
+import { shell } from './help.ts';
+import { firstOf, Limit, moreHint } from './listing.ts';
 import { action } from './run.ts';
-import { table } from './table.ts';
+import { clearing, updateInput } from './update.ts';
+import { UserReference } from './user-reference.ts';
+import { state } from './view.ts';
 
 const timeZone = NewUser.shape.timeZone.refine(
   (name) => name == null || isTimeZone(name),
   'must be the IANA name of a time zone, such as Europe/Berlin',
 );
 
-export function addUsers(program: Command): void {
-  const users = program.command('users').description('Create, list, deactivate and export the users of a tenant');
+const user = { flags: '<user>', about: 'e-mail address or id of the user', values: 'users' } as const;
+const Named = z.strictObject({ tenant: z.string(), user: UserReference });
 
-  users
-    .command('create')
-    .description('Create a user')
-    .requiredOption('--tenant <tenant>', 'name or id of the tenant')
-    .requiredOption('--name <name>', 'name of the person')
-    .requiredOption('--email <email>', 'e-mail address, unique in the tenant')
-    .requiredOption('--role <role>', UserRole.options.join(', '))
-    .option('--job-title <title>')
-    .option('--department <department>')
-    .option('--phone <phone>')
-    .option('--time-zone <zone>', 'IANA name such as Europe/Berlin')
-    .addHelpText(
-      'after',
-      examples(
+const fields = [
+  { flags: '--job-title <title>' },
+  { flags: '--department <department>' },
+  { flags: '--phone <phone>' },
+  { flags: '--time-zone <zone>', about: 'IANA name such as Europe/Berlin' },
+] satisfies Parameter[];
+const name = { flags: '--name <name>', about: 'name of the person' };
+const email = { flags: '--email <email>', about: 'e-mail address, unique in the tenant' };
+const role = { flags: '--role <role>', about: UserRole.options.join(', '), values: UserRole.options };
+
+export const users: Noun = {
+  verbs: {
+    list: {
+      summary: 'List the users of a tenant, newest first',
+      options: [
+        common.tenant,
+        { flags: '--role <role>', about: `only ${UserRole.options.join(', ')}`, values: UserRole.options },
+        { flags: '--q <words>', about: 'only those with these words in name or e-mail address' },
+        common.limit,
+        common.utc,
+      ],
+      examples: ['users list --tenant Acme', 'users list --tenant Acme --role ADMIN'],
+      run: action({
+        input: z.strictObject({
+          tenant: z.string(),
+          role: UserRole.optional(),
+          q: z.string().min(1).optional(),
+          limit: Limit,
+        }),
+        work: async (runtime, { tenant, role, q, limit }) => {
+          const context = await tenantContext(runtime, tenant);
+          return firstOf(limit, (page) => listUsers(context, { ...page, q, role: role && [role] }));
+        },
+        format: (found, { table, time }) =>
+          table(
+            ['ID', 'NAME', 'E-MAIL', 'ROLE', 'STATE', 'CREATED'],
+            found.map(({ id, name, email, role, active, createdAt }) => {
+              return [id, name, email, role, state(active ? 'active' : 'inactive'), time(createdAt)];
+            }),
+          ),
+        hint: moreHint,
+      }),
+    },
+    show: {
+      summary: 'Show a user',
+      arguments: [user],
+      options: [common.tenant, common.utc],
+      examples: ['users show jonas@acme.example --tenant Acme'],
+      run: action({
+        input: Named,
+        work: async (runtime, { tenant, user }) => findUser(await tenantContext(runtime, tenant), user),
+        format: ({ active, createdAt, updatedAt, jobTitle, timeZone, ...fields }, { card, time }) =>
+          card({
+            ...fields,
+            'job title': jobTitle,
+            'time zone': timeZone,
+            state: state(active ? 'active' : 'inactive'),
+            created: time(createdAt),
+            updated: time(updatedAt),
+          }),
+      }),
+    },
+    create: {
+      summary: 'Create a user',
+      options: [
+        common.tenant,
+        { ...name, required: true },
+        { ...email, required: true },
+        { ...role, required: true },
+        ...fields,
+      ],
+      examples: [
         'users create --tenant Acme --name "Jonas Weber" --email jonas@acme.example --role AGENT --department IT',
-      ),
-    )
-    .action(
-      action({
+      ],
+      run: action({
         input: NewUser.extend({ tenant: z.string(), timeZone }),
         work: async (runtime, { tenant, ...user }) => createUser(await activeTenantContext(runtime, tenant), user),
-        format: (user) => `Created the user ${user.name} <${user.email}> (id ${user.id}), ${user.role}.`,
+        format: ({ name, email, id, role }) => `Created the user ${name} <${email}> (id ${id}), ${role}.`,
+        next: ({ email }, { tenant }) => [
+          shell`keys create --tenant ${tenant} --user ${email} --name mine --scopes tickets:read,tickets:write`,
+        ],
       }),
-    );
-
-  users
-    .command('list')
-    .description('List all users of a tenant')
-    .requiredOption('--tenant <tenant>', 'name or id of the tenant')
-    .addHelpText('after', examples('users list --tenant Acme'))
-    .action(
-      action({
-        input: z.strictObject({ tenant: z.string() }),
-        work: async (runtime, { tenant }) => listAll(await tenantContext(runtime, tenant)),
-        format: (found) =>
-          table(
-            ['ID', 'NAME', 'E-MAIL', 'ROLE', 'STATE'],
-            found.map((user) => [
-              String(user.id),
-              user.name,
-              user.email,
-              user.role,
-              user.active ? 'active' : 'inactive',
-            ]),
-          ),
+    },
+    update: {
+      summary: 'Change a user',
+      details: clearing,
+      arguments: [user],
+      options: [common.tenant, name, email, role, ...fields],
+      examples: [
+        'users update jonas@acme.example --tenant Acme --role ADMIN',
+        "users update 7 --tenant Acme --phone ''",
+      ],
+      run: action({
+        input: updateInput(Named.shape, { ...UserPatch.shape, timeZone: timeZone.optional() }),
+        work: async (runtime, { tenant, user, ...patch }) =>
+          updateUser(await tenantContext(runtime, tenant), user, patch),
+        format: ({ name, email, id, role }) => `The user ${name} <${email}> (id ${id}), ${role}, is changed.`,
       }),
-    );
-
-  users
-    .command('deactivate')
-    .description('Deactivate a user: their keys stop working at once, and nothing can be assigned to them any more')
-    .argument('<email>', 'e-mail address of the user')
-    .requiredOption('--tenant <tenant>', 'name or id of the tenant')
-    .addHelpText('after', examples('users deactivate --tenant Acme jonas@acme.example'))
-    .action(
-      action({
-        input: z.strictObject({ tenant: z.string(), email: NewUser.shape.email }),
-        work: async (runtime, { tenant, email }) => deactivateUser(await tenantContext(runtime, tenant), email),
+    },
+    deactivate: {
+      summary: 'Deactivate a user: their keys stop working at once, and nothing can be assigned to them any more',
+      arguments: [user],
+      options: [common.tenant],
+      examples: ['users deactivate jonas@acme.example --tenant Acme'],
+      run: action({
+        input: Named,
+        work: async (runtime, { tenant, user }) => deactivateUser(await tenantContext(runtime, tenant), user),
         format: (user) => `The user ${user.name} <${user.email}> (id ${user.id}) is inactive.`,
       }),
-    );
-
-  addExport(users, userRows);
-}
-
-/** Every page of the list. */
-async function listAll(context: Context): Promise<User[]> {
-  const found: User[] = [];
-  for (let page = 1; ; page++) {
-    const { data } = await listUsers(context, { page, perPage: 100 });
-    if (data.length === 0) return found;
-    found.push(...data);
-  }
-}
+    },
+    activate: {
+      summary: 'Activate a user again: their keys work again',
+      arguments: [user],
+      options: [common.tenant],
+      examples: ['users activate jonas@acme.example --tenant Acme'],
+      run: action({
+        input: Named,
+        work: async (runtime, { tenant, user }) => activateUser(await tenantContext(runtime, tenant), user),
+        format: (user) => `The user ${user.name} <${user.email}> (id ${user.id}) is active.`,
+      }),
+    },
+    export: exportOf(userRows),
+  },
+};
 
 function isTimeZone(name: string): boolean {
   // Intl also takes offsets such as +01:00, which know no summer time.

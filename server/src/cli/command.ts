@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+
+/** What can be asked of the database for a completion, by what it names (complete.ts). */
+export type Known = 'tenants' | 'users' | 'keys' | 'webhooks' | 'projects' | 'assets' | 'deliveries';
+
+/** An option or an argument: what parses it, and what help, completions and the reference say of it. */
+export interface Parameter {
+  /** As commander writes it: `--asset-tag <tag>`, `<id>`, `[file]`. */
+  flags: string;
+  about?: string;
+  /** Of an option: whether the command can't do without it. */
+  required?: boolean;
+  /** What it is where it isn't given. */
+  fallback?: string;
+  /** What it may be, for completions: these, or what the database knows. A list separated by commas has them, too. */
+  values?: readonly string[] | Known;
+}
+
+/** One thing that can be done. */
+export interface Verb {
+  /** A line for lists; begins with what it does and has no full stop. */
+  summary: string;
+  /** What else is to be known before it is called. */
+  details?: string;
+  arguments?: readonly Parameter[];
+  options?: readonly Parameter[];
+  /** What follows the program's name. */
+  examples: readonly string[];
+  /** Prints no result, so that there is no `--json` for it. */
+  plain?: boolean;
+  run(this: Command): Promise<void>;
+}
+
+/** What there is a command for: `itsm <noun> <verb>`. */
+export interface Noun {
+  verbs: Readonly<Record<string, Verb>>;
+}
+
+/** An entry of the table of commands: what it names is loaded when it is called, since all of them take a while. */
+export interface Entry {
+  summary: string;
+  load(): Promise<Noun | Verb>;
+}
+
+/** Options that many commands have. */
+export const common = {
+  tenant: { flags: '--tenant <tenant>', about: 'name or id of the tenant', required: true, values: 'tenants' },
+  utc: { flags: '--utc', about: 'exact times, in UTC' },
+  limit: { flags: '--limit <count>', about: 'how many at most', fallback: '50' },
+  yes: { flags: '--yes', about: 'do not ask' },
+  json: { flags: '--json', about: 'print one JSON document, errors included' },
+} as const satisfies Record<string, Parameter>;
+
+/** The options of a verb, with those that every verb has. */
+export function optionsOf({ options = [], plain = false }: Verb): readonly Parameter[] {
+  return plain ? options : [...options, common.json];
+}
