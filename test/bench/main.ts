@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
+import { benchCli } from './cli.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -12,6 +13,7 @@ const usage = `pnpm bench [--tickets 10k|1m|10m] [--rounds count] [--seconds of 
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
 pnpm bench memory [--json]
+pnpm bench cli [--rounds count] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
 See test/bench/README.md.
@@ -40,6 +42,7 @@ const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 const benches: Record<string, () => Promise<Printed>> = {
   api: measureApi,
   fairness: measureFairness,
+  cli: () => inFolder((dataDir) => benchCli({ dataDir, rounds: Number(values.rounds), onProgress })),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
 };

@@ -2,7 +2,7 @@ import type { Asset } from '@itsm-api/contract';
 import { stringify } from 'csv-stringify/sync';
 import type { TenantClient } from '../database/tenant-client.ts';
 import { namesOfCustomFields } from '../resources/assets/queries.ts';
-import { assetColumns } from './asset-import.ts';
+import { assetColumns } from './asset-columns.ts';
 import type { Format } from './export.ts';
 
 /** Assets in the columns that `assets import` takes: what was exported can be imported elsewhere. */

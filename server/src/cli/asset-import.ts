@@ -1,26 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import { NewAsset } from '@itsm-api/contract';
 import { CsvError, parse } from 'csv-parse/sync';
-import type * as z from 'zod';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { checkAssets, createAssets } from '../resources/assets/queries.ts';
 import { detailsOf } from '../validation.ts';
+import { AssetLine, assetColumns, neededAssetColumns } from './asset-columns.ts';
 import { CommandError } from './errors.ts';
-import { findUserIds, noSuchUser, UserReference } from './user-reference.ts';
+import { findUserIds, noSuchUser } from './user-reference.ts';
 
 const maxAssets = 100_000;
 const shownProblems = 20;
 
-/** An asset as a line of the file gives it. */
-const AssetLine = NewAsset.extend({ assignedToId: UserReference.nullish() });
-type AssetLine = z.output<typeof AssetLine>;
-
 const customFieldColumn = /^customFields\.(?!__proto__$)(.+)$/;
-
-/** The columns that a file may have, beside those of custom fields. */
-export const assetColumns = AssetLine.omit({ customFields: true }).keyof().options;
-export const neededAssetColumns = ['name', 'assetTag', 'type'];
 
 interface CsvRecord {
   /** Where it begins, from 1. */

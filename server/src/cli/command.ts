@@ -16,7 +16,7 @@ export interface Parameter {
   values?: readonly string[] | Known;
 }
 
-/** One thing that can be done. */
+/** One thing that can be done, as far as it is told of. */
 export interface Verb {
   /** A line for lists; begins with what it does and has no full stop. */
   summary: string;
@@ -28,18 +28,38 @@ export interface Verb {
   examples: readonly string[];
   /** Prints no result, so that there is no `--json` for it. */
   plain?: boolean;
-  run(this: Command): Promise<void>;
 }
 
-/** What there is a command for: `itsm <noun> <verb>`. */
+/** What a verb does, with the arguments and options that commander has read. */
+export type Action = (this: Command) => Promise<void>;
+
+/**
+ * What there is a command for, and what its verbs do, by their names. What they do is loaded when it is done: help and
+ * completions come without a database.
+ */
 export interface Noun {
   verbs: Readonly<Record<string, Verb>>;
+  actions(): Promise<Readonly<Record<string, Action>>>;
 }
 
-/** An entry of the table of commands: what it names is loaded when it is called, since all of them take a while. */
+/** A command without verbs. */
+export interface Single {
+  verb: Verb;
+  actions(): Promise<{ run: Action }>;
+}
+
+/** A noun each of whose verbs has its action. */
+export function noun<Name extends string>(given: {
+  verbs: Record<Name, Verb>;
+  actions(): Promise<Readonly<Record<NoInfer<Name>, Action>>>;
+}): Noun {
+  return given;
+}
+
+/** An entry of the table of commands: what it names is loaded when it is called. */
 export interface Entry {
   summary: string;
-  load(): Promise<Noun | Verb>;
+  load(): Promise<Noun | Single>;
 }
 
 /** Options that many commands have. */

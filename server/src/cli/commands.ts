@@ -7,56 +7,56 @@ import type { Entry } from './command.ts';
 export const commands: Readonly<Record<string, Entry>> = {
   tenants: {
     summary: 'Workspaces: list, show, create, update, deactivate, activate',
-    load: async () => (await import('./tenants.ts')).tenants,
+    load: async () => (await import('./commands/tenants.ts')).tenants,
   },
   users: {
     summary: 'People of a tenant: list, show, create, update, deactivate, activate, export',
-    load: async () => (await import('./users.ts')).users,
+    load: async () => (await import('./commands/users.ts')).users,
   },
   keys: {
     summary: 'API keys: list, show, create, update, rotate, revoke',
-    load: async () => (await import('./keys.ts')).keys,
+    load: async () => (await import('./commands/keys.ts')).keys,
   },
   projects: {
     summary: 'Projects: list, show, create, update, deactivate, activate, export',
-    load: async () => (await import('./projects.ts')).projects,
+    load: async () => (await import('./commands/projects.ts')).projects,
   },
   assets: {
     summary: 'Assets: list, show, create, update, deactivate, activate, import, export',
-    load: async () => (await import('./assets.ts')).assets,
+    load: async () => (await import('./commands/assets.ts')).assets,
   },
   webhooks: {
     summary: 'Webhook subscriptions: list, show, create, update, test, deactivate, activate',
-    load: async () => (await import('./webhooks.ts')).webhooks,
+    load: async () => (await import('./commands/webhooks.ts')).webhooks,
   },
   deliveries: {
     summary: 'What webhooks sent: list, show, replay',
-    load: async () => (await import('./deliveries.ts')).deliveries,
+    load: async () => (await import('./commands/deliveries.ts')).deliveries,
   },
-  tickets: { summary: 'Tickets: export', load: async () => (await import('./tickets.ts')).tickets },
-  tasks: { summary: 'Tasks of projects: export', load: async () => (await import('./tasks.ts')).tasks },
+  tickets: { summary: 'Tickets: export', load: async () => (await import('./commands/tickets.ts')).tickets },
+  tasks: { summary: 'Tasks of projects: export', load: async () => (await import('./commands/tasks.ts')).tasks },
   secrets: {
     summary: 'How webhook secrets are encrypted: reseal',
-    load: async () => (await import('./secrets.ts')).secrets,
+    load: async () => (await import('./commands/secrets.ts')).secrets,
   },
   listen: {
     summary: 'Receive webhooks on this machine and print them',
-    load: async () => (await import('./listen.ts')).listen,
+    load: async () => (await import('./commands/listen.ts')).listen,
   },
   seed: {
     summary: 'Make a demo workspace, of any size',
-    load: async () => (await import('./seed.ts')).seedCommand,
+    load: async () => (await import('./commands/seed.ts')).seed,
   },
   doctor: {
     summary: 'Look for what is wrong with a running installation',
-    load: async () => (await import('./doctor.ts')).doctor,
+    load: async () => (await import('./commands/doctor.ts')).doctor,
   },
   migrate: {
     summary: 'Bring the database up to date',
-    load: async () => (await import('./migrate.ts')).migrate,
+    load: async () => (await import('./commands/migrate.ts')).migrate,
   },
   completion: {
     summary: 'Print what makes a shell complete all this: bash, zsh or fish',
-    load: async () => (await import('./completion.ts')).completion,
+    load: async () => (await import('./commands/completion.ts')).completion,
   },
 };

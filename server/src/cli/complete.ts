@@ -21,7 +21,7 @@ async function offersFor(before: readonly string[], last: string): Promise<reado
   if (name === undefined) return Object.entries(commands).map(([name, { summary }]) => [name, summary]);
   const loaded = await commands[name]?.load();
   if (loaded === undefined) return [];
-  if ('run' in loaded) return forVerb(loaded, rest, last);
+  if ('verb' in loaded) return forVerb(loaded.verb, rest, last);
   const [verbName, ...given] = rest;
   if (verbName === undefined) return Object.entries(loaded.verbs).map(([name, { summary }]) => [name, summary]);
   const verb = loaded.verbs[verbName];

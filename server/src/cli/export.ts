@@ -6,7 +6,7 @@ import type { Rows } from '../resources/change-feed.ts';
 import { exportRows } from '../resources/export.ts';
 import { tenantContext } from '../resources/tenants/queries.ts';
 import type { Runtime } from '../runtime.ts';
-import { common, type Verb } from './command.ts';
+import type { Action } from './command.ts';
 import { confirm } from './confirm.ts';
 import { CommandError } from './errors.ts';
 import { action } from './run.ts';
@@ -25,29 +25,17 @@ export interface Format<Row> {
 type Csv<Row> = (db: TenantClient) => Promise<Format<Row>>;
 
 /**
- * The command that copies all rows of a resource into a file, as the API presents them.
+ * Copies all rows of a resource into a file, as the API presents them.
  * @param csv how, where the file's name ends with `.csv`; without it there is no CSV
  */
-export function exportOf<Row extends { id: number }>(rows: Rows<Row>, csv?: Csv<Row>): Verb {
+export function exportOf<Row extends { id: number }>(rows: Rows<Row>, csv?: Csv<Row>): Action {
   const { resource } = rows;
-  const example = `${resource} export ${resource}.jsonl --tenant Acme`;
-  return {
-    summary: `Write all ${resource} of a tenant to a file, and tell the cursor by which to follow what changes after`,
-    details:
-      'JSON Lines: a row on each line, as the API answers it.' +
-      (csv === undefined
-        ? ''
-        : ` CSV where the name ends with .csv, in the columns that \`${resource} import\` takes.`),
-    arguments: [{ flags: '<file>', about: 'a file that is not there yet' }],
-    options: [common.tenant, { flags: '--yes', about: 'replace the file if it is there' }],
-    examples: csv === undefined ? [example] : [example, `${resource} export ${resource}.csv --tenant Acme`],
-    run: action({
-      input: z.strictObject({ file: z.string().min(1), tenant: z.string(), yes: z.boolean().default(false) }),
-      work: (runtime, { tenant, ...target }, say) => exportTo(runtime, { ...target, tenant, rows, csv, say }),
-      format: ({ exported, cursor }) =>
-        `Exported ${exported} ${resource}. What changes after it: GET ${pathPrefix}/${resource}/changes?cursor=${cursor}`,
-    }),
-  };
+  return action({
+    input: z.strictObject({ file: z.string().min(1), tenant: z.string(), yes: z.boolean().default(false) }),
+    work: (runtime, { tenant, ...target }, say) => exportTo(runtime, { ...target, tenant, rows, csv, say }),
+    format: ({ exported, cursor }) =>
+      `Exported ${exported} ${resource}. What changes after it: GET ${pathPrefix}/${resource}/changes?cursor=${cursor}`,
+  });
 }
 
 interface Export<Row> {

@@ -1,5 +1,7 @@
-/** How the program was called: `itsm` from a folder of PATH, else by its place. */
-export const programName = process.env.ITSM_NAME ?? './itsm';
+import { basename } from 'node:path';
+
+/** How the program was called, as `itsm` says it; an image has it as `itsm`. */
+export const programName = process.env.ITSM_NAME ?? (basename(process.argv[1] ?? '') === 'itsm' ? 'itsm' : './itsm');
 
 /** The end of a command's help. */
 export function examples(calls: readonly string[]): string {

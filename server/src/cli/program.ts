@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { type Noun, optionsOf, type Verb } from './command.ts';
+import { type Action, type Noun, optionsOf, type Single, type Verb } from './command.ts';
 import { commands } from './commands.ts';
 import { examples, programName } from './help.ts';
 
@@ -31,22 +31,24 @@ ${examples([
   return program;
 }
 
-function add(command: Command, loaded: Noun | Verb): void {
-  if ('run' in loaded) {
-    fill(command, loaded);
-  } else {
-    for (const [name, verb] of Object.entries(loaded.verbs)) fill(command.command(name), verb);
+function add(command: Command, loaded: Noun | Single): void {
+  if ('verb' in loaded) {
+    fill(command, loaded.verb, async () => (await loaded.actions()).run);
+    return;
+  }
+  for (const [name, verb] of Object.entries(loaded.verbs)) {
+    fill(command.command(name), verb, async () => (await loaded.actions())[name]);
   }
 }
 
-function fill(command: Command, verb: Verb): void {
+function fill(command: Command, verb: Verb, findAction: () => Promise<Action | undefined>): void {
   command.summary(verb.summary).description([verb.summary, verb.details].filter(Boolean).join('.\n\n'));
   for (const { flags, about = '' } of verb.arguments ?? []) command.addArgument(new Argument(flags, about));
   for (const { flags, about, required = false, fallback } of optionsOf(verb)) {
     const option = command.createOption(flags, about).makeOptionMandatory(required);
     command.addOption(fallback === undefined ? option : option.default(fallback));
   }
-  command.addHelpText('after', examples(verb.examples)).action(function (this: Command) {
-    return verb.run.call(this);
+  command.addHelpText('after', examples(verb.examples)).action(async function (this: Command) {
+    await (await findAction())?.call(this);
   });
 }

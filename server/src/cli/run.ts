@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import type * as z from 'zod';
 import { hasCluster } from '../embedded-postgres/cluster.ts';
 import { readSettings, type Settings } from '../env.ts';
-import { openRuntime, type Runtime } from '../runtime.ts';
-import { checkSchema } from '../schema.ts';
+import type { Runtime } from '../runtime.ts';
 import { detailsOf } from '../validation.ts';
 import { CommandError, Interrupted, UsageError } from './errors.ts';
 import { programName } from './help.ts';
@@ -108,6 +107,8 @@ export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Re
 /** Opens the runtime without making or changing anything. @throws CommandError when there is no database */
 async function openForCommand(settings: Settings): Promise<Runtime> {
   await refuseMissingDatabase(settings);
+  // Takes longer to load than all that a command finds wrong before it needs a database.
+  const [{ openRuntime }, { checkSchema }] = await Promise.all([import('../runtime.ts'), import('../schema.ts')]);
   return openRuntime(settings, {
     holder: { type: 'command' },
     worker: false,

@@ -66,6 +66,11 @@ export function state(text: string): Styled {
   return { text, style: colours[text] ?? 'reset' };
 }
 
+/** Of a row that is active or not. */
+export function activity(active: boolean): Styled {
+  return state(active ? 'active' : 'inactive');
+}
+
 function styled(cell: Cell): Styled {
   if (typeof cell === 'object' && cell !== null) return { ...cell, text: printable(cell.text) };
   return { text: cell === null || cell === '' ? '-' : printable(String(cell)), style: 'reset' };

@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { EventType, integerFromText, NewWebhook } from '@itsm-api/contract';
+import { integerFromText, NewWebhook } from '@itsm-api/contract';
+import type { Command } from 'commander';
 import * as z from 'zod';
-import { activeTenantContext, tenantContext } from '../resources/tenants/queries.ts';
-import { createWebhook, deleteWebhook } from '../resources/webhooks/queries.ts';
-import type { Runtime } from '../runtime.ts';
-import { detailsOf } from '../validation.ts';
-import { type Arrival, isSigned, linesOf, parsed } from './arrival.ts';
-import { common, type Verb } from './command.ts';
-import { CommandError, UsageError } from './errors.ts';
-import { eventList, eventsHelp } from './event-list.ts';
-import { programName, shell } from './help.ts';
-import { withRuntime } from './run.ts';
-import { newSecret } from './webhooks.ts';
+import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { createWebhook, deleteWebhook } from '../../resources/webhooks/queries.ts';
+import type { Runtime } from '../../runtime.ts';
+import { detailsOf } from '../../validation.ts';
+import { type Arrival, isSigned, linesOf, parsed } from '../arrival.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import { eventList } from '../event-list.ts';
+import { programName, shell } from '../help.ts';
+import { withRuntime } from '../run.ts';
+import { newSecret } from '../secret.ts';
 
 const Options = z
   .strictObject({
@@ -32,29 +32,12 @@ const Options = z
   });
 type Options = z.output<typeof Options>;
 
-/** A receiver for trying webhooks out: prints each delivery and says whether its signatures are right. */
-export const listen: Verb = {
-  summary: 'Receive webhooks on this machine, verify their signatures and print them',
-  details:
-    'With --subscribe it registers itself for a tenant, and takes that back when it ends. Without, whatever is sent to ' +
-    'its port is printed.',
-  options: [
-    { flags: '--subscribe <events>', about: `register for these: ${eventsHelp}`, values: ['*', ...EventType.options] },
-    { ...common.tenant, required: false, about: 'with --subscribe: name or id of the tenant' },
-    { flags: '--url <url>', about: 'with --subscribe: a public address that leads here (default: this port)' },
-    { flags: '--port <port>', about: 'the port to listen on (default: 4000; with --subscribe a free one)' },
-    { flags: '--secret <secret>', about: 'the secret of the subscription; without it nothing can be verified' },
-    { flags: '--body', about: 'print the whole body of each delivery, too' },
-    { flags: '--json', about: 'print one JSON document per delivery, on a line' },
-  ],
-  examples: ["listen --subscribe 'ticket.*' --tenant Acme", 'listen --port 4000 --secret a-secret-of-24-characters'],
-  plain: true,
-  async run() {
-    const options = Options.safeParse(this.opts());
-    if (!options.success) throw new UsageError(detailsOf(options.error.issues, 'is unknown'));
-    await listenUntilInterrupted(options.data);
-  },
-};
+/** Listens until it is interrupted. */
+export async function run(this: Command): Promise<void> {
+  const options = Options.safeParse(this.opts());
+  if (!options.success) throw new UsageError(detailsOf(options.error.issues, 'is unknown'));
+  await listenUntilInterrupted(options.data);
+}
 
 async function listenUntilInterrupted(options: Options): Promise<void> {
   const { subscribe, tenant } = options;

@@ -1,32 +1,22 @@
 import * as z from 'zod';
-import { resealSecrets } from '../webhooks/reseal.ts';
-import { type KeyUse, readKeyUse } from '../webhooks/secret-keys.ts';
-import type { Noun } from './command.ts';
-import { CommandError } from './errors.ts';
-import { action } from './run.ts';
+import { resealSecrets } from '../../webhooks/reseal.ts';
+import { type KeyUse, readKeyUse } from '../../webhooks/secret-keys.ts';
+import { CommandError } from '../errors.ts';
+import { action } from '../run.ts';
 
-export const secrets: Noun = {
-  verbs: {
-    reseal: {
-      summary: 'End a change of WEBHOOK_SECRET_KEY: encrypt with its first key what the others have encrypted',
-      details: 'Servers may run meanwhile; what was interrupted goes on when it is run again.',
-      examples: ['secrets reseal', 'secrets reseal --json'],
-      run: action({
-        input: z.strictObject({}),
-        work: async ({ prisma, services: { secretCipher } }, _, say) => {
-          const toDo = secretsOf((await readKeyUse(prisma, secretCipher)).filter(isOlder));
-          const { resealed, damaged } = await resealSecrets(prisma, secretCipher, {
-            onBatch: (done) => say(`Resealed ${done} of ${Math.max(done, toDo)} …`),
-          });
-          const keys = await readKeyUse(prisma, secretCipher);
-          if (damaged.length > 0) throw unreadable(damaged, resealed);
-          return { resealed, keys };
-        },
-        format: ({ resealed, keys }) => [said(resealed), ...conclusion(keys)].join('\n'),
-      }),
-    },
+export const reseal = action({
+  input: z.strictObject({}),
+  work: async ({ prisma, services: { secretCipher } }, _, say) => {
+    const toDo = secretsOf((await readKeyUse(prisma, secretCipher)).filter(isOlder));
+    const { resealed, damaged } = await resealSecrets(prisma, secretCipher, {
+      onBatch: (done) => say(`Resealed ${done} of ${Math.max(done, toDo)} …`),
+    });
+    const keys = await readKeyUse(prisma, secretCipher);
+    if (damaged.length > 0) throw unreadable(damaged, resealed);
+    return { resealed, keys };
   },
-};
+  format: ({ resealed, keys }) => [said(resealed), ...conclusion(keys)].join('\n'),
+});
 
 function isOlder({ position }: KeyUse): boolean {
   return position !== null && position > 1;

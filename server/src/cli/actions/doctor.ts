@@ -1,12 +1,11 @@
 import { styleText } from 'node:util';
 import * as z from 'zod';
-import { openDatabases } from '../database/databases.ts';
-import type { Settings } from '../env.ts';
-import { findDatabase, timeoutsOf } from '../runtime.ts';
-import { checks, type Finding, type Installation } from './checks.ts';
-import type { Verb } from './command.ts';
-import { printable } from './errors.ts';
-import { actionOn, refuseMissingDatabase } from './run.ts';
+import { openDatabases } from '../../database/databases.ts';
+import type { Settings } from '../../env.ts';
+import { findDatabase, timeoutsOf } from '../../runtime.ts';
+import { checks, type Finding, type Installation } from '../checks.ts';
+import { printable } from '../errors.ts';
+import { actionOn, refuseMissingDatabase } from '../run.ts';
 
 interface Report {
   /** Whether nothing is wrong. */
@@ -15,20 +14,13 @@ interface Report {
 }
 
 /** Looks for what should never be: it reads everything, and changes nothing. */
-export const doctor: Verb = {
-  summary:
-    'Look for what is wrong with a running installation, and say what to do: PostgreSQL and what stands before it, ' +
-    'roles and row-level security, migrations, Redis, keys, clock, due deliveries, and every total that is kept',
-  details: 'Exit code 1 when something is wrong.',
-  examples: ['doctor', 'doctor --json'],
-  run: actionOn({
-    open: openInstallation,
-    input: z.strictObject({}),
-    work: (installation) => examine(installation),
-    format: ({ findings }) => findings.flatMap(linesOf).join('\n'),
-    failed: ({ ok }) => !ok,
-  }),
-};
+export const run = actionOn({
+  open: openInstallation,
+  input: z.strictObject({}),
+  work: (installation) => examine(installation),
+  format: ({ findings }) => findings.flatMap(linesOf).join('\n'),
+  failed: ({ ok }) => !ok,
+});
 
 /** The database as it is: unlike other commands, this one looks for what they refuse. */
 async function openInstallation(settings: Settings): Promise<Installation & { close(): Promise<void> }> {
