@@ -83,7 +83,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     await prepare(database.url);
     await connecting;
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
-    await checkSecretKeys(prisma, secretCipher);
+    await checkSecretKeys(databases.system.pool, secretCipher);
     // A command may have nothing to put in.
     if (holder.type === 'server') await openBoss();
     const services = {

@@ -48,7 +48,7 @@ describe('listen --subscribe', { timeout: 60_000 }, () => {
     });
     const [head, change] = [(await printed.next()).value, (await printed.next()).value];
     expect(head).toMatch(/^\d\d:\d\d:\d\d {2}ticket\.updated {2}\w+-\d+ Wi-Fi is slow {2}signatures right {2}evt_/);
-    expect(change.trim()).toBe('priority: "LOW" → "HIGH"');
+    expect(String(change).trim()).toBe('priority: "LOW" → "HIGH"');
 
     child.kill('SIGINT');
     expect(await ended).toEqual([0, null]);

@@ -32,7 +32,7 @@ const statusWith = async (key: string, path = '/users') =>
 
 /** What a command prints as JSON. */
 async function json(command: string, ...more: string[]) {
-  const { code, stdout, stderr } = await itsm(`${command} --json`, ...more);
+  const { code, stdout, stderr } = await itsm(command, ...more, '--json');
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout);
 }

@@ -14,25 +14,3 @@ export async function assetCsv(db: TenantClient): Promise<Format<Asset>> {
       stringify([[...assetColumns.map((name) => asset[name]), ...names.map((name) => asset.customFields[name])]]),
   };
 }
-
-/** A file to begin with: the columns, and an asset that shows what they hold. */
-export function assetTemplate(): string {
-  const example: Partial<Record<keyof Asset, string>> = {
-    name: 'Laptop of the front desk',
-    assetTag: 'LT-0311',
-    serialNumber: 'PF3K9XZ1',
-    type: 'LAPTOP',
-    status: 'IN_USE',
-    manufacturer: 'Lenovo',
-    model: 'ThinkPad T14',
-    location: 'Berlin, floor 3',
-    assignedToId: 'ada@acme.example',
-    purchaseDate: '2025-03-14',
-    purchaseCost: '1499.00',
-    warrantyExpiresAt: '2028-03-14T00:00:00Z',
-  };
-  return stringify([
-    [...assetColumns, 'customFields.costCentre'],
-    [...assetColumns.map((name) => example[name]), '4711'],
-  ]);
-}

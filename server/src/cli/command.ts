@@ -33,13 +33,10 @@ export interface Verb {
 /** What a verb does, with the arguments and options that commander has read. */
 export type Action = (this: Command) => Promise<void>;
 
-/**
- * What there is a command for, and what its verbs do, by their names. What they do is loaded when it is done: help and
- * completions come without a database.
- */
+/** What there is a command for. What its verbs do is loaded when it is done: help comes without a database. */
 export interface Noun {
   verbs: Readonly<Record<string, Verb>>;
-  actions(): Promise<Readonly<Record<string, Action>>>;
+  findAction(verb: string): Promise<Action | undefined>;
 }
 
 /** A command without verbs. */
@@ -48,12 +45,26 @@ export interface Single {
   actions(): Promise<{ run: Action }>;
 }
 
-/** A noun each of whose verbs has its action. */
-export function noun<Name extends string>(given: {
+type Actions<Name extends string> = () => Promise<Readonly<Record<Name, Action>>>;
+
+interface Given<Name extends string, Quick extends Name> {
   verbs: Record<Name, Verb>;
-  actions(): Promise<Readonly<Record<NoInfer<Name>, Action>>>;
-}): Noun {
-  return given;
+  actions: Actions<Exclude<Name, NoInfer<Quick>>>;
+  /** Those that need no database, apart from the others, so that they don't wait for what these need. */
+  withoutDatabase?: Actions<Quick>;
+}
+
+/** A noun each of whose verbs has its action, of the same name. */
+export function noun<Name extends string, Quick extends Name = never>(given: Given<Name, Quick>): Noun {
+  const { verbs, actions, withoutDatabase } = given;
+  return {
+    verbs,
+    async findAction(verb) {
+      const quick: Partial<Record<string, Action>> = (await withoutDatabase?.()) ?? {};
+      const all: Partial<Record<string, Action>> = verb in quick ? quick : await actions();
+      return all[verb];
+    },
+  };
 }
 
 /** An entry of the table of commands: what it names is loaded when it is called. */

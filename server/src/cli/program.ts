@@ -37,7 +37,7 @@ function add(command: Command, loaded: Noun | Single): void {
     return;
   }
   for (const [name, verb] of Object.entries(loaded.verbs)) {
-    fill(command.command(name), verb, async () => (await loaded.actions())[name]);
+    fill(command.command(name), verb, () => loaded.findAction(name));
   }
 }
 

@@ -37,8 +37,6 @@ export interface Cluster {
  */
 export async function prepareCluster(name: string, settings: Record<string, string>): Promise<Cluster> {
   const dataDir = resolve(name);
-  // Without programs there is nothing that a folder would help.
-  await findBinaries();
   let user: Promise<OsUser | undefined> | undefined;
   const findUser = () => {
     user ??= postgresUser();
@@ -54,6 +52,8 @@ export async function prepareCluster(name: string, settings: Record<string, stri
 
 async function makeFolder(name: string, user: OsUser | undefined): Promise<void> {
   const dataDir = resolve(name);
+  // Without programs there is nothing that a folder would help.
+  await findBinaries();
   // PostgreSQL must be able to pass through the folder, also where it runs as a user of its own.
   const mode = user === undefined ? 0o700 : 0o755;
   const made = await mkdir(dataDir, { recursive: true, mode }).catch((cause: Error) => {

@@ -14,7 +14,7 @@ import type { Context } from '../../context.ts';
 import { assetRows, createAsset, getAsset, listAssets, updateAsset } from '../../resources/assets/queries.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import type { Runtime } from '../../runtime.ts';
-import { assetCsv, assetTemplate } from '../asset-csv.ts';
+import { assetCsv } from '../asset-csv.ts';
 import { importAssets } from '../asset-import.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
@@ -141,11 +141,6 @@ const importFile = action({
 const exportRows = exportOf(assetRows, assetCsv);
 
 export { exportRows as export, importFile as import };
-
-/** Prints a file to begin with, whatever the database is. */
-export async function template(): Promise<void> {
-  process.stdout.write(assetTemplate());
-}
 
 async function importWithProgress(
   runtime: Runtime,

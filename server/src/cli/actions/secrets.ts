@@ -6,12 +6,13 @@ import { action } from '../run.ts';
 
 export const reseal = action({
   input: z.strictObject({}),
-  work: async ({ prisma, services: { secretCipher } }, _, say) => {
-    const toDo = secretsOf((await readKeyUse(prisma, secretCipher)).filter(isOlder));
+  work: async ({ prisma, databases, services: { secretCipher } }, _, say) => {
+    const { pool } = databases.system;
+    const toDo = secretsOf((await readKeyUse(pool, secretCipher)).filter(isOlder));
     const { resealed, damaged } = await resealSecrets(prisma, secretCipher, {
       onBatch: (done) => say(`Resealed ${done} of ${Math.max(done, toDo)} …`),
     });
-    const keys = await readKeyUse(prisma, secretCipher);
+    const keys = await readKeyUse(pool, secretCipher);
     if (damaged.length > 0) throw unreadable(damaged, resealed);
     return { resealed, keys };
   },

@@ -101,4 +101,5 @@ export const assets = noun({
     export: exportVerb('assets', { csv: true }),
   },
   actions: () => import('../actions/assets.ts'),
+  withoutDatabase: () => import('../actions/asset-template.ts'),
 });
