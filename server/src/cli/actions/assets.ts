@@ -42,12 +42,11 @@ export const list = action({
     tenant: z.string(),
     status: AssetStatus.optional(),
     type: AssetType.optional(),
-    q: z.string().min(1).optional(),
     limit: Limit,
   }),
-  work: async (runtime, { tenant, status, type, q, limit }) => {
+  work: async (runtime, { tenant, status, type, limit }) => {
     const context = await tenantContext(runtime, tenant);
-    const filters = { q, status: status && [status], type: type && [type] };
+    const filters = { status: status && [status], type: type && [type] };
     return firstOf(limit, (page) => listAssets(context, { ...page, ...filters }));
   },
   format: (found, { table, time }) =>

@@ -25,12 +25,11 @@ export const list = action({
   input: z.strictObject({
     tenant: z.string(),
     status: ProjectStatus.optional(),
-    q: z.string().min(1).optional(),
     limit: Limit,
   }),
-  work: async (runtime, { tenant, status, q, limit }) => {
+  work: async (runtime, { tenant, status, limit }) => {
     const context = await tenantContext(runtime, tenant);
-    return firstOf(limit, (page) => listProjects(context, { ...page, q, status: status && [status] }));
+    return firstOf(limit, (page) => listProjects(context, { ...page, status: status && [status] }));
   },
   format: (found, { table, time }) =>
     table(

@@ -29,12 +29,11 @@ export const list = action({
   input: z.strictObject({
     tenant: z.string(),
     role: UserRole.optional(),
-    q: z.string().min(1).optional(),
     limit: Limit,
   }),
-  work: async (runtime, { tenant, role, q, limit }) => {
+  work: async (runtime, { tenant, role, limit }) => {
     const context = await tenantContext(runtime, tenant);
-    return firstOf(limit, (page) => listUsers(context, { ...page, q, role: role && [role] }));
+    return firstOf(limit, (page) => listUsers(context, { ...page, role: role && [role] }));
   },
   format: (found, { table, time }) =>
     table(

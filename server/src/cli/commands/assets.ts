@@ -35,7 +35,6 @@ export const assets = noun({
         common.tenant,
         { flags: '--status <status>', about: `only ${statuses.join(', ')}`, values: statuses },
         { flags: '--type <type>', about: `only ${types.join(', ')}`, values: types },
-        { flags: '--q <words>', about: 'only those with these words in name, asset tag or serial number' },
         common.limit,
         common.utc,
       ],

@@ -27,7 +27,6 @@ export const projects = noun({
       options: [
         common.tenant,
         { flags: '--status <status>', about: `only ${statuses.join(', ')}`, values: statuses },
-        { flags: '--q <words>', about: 'only those with these words in key, name or description' },
         common.limit,
         common.utc,
       ],

@@ -22,7 +22,6 @@ export const users = noun({
       options: [
         common.tenant,
         { flags: '--role <role>', about: `only ${UserRole.options.join(', ')}`, values: UserRole.options },
-        { flags: '--q <words>', about: 'only those with these words in name or e-mail address' },
         common.limit,
         common.utc,
       ],
