@@ -106,7 +106,7 @@ describe('completion', { timeout: 60_000 }, () => {
     const complete = async (line: string) => {
       const script = `
         eval "$(${program} completion bash)"
-        COMP_LINE=${JSON.stringify(line)} COMP_POINT=${line.length}
+        COMP_LINE=${JSON.stringify(line)}; COMP_POINT=\${#COMP_LINE}
         # As Bash breaks it: at blanks and at colons.
         read -ra COMP_WORDS <<<"\${COMP_LINE//:/ : }"; [[ $COMP_LINE == *' ' ]] && COMP_WORDS+=('')
         COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))

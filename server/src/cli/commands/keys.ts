@@ -74,7 +74,11 @@ export const keys = noun({
       examples: ['keys rotate 7', 'keys rotate 7 --overlap-hours 0'],
     },
     revoke,
-    deactivate: { ...revoke, summary: 'The same as revoke: a key works or is gone for good' },
+    deactivate: {
+      ...revoke,
+      summary: 'The same as revoke: a key works or is gone for good',
+      examples: ['keys deactivate 7'],
+    },
   },
   actions: () => import('../actions/keys.ts'),
 });
