@@ -46,7 +46,7 @@ async function makeTenant(name: string): Promise<{ email: string; key: string }>
   return { email, key: stdout.trim() };
 }
 
-describe('tenants and users', { timeout: 60_000 }, () => {
+describe('tenants and users', { timeout: 180_000 }, () => {
   it('are made with a key, renamed, changed, deactivated and activated with their keys', async () => {
     const { email, key } = await makeTenant('Vandelay');
     expect(await statusWith(key)).toBe(200);
@@ -80,7 +80,7 @@ describe('tenants and users', { timeout: 60_000 }, () => {
   });
 });
 
-describe('keys rotate', { timeout: 60_000 }, () => {
+describe('keys rotate', { timeout: 180_000 }, () => {
   it('makes a successor, beside which the key works for as long as is said', async () => {
     const { key } = await makeTenant('Pied');
     const [{ id }] = await json('keys list --tenant Pied');
@@ -109,7 +109,7 @@ describe('keys rotate', { timeout: 60_000 }, () => {
   });
 });
 
-describe('projects and assets', { timeout: 60_000 }, () => {
+describe('projects and assets', { timeout: 180_000 }, () => {
   it('are listed, changed and cleared', async () => {
     const { email } = await makeTenant('Hooli');
     const made = await json(`projects create --tenant Hooli --key BOX --name Box --manager ${email}`);
@@ -165,7 +165,7 @@ describe('projects and assets', { timeout: 60_000 }, () => {
   });
 });
 
-describe('webhooks', { timeout: 60_000 }, () => {
+describe('webhooks', { timeout: 180_000 }, () => {
   it('are made with a secret that is shown once, changed, paused, deactivated and activated', async () => {
     await makeTenant('Stark');
     const create =
