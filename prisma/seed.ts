@@ -14,6 +14,7 @@ import {
 } from '../contract/src/index.ts';
 import type { Prisma } from '../server/src/database/generated/client.ts';
 import type { PrismaClient } from '../server/src/database/prisma.ts';
+import { createUnique } from '../server/src/database/unique.ts';
 import { newKey } from '../server/src/identity/key-format.ts';
 import { keyColumns } from '../server/src/identity/keys.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
@@ -30,22 +31,42 @@ export interface DemoWorkspace {
 export function seed(prisma: PrismaClient): Promise<DemoWorkspace | undefined> {
   return prisma.$transaction(async (tx) => {
     if (await tx.tenant.findFirst({ select: { id: true } })) return undefined;
-
-    const tenant = await tx.tenant.create({
-      data: { name: tenantName, nameKey: tenantNameKey(tenantName), ...unchangedSince(daysSinceStart) },
-    });
-    const users = await addUsers(tx, tenant.id);
-    await addTickets(tx, users);
-    await addAssets(tx, users);
-    await addProjects(tx, users);
-
-    const { tenantId, id: userId, email } = users.ada;
-    const key = newKey();
-    await tx.apiKey.create({
-      data: { tenantId, userId, name: 'demo', scopes: Scope.options, ...keyColumns(key) },
-    });
-    return { key, tenant: tenantName, adminEmail: email };
+    return fill(tx, tenantName, await addTenant(tx, tenantName));
   });
+}
+
+/**
+ * Makes a demo workspace beside whatever there is.
+ * @param addOlder adds tickets, created until `to`, to the tenant with this id before it has any
+ * @throws ApiError VALIDATION_ERROR when the name is taken
+ */
+export async function seedAnother(
+  prisma: PrismaClient,
+  name: string,
+  addOlder: (tenantId: bigint, to: Date) => Promise<void>,
+): Promise<DemoWorkspace> {
+  const users = await prisma.$transaction((tx) => addTenant(tx, name));
+  await addOlder(users.ada.tenantId, moment(-daysSinceStart));
+  return prisma.$transaction((tx) => fill(tx, name, users));
+}
+
+async function addTenant(tx: Transaction, name: string): Promise<Users> {
+  const data = { name, nameKey: tenantNameKey(name), ...unchangedSince(daysSinceStart) };
+  const { id } = await createUnique('name', `${name} is taken by another tenant`, () => tx.tenant.create({ data }));
+  return addUsers(tx, id);
+}
+
+async function fill(tx: Transaction, tenant: string, users: Users): Promise<DemoWorkspace> {
+  await addTickets(tx, users);
+  await addAssets(tx, users);
+  await addProjects(tx, users);
+
+  const { tenantId, id: userId, email } = users.ada;
+  const key = newKey();
+  await tx.apiKey.create({
+    data: { tenantId, userId, name: 'demo', scopes: Scope.options, ...keyColumns(key) },
+  });
+  return { key, tenant, adminEmail: email };
 }
 
 type Transaction = Prisma.TransactionClient;
@@ -59,8 +80,15 @@ async function addUsers(tx: Transaction, tenantId: bigint): Promise<Users> {
 
 async function addTickets(tx: Transaction, users: Users): Promise<void> {
   const { tenantId } = users.ada;
-  const lastNumbers = { INCIDENT: 0, PROBLEM: 0, CHANGE: 0, SERVICE_REQUEST: 0 };
-  let ordinal = 0;
+  const before = await tx.ticketSequence.findUnique({ where: { tenantId } });
+  const lastNumbers = {
+    INCIDENT: before?.incident ?? 0,
+    PROBLEM: before?.problem ?? 0,
+    CHANGE: before?.change ?? 0,
+    SERVICE_REQUEST: before?.serviceRequest ?? 0,
+  };
+  const numbered = { ...lastNumbers };
+  let ordinal = before?.total ?? 0;
   const ids = new Map<string, bigint>();
   for (const [facts, title, description, resolution = null, extras = {}] of tickets) {
     const [daysAgo, type, category, priority, status, requester, assignee, hours] = facts;
@@ -94,7 +122,8 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
-    ids.set(`${ticketNumberPrefixes[type]}-${number}`, id);
+    // As the table below numbers them, whatever there was before.
+    ids.set(`${ticketNumberPrefixes[type]}-${number - numbered[type]}`, id);
     await tx.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
     });
@@ -106,7 +135,8 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
     });
   }
   const { INCIDENT: incident, PROBLEM: problem, CHANGE: change, SERVICE_REQUEST: serviceRequest } = lastNumbers;
-  await tx.ticketSequence.create({ data: { tenantId, total: ordinal, incident, problem, change, serviceRequest } });
+  const sequence = { total: ordinal, incident, problem, change, serviceRequest };
+  await tx.ticketSequence.upsert({ where: { tenantId }, create: { tenantId, ...sequence }, update: sequence });
 }
 
 async function addAssets(tx: Transaction, users: Users): Promise<void> {

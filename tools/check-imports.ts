@@ -22,7 +22,7 @@ const rooms: Record<string, Room> = {
   'client tools': { files: /^client\//, imports: ['contract'] },
   basics: {
     files:
-      /^server\/src\/(actor|at-most|back-off|entity-tag|env|errors|error-code|fair-use|health|loopback|present|reply|validation)\.ts$/,
+      /^server\/src\/(actor|at-most|back-off|entity-tag|env|env-file|errors|error-code|fair-use|health|loopback|present|reply|validation)\.ts$/,
     imports: ['contract'],
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },
@@ -78,7 +78,7 @@ const rooms: Record<string, Room> = {
   },
   tools: {
     files: /^tools\//,
-    imports: ['contract', 'client tools', 'basics', 'embedded PostgreSQL', 'database'],
+    imports: ['contract', 'client tools', 'basics', 'embedded PostgreSQL', 'database', 'entry points'],
   },
   examples: { files: /^examples\//, imports: ['client'] },
   tests: { files: /^test\//, imports: ['everything'] },
@@ -95,7 +95,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   ],
   [
     /process\.env/,
-    /^(server\/src\/(main|env|embedded-postgres\/cluster|cli\/run)\.ts|examples\/|test\/|tools\/)/,
+    /^(server\/src\/(main|env|embedded-postgres\/cluster|cli\/(run|help))\.ts|examples\/|test\/|tools\/)/,
     'settings are read in env.ts',
   ],
 ];

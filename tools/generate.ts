@@ -5,6 +5,7 @@ import { clientSources } from '../client/generate.ts';
 import { scheduleForReceivers, scheduleRules } from '../contract/src/openapi/schedule.ts';
 import { openApiDocument } from '../contract/src/openapi.ts';
 import { envExample } from '../server/src/env.ts';
+import { commandLineReference } from './command-line.ts';
 import { clientFolder, prismaClient } from './prisma-client.ts';
 
 /**
@@ -18,6 +19,7 @@ const files: Record<string, string> = {
   ...clientSources(),
   ...(await prismaClient()),
   '.env.example': envExample(),
+  'docs/command-line.md': await commandLineReference(),
   'docs/decisions/webhook-deliveries.md': await withSchedule('docs/decisions/webhook-deliveries.md', scheduleRules),
   'docs/guides/verifying-webhooks.md': await withSchedule('docs/guides/verifying-webhooks.md', [
     `${scheduleForReceivers.success} and work afterwards. ${scheduleForReceivers.retries}`,

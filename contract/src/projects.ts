@@ -59,6 +59,18 @@ export const NewProject = z.strictObject({
 });
 export type NewProject = z.output<typeof NewProject>;
 
+/** No endpoint of v1 changes projects; the command line does, with this schema. The key stays. */
+export const ProjectPatch = z.strictObject({
+  name: Name.optional(),
+  description: Description.nullish(),
+  status: ProjectStatus.optional(),
+  priority: Priority.optional(),
+  managerId: Id.nullish(),
+  startDate: CalendarDate.nullish(),
+  endDate: CalendarDate.nullish(),
+});
+export type ProjectPatch = z.output<typeof ProjectPatch>;
+
 export const ProjectQuery = listQuery({ status: filter(ProjectStatus), q: search('key, name and description') });
 export type ProjectQuery = z.output<typeof ProjectQuery>;
 

@@ -53,6 +53,10 @@ export const NewUser = z.strictObject({
 });
 export type NewUser = z.output<typeof NewUser>;
 
+/** No endpoint of v1 changes users; the command line does, with this schema. */
+export const UserPatch = NewUser.partial();
+export type UserPatch = z.output<typeof UserPatch>;
+
 const ActiveFilter = z
   .preprocess((value: boolean | 'true' | 'false') => {
     return value === 'true' ? true : value === 'false' ? false : value;

@@ -30,7 +30,7 @@ function placeOfData({ DATABASE_URL, DATA_DIR }: Settings): string {
   return DATABASE_URL === undefined ? `${DATA_DIR} (embedded PostgreSQL)` : 'the server of DATABASE_URL';
 }
 
-const keyHelp = 'npx -y pnpm@12 --silent itsm keys create --help';
+const keyHelp = './itsm keys create --help';
 
 function banner(greeting: Greeting): string {
   const { origin, operationsOrigin, settings, demo } = greeting;
@@ -94,5 +94,5 @@ function tryIt({ key }: DemoWorkspace, origin: string | undefined): string {
 }
 
 function keyCommand({ tenant, adminEmail }: DemoWorkspace): string {
-  return `npx -y pnpm@12 --silent itsm keys create --tenant '${tenant}' --user ${adminEmail} --name mine --scopes all`;
+  return `./itsm keys create --tenant '${tenant}' --user ${adminEmail} --name mine --scopes all`;
 }

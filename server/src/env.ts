@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { rateLimits } from '@itsm-api/contract';
 import * as z from 'zod';
@@ -136,14 +135,6 @@ export type Settings = z.output<typeof Settings>;
 /** A setting that can't be used; the message is one line that names it. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
-}
-
-/**
- * Puts what `.env` of this folder says into the environment, where that says nothing; without such a file it does
- * nothing, and in silence: Node's `--env-file-if-exists` tells every command's stderr that there is none.
- */
-export function loadEnvFile(): void {
-  if (existsSync('.env')) process.loadEnvFile('.env');
 }
 
 /** Reads the settings; throws `SettingsError` with a line for each wrong one. */

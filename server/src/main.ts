@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
-import { loadEnvFile, readSettings } from './env.ts';
+import { readSettings } from './env.ts';
+import { loadEnvFile } from './env-file.ts';
 import { Lifecycle } from './health.ts';
 import { shutDownWith } from './shutdown.ts';
 import { start } from './start.ts';

@@ -23,7 +23,8 @@ export interface Runtime {
   databaseUrl: string;
   /** Whether PostgreSQL runs under `DATA_DIR`. */
   embedded: boolean;
-  boss: PgBoss;
+  /** Opens the job queues, once. */
+  openBoss(): Promise<PgBoss>;
   services: Services;
   close(): Promise<void>;
 }
@@ -61,30 +62,39 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     tracer: traces?.statements,
   });
   const { prisma } = databases.system;
-  let boss: PgBoss | undefined;
+  let boss: Promise<PgBoss> | undefined;
+  const openBoss = () => {
+    const onError = (error: Error) => {
+      if (!databases.options.reachability.explains(error, 'jobs')) onConnectionError(error);
+    };
+    boss ??= openJobs({ pool: databases.system.pool, worker, onError });
+    return boss;
+  };
   const close = async () => {
-    if (boss !== undefined) await atMost(jobsMs, boss.stop({ timeout: jobsMs }));
+    const opened = await boss?.catch(() => undefined);
+    if (opened !== undefined) await atMost(jobsMs, opened.stop({ timeout: jobsMs }));
     await databases.close();
     await database.stop();
   };
 
   try {
+    // Loads Prisma's planner while PostgreSQL is asked, for a command that somebody waits for. What fails shows later.
+    const connecting = holder.type === 'command' ? prisma.$connect().catch(() => undefined) : undefined;
     await prepare(database.url);
+    await connecting;
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
-    await checkSecretKeys(prisma, secretCipher);
-    const onError = (error: Error) => {
-      if (!databases.options.reachability.explains(error, 'jobs')) onConnectionError(error);
-    };
-    boss = await openJobs({ pool: databases.system.pool, worker, onError });
+    await checkSecretKeys(databases.system.pool, secretCipher);
+    // A command may have nothing to put in.
+    if (holder.type === 'server') await openBoss();
     const services = {
       now: () => new Date(),
       secretCipher,
-      dispatchJobs: openDispatchJobs(boss),
+      dispatchJobs: openDispatchJobs(openBoss),
       wakeWorkers: createWaker(prisma),
       targets: targetPolicyOf(settings),
       traceParent: traces?.traceParent,
     };
-    return { databases, prisma, databaseUrl: database.url, embedded, boss, services, close };
+    return { databases, prisma, databaseUrl: database.url, embedded, openBoss, services, close };
   } catch (error) {
     await close();
     throw error;

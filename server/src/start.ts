@@ -147,10 +147,11 @@ async function startWorker(
 ): Promise<void> {
   const observer = metrics && measureDeliveries(metrics, runtime.databases.system.pool);
   if (metrics !== undefined) measureChanges(metrics, runtime.databases.system.pool);
-  stops.push(await startWebhooks({ ...runtime, logger, checks, observer, tracer: traces?.attempts }));
+  const boss = await runtime.openBoss();
+  stops.push(await startWebhooks({ ...runtime, boss, logger, checks, observer, tracer: traces?.attempts }));
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
-  await scheduleTotalsCheck(runtime.boss, { ...runtime, onWrong });
-  await scheduleIdempotencyRetention(runtime.boss, runtime.prisma);
+  await scheduleTotalsCheck(boss, { ...runtime, onWrong });
+  await scheduleIdempotencyRetention(boss, runtime.prisma);
 }
 
 /** Has the API answer at the door. */

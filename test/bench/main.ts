@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
+import { benchCli } from './cli.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
 import { benchRetention } from './retention.ts';
@@ -14,6 +15,7 @@ pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a ro
     [--profile folder] [--json]
 pnpm bench memory [--json]
 pnpm bench retention [--keys 10m] [--rate per second] [--json]
+pnpm bench cli [--rounds count] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
 See test/bench/README.md.
@@ -48,6 +50,7 @@ const benches: Record<string, () => Promise<Printed>> = {
     inFolder((dataDir) =>
       benchRetention({ dataDir, keys: countOf('keys', values.keys), perSecond: Number(values.rate), onProgress }),
     ),
+  cli: () => inFolder((dataDir) => benchCli({ dataDir, rounds: Number(values.rounds), onProgress })),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
 };

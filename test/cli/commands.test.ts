@@ -25,7 +25,10 @@ const statusWith = async (key: string) => (await api.call({ method: 'GET', path:
 describe('tenants, users and keys', { timeout: 60_000 }, () => {
   it('lead from nothing to a key that works until it is revoked', async () => {
     const tenant = await itsm('tenants create --admin-email Ada@acme.example --name', ' Acme ');
-    expect(tenant).toMatchObject({ code: 0, stderr: '' });
+    expect(tenant).toMatchObject({
+      code: 0,
+      stderr: 'Next:\n  $ ./itsm keys create --tenant Acme --user ada@acme.example --name first --scopes all\n',
+    });
     expect(tenant.stdout).toMatch(/^Created the tenant Acme \(id \d+\) with its administrator ada@acme.example.\n$/);
     const { id } = await findTenant(api.prisma, 'aCME');
     expect(await findTenant(api.prisma, String(id))).toMatchObject({ name: 'Acme', active: true });
@@ -59,7 +62,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
     expect(listed).toMatchObject({ name: 'ci', lastFour: key.slice(-4), scopes: ['users:read', 'tickets:read'] });
     expect(Date.parse(listed.expiresAt) - Date.parse(listed.createdAt)).toBeCloseTo(30 * 86_400_000, -4);
     expect(users.stdout).toMatch(
-      /^ID +NAME +E-MAIL +ROLE +STATE\n\d+ +Jonas Weber +jonas@acme.example +AGENT +active\n/,
+      /^ID +NAME +E-MAIL +ROLE +STATE +CREATED\n\d+ +Jonas Weber +jonas@acme.example +AGENT +active +(now|\d+ \w+ ago)\n/,
     );
 
     const revoked = await itsm(`keys revoke ${listed.id} --json`);
@@ -74,7 +77,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
     const key = (await itsm(newKey)).stdout.trim();
     expect(await statusWith(key)).toBe(200);
 
-    expect(await itsm('tenants deactivate globex')).toMatchObject({ code: 0, stderr: '' });
+    expect((await itsm('tenants deactivate globex')).code).toBe(0);
     await expect.poll(() => statusWith(key)).toBe(401);
     const stderr = 'error: --tenant Globex is inactive: nothing can be created in it\n';
     expect(
@@ -177,7 +180,7 @@ describe('a command that is called wrongly', { timeout: 60_000 }, () => {
   it('is helped by examples', async () => {
     const { code, stdout } = await itsm('keys create --help');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Examples:\n {2}\$ npx -y pnpm@12 --silent itsm keys create /m);
+    expect(stdout).toMatch(/^Examples:\n {2}\$ \.\/itsm keys create /m);
     for (const scope of Object.keys(scopes)) expect(stdout).toContain(scope);
   });
 });

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-const program = join(import.meta.dirname, '../../server/src/cli/index.ts');
+/** What users run: the script of the root. */
+export const program = join(import.meta.dirname, '../../itsm');
 
 /** Encrypts the webhook secrets of every command that a test runs. */
 export const secretKey = Buffer.alloc(32, 7).toString('base64');
@@ -17,7 +18,7 @@ export interface Outcome {
 
 /** Starts a command as a process and leaves it to the test. */
 export function spawnCommand(args: string[], databaseUrl: string, env: Record<string, string> = {}) {
-  return spawn(process.execPath, [program, ...args], {
+  return spawn(program, args, {
     env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -83,7 +83,7 @@ it('reseals secrets that were replaced and still sign, too', async () => {
   const previousSecret = createSecretCipher([oldKey]).encrypt('secret before', subscription);
   await api.prisma.webhookSubscription.updateMany({ where: { tenantId, id: 2n }, data: { previousSecret } });
   const { secretCipher } = api.services;
-  expect(await readKeyUse(api.prisma, secretCipher)).toMatchObject([{ secrets: 0 }, { secrets: 4 }]);
+  expect(await readKeyUse(api.databases.system.pool, secretCipher)).toMatchObject([{ secrets: 0 }, { secrets: 4 }]);
   const told: number[] = [];
   const resealed = await resealSecrets(api.prisma, secretCipher, {
     batchSize: 2,
@@ -91,7 +91,7 @@ it('reseals secrets that were replaced and still sign, too', async () => {
   });
   expect(resealed).toEqual({ resealed: 4, damaged: [] });
   expect(told).toEqual([2, 3, 4]);
-  expect(await readKeyUse(api.prisma, secretCipher)).toMatchObject([{ secrets: 4 }, { secrets: 0 }]);
+  expect(await readKeyUse(api.databases.system.pool, secretCipher)).toMatchObject([{ secrets: 4 }, { secrets: 0 }]);
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(3));
   const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { tenantId, id: 2n } });
   const stored = row.previousSecret ?? new Uint8Array();
@@ -169,7 +169,8 @@ it('goes on where it was killed', { timeout: 60_000 }, async () => {
   await holder.query('ROLLBACK');
   await holder.end();
   expect(await stderr).toBe('Resealed 500 of 1200 …\n');
-  const use = async () => (await readKeyUse(api.prisma, api.services.secretCipher)).map(({ secrets }) => secrets);
+  const use = async () =>
+    (await readKeyUse(api.databases.system.pool, api.services.secretCipher)).map(({ secrets }) => secrets);
   expect(await use()).toEqual([500, 700]);
 
   const { stdout } = await commandLine(database.url, changing)('secrets reseal --json');
@@ -218,5 +219,8 @@ it('says which secrets are damaged, and reseals the others', { timeout: 30_000 }
     message: expect.stringContaining('Resealed 2 webhook secrets.; The secret of subscription 2 of tenant'),
     details: [{ tenantId: Number(tenantId), subscriptionId: 2 }],
   });
-  expect(await readKeyUse(api.prisma, api.services.secretCipher)).toMatchObject([{ secrets: 2 }, { secrets: 1 }]);
+  expect(await readKeyUse(api.databases.system.pool, api.services.secretCipher)).toMatchObject([
+    { secrets: 2 },
+    { secrets: 1 },
+  ]);
 });

@@ -102,4 +102,28 @@ describe('itsm seed', { timeout: 60_000 }, () => {
     await other.close();
     await empty.drop();
   });
+
+  it('makes a workspace of any size beside others, which lists and totals know', async () => {
+    const itsm = commandLine(database.url);
+    const { code, stdout, stderr } = await itsm('seed --tickets 3k --name Umbrella');
+    expect(code, stderr).toBe(0);
+    const key = stdout.trim();
+    const list = async (query: string) =>
+      (await api.call({ method: 'GET', path: `${pathPrefix}/tickets?perPage=100${query}`, key })).body;
+    const { data, meta } = await list('');
+    expect(meta.totalCount).toBe(3040);
+    const older = await list('&page=2');
+    const titles = [...data, ...older.data].map(({ createdAt }: Ticket) => createdAt);
+    expect(titles).toEqual(titles.toSorted().reverse());
+    const incidents = await list('&type=INCIDENT');
+    const created = await api.call({
+      ...{ method: 'POST', path: `${pathPrefix}/tickets`, key, body: { ...ticket, type: 'INCIDENT' } },
+    });
+    expect(created.body.data.ticketNumber).toBe(`INC-${incidents.meta.totalCount + 1}`);
+    expect(await findWrongTotals(api.databases.options)).toEqual([]);
+    expect(await itsm('seed --tickets 1 --name UMBRELLA')).toMatchObject({
+      code: 1,
+      stderr: 'error: --name UMBRELLA is taken by another tenant\n',
+    });
+  });
 });

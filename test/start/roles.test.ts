@@ -114,7 +114,7 @@ async function serveAs(url: string): Promise<{ wrote: number; read: number }> {
   const onConnectionError = () => undefined;
   const holder = { type: 'command' } as const;
   const runtime = await openRuntime(settings, { holder, worker: true, prepare: migrateDatabase, onConnectionError });
-  const stopDelivery = await startWebhooks({ ...runtime, logger });
+  const stopDelivery = await startWebhooks({ ...runtime, boss: await runtime.openBoss(), logger });
   const app = await buildApp({ ...runtime, logger, settings });
   try {
     await createTenant(runtime.prisma, { name: 'Acme', adminEmail: 'ada@acme.example' });

@@ -108,7 +108,7 @@ export async function startApi({
   const boss = await openJobs({ pool: databases.system.pool, worker: false, onError: () => undefined });
   const services: Services = {
     now,
-    dispatchJobs: openDispatchJobs(boss),
+    dispatchJobs: openDispatchJobs(async () => boss),
     wakeWorkers: createWaker(databases.system.prisma),
     secretCipher: createSecretCipher(secretKeys),
     targets: createTargetPolicy({

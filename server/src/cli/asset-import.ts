@@ -1,26 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import { NewAsset } from '@itsm-api/contract';
 import { CsvError, parse } from 'csv-parse/sync';
-import type * as z from 'zod';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { createAssets } from '../resources/assets/queries.ts';
+import { checkAssets, createAssets } from '../resources/assets/queries.ts';
 import { detailsOf } from '../validation.ts';
+import { AssetLine, assetColumns, neededAssetColumns } from './asset-columns.ts';
 import { CommandError } from './errors.ts';
-import { findUserIds, noSuchUser, UserReference } from './user-reference.ts';
+import { findUserIds, noSuchUser } from './user-reference.ts';
 
 const maxAssets = 100_000;
 const shownProblems = 20;
 
-/** An asset as a line of the file gives it. */
-const AssetLine = NewAsset.extend({ assignedToId: UserReference.nullish() });
-type AssetLine = z.output<typeof AssetLine>;
-
 const customFieldColumn = /^customFields\.(?!__proto__$)(.+)$/;
-
-/** The columns that a file may have, beside those of custom fields. */
-export const assetColumns = Object.keys(AssetLine.shape).filter((name) => name !== 'customFields');
-export const neededAssetColumns = ['name', 'assetTag', 'type'];
 
 interface CsvRecord {
   /** Where it begins, from 1. */
@@ -40,11 +31,21 @@ interface Progress {
   update(done: number): void;
 }
 
+interface ImportOptions {
+  /** Whether everything is only checked. */
+  dryRun: boolean;
+  progress: Progress;
+}
+
 /**
  * Creates the assets of a CSV file in one transaction, all or none, and resolves to how many.
  * @throws CommandError naming the lines that are wrong: first what they say, then what the database says to them
  */
-export async function importAssets(context: Context, file: string, progress: Progress): Promise<number> {
+export async function importAssets(
+  context: Context,
+  file: string,
+  { dryRun, progress }: ImportOptions,
+): Promise<number> {
   const lines = new Map<AssetLine, number>();
   const problems: Problem[] = [];
   const [header, ...records] = parseRecords(file, await readText(file));
@@ -62,8 +63,12 @@ export async function importAssets(context: Context, file: string, progress: Pro
   refuse(file, problems);
 
   const assets = [...lines.keys()].map((asset) => ({ ...asset, assignedToId: idOf(asset, userIds) }));
-  progress.start(assets.length, 0);
   try {
+    if (dryRun) {
+      await checkAssets(context, assets);
+      return assets.length;
+    }
+    progress.start(assets.length, 0);
     await createAssets(context, assets, (created) => progress.update(created));
   } catch (error) {
     if (error instanceof ApiError && error.details) refuse(file, locate(error.details, [...lines.values()]));
@@ -109,7 +114,8 @@ function parseRecords(file: string, text: string): CsvRecord[] {
 }
 
 function checkHeader(file: string, header: readonly string[]): void {
-  const unknown = header.filter((name) => !assetColumns.includes(name) && !customFieldColumn.test(name));
+  const columns: readonly string[] = assetColumns;
+  const unknown = header.filter((name) => !columns.includes(name) && !customFieldColumn.test(name));
   const missing = neededAssetColumns.filter((name) => !header.includes(name));
   const repeated = new Set(header.filter((name, index) => header.indexOf(name) !== index));
   const known = `${assetColumns.join(', ')} and customFields.NAME`;

@@ -125,7 +125,7 @@ export const checks: Check[] = [
   {
     name: 'WEBHOOK_SECRET_KEY',
     async look({ settings, databases }) {
-      const use = await readKeyUse(databases.system.prisma, createSecretCipher(await readSecretKeys(settings)));
+      const use = await readKeyUse(databases.system.pool, createSecretCipher(await readSecretKeys(settings)));
       return use.map((key) => ({ ...findingOf(key), details: [key] }));
     },
   },

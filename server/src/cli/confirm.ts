@@ -1,6 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { UsageError } from './errors.ts';
 
+/** Sending more deliveries than these again is asked about. */
+export const askAbove = 10;
+
 /**
  * Asks the person whether to do something, for which `--yes` is the answer where nobody can be asked.
  * Resolves to the answer. @throws UsageError naming `--yes` when there is no terminal

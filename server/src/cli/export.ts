@@ -1,39 +1,41 @@
 import { access, type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { pathPrefix } from '@itsm-api/contract';
-import type { Command } from 'commander';
 import * as z from 'zod';
+import type { TenantClient } from '../database/tenant-client.ts';
 import type { Rows } from '../resources/change-feed.ts';
 import { exportRows } from '../resources/export.ts';
 import { tenantContext } from '../resources/tenants/queries.ts';
 import type { Runtime } from '../runtime.ts';
+import type { Action } from './command.ts';
 import { confirm } from './confirm.ts';
 import { CommandError } from './errors.ts';
-import { examples } from './help.ts';
 import { action } from './run.ts';
 
 /** After so many rows it is said how far it is. */
 const toldEvery = 100_000;
 
-/** Adds the command that copies all rows of a resource into a file, as the API presents them. */
-export function addExport<Row extends { id: number }>(noun: Command, rows: Rows<Row>): void {
+/** How rows are written into a file. */
+export interface Format<Row> {
+  /** What precedes the rows. */
+  head: string;
+  line(row: Row): string;
+}
+
+/** A resource's rows as CSV: what is asked of the database first decides about the columns. */
+type Csv<Row> = (db: TenantClient) => Promise<Format<Row>>;
+
+/**
+ * Copies all rows of a resource into a file, as the API presents them.
+ * @param csv how, where the file's name ends with `.csv`; without it there is no CSV
+ */
+export function exportOf<Row extends { id: number }>(rows: Rows<Row>, csv?: Csv<Row>): Action {
   const { resource } = rows;
-  noun
-    .command('export')
-    .description(
-      `Write all ${resource} of a tenant to a file, and tell the cursor by which to follow what changes after`,
-    )
-    .argument('<file>', 'JSON Lines: a row on each line, as the API answers it; a file that is not there yet')
-    .requiredOption('--tenant <tenant>', 'name or id of the tenant')
-    .option('--yes', 'replace the file if it is there')
-    .addHelpText('after', examples(`${resource} export ${resource}.jsonl --tenant Acme`))
-    .action(
-      action({
-        input: z.strictObject({ file: z.string().min(1), tenant: z.string(), yes: z.boolean().default(false) }),
-        work: (runtime, { tenant, ...target }, say) => exportTo(runtime, { ...target, tenant, rows, say }),
-        format: ({ exported, cursor }) =>
-          `Exported ${exported} ${resource}. What changes after it: GET ${pathPrefix}/${resource}/changes?cursor=${cursor}`,
-      }),
-    );
+  return action({
+    input: z.strictObject({ file: z.string().min(1), tenant: z.string(), yes: z.boolean().default(false) }),
+    work: (runtime, { tenant, ...target }, say) => exportTo(runtime, { ...target, tenant, rows, csv, say }),
+    format: ({ exported, cursor }) =>
+      `Exported ${exported} ${resource}. What changes after it: GET ${pathPrefix}/${resource}/changes?cursor=${cursor}`,
+  });
 }
 
 interface Export<Row> {
@@ -41,25 +43,30 @@ interface Export<Row> {
   yes: boolean;
   tenant: string;
   rows: Rows<Row>;
+  csv: Csv<Row> | undefined;
   say(line: string): unknown;
 }
 
 /** Writes beside the file first, so that what stands at its name is whole. @throws CommandError, ApiError NOT_FOUND */
 async function exportTo<Row extends { id: number }>(
   runtime: Runtime,
-  { file, yes, tenant, rows, say }: Export<Row>,
+  { file, yes, tenant, rows, csv, say }: Export<Row>,
 ): Promise<{ exported: number; cursor: string }> {
   const { db } = await tenantContext(runtime, tenant);
+  const isCsv = /\.csv$/i.test(file);
+  if (isCsv && csv === undefined) throw new CommandError(`There is no CSV of ${rows.resource}: name a .jsonl file`);
   const isKept = (await exists(file)) && !yes && !(await confirm(`replace ${file}`));
   if (isKept) throw new CommandError(`${file} is there already, and is left as it is`);
+  const { head, line } = isCsv && csv !== undefined ? await csv(db) : jsonLines;
   const partial = `${file}.partial`;
   const handle = await open(partial, 'w').catch((error: Error) => {
     throw new CommandError(`${file} can't be written: ${error.message}`);
   });
   try {
+    await handle.write(head);
     let exported = 0;
     const { cursor } = await exportRows(db, rows, async (batch) => {
-      await handle.write(batch.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      await handle.write(batch.map(line).join(''));
       const told = Math.floor(exported / toldEvery);
       exported += batch.length;
       if (Math.floor(exported / toldEvery) > told) say(`${exported} ${rows.resource} …`);
@@ -73,6 +80,8 @@ async function exportTo<Row extends { id: number }>(
     throw error;
   }
 }
+
+const jsonLines: Format<unknown> = { head: '', line: (row) => `${JSON.stringify(row)}\n` };
 
 async function finish(handle: FileHandle): Promise<void> {
   await handle.sync();

@@ -3,10 +3,11 @@ import type { Command } from 'commander';
 import type * as z from 'zod';
 import { hasCluster } from '../embedded-postgres/cluster.ts';
 import { readSettings, type Settings } from '../env.ts';
-import { openRuntime, type Runtime } from '../runtime.ts';
-import { checkSchema } from '../schema.ts';
+import type { Runtime } from '../runtime.ts';
 import { detailsOf } from '../validation.ts';
 import { CommandError, Interrupted, UsageError } from './errors.ts';
+import { programName } from './help.ts';
+import { createView, type View } from './view.ts';
 
 interface Closable {
   close(): Promise<void>;
@@ -20,9 +21,11 @@ interface Action<Opened, Input, Result> {
   /** @param say tells people on stderr how far it is; nothing with `--json` */
   work(opened: Opened, input: Input, say: (line: string) => void): Promise<Result>;
   /** The result for people, on stdout; with `--json` the result itself is printed. */
-  format(result: Result): string;
-  /** What people should know beside it, on stderr. */
-  hint?(result: Result): string;
+  format(result: Result, view: View): string;
+  /** What people should know beside it, on stderr; nothing where it is undefined. */
+  hint?(result: NoInfer<Result>, input: NoInfer<Input>): string | undefined;
+  /** What people may want to do next, on stderr: calls without the program's name, or others that begin with `$ `. */
+  next?(result: NoInfer<Result>, input: NoInfer<Input>): string[];
   /** Whether the command did what it should and yet ends with exit code 1. */
   failed?(result: Result): boolean;
 }
@@ -37,19 +40,30 @@ export function action<Input, Result>(given: Omit<Action<Runtime, Input, Result>
  * happens. Errors are thrown, for `reportError`.
  */
 export function actionOn<Opened extends Closable, Input, Result>(given: Action<Opened, Input, Result>) {
-  const { open, input, work, format, hint, failed } = given;
+  const { open, input, work, format, failed } = given;
   return async function (this: Command): Promise<void> {
-    const { json, ...options } = this.opts();
+    const { json, utc = false, ...options } = this.opts();
     const values = this.registeredArguments.map((argument, index) => [argument.name(), this.processedArgs[index]]);
     const parsed = input.safeParse({ ...options, ...Object.fromEntries(values) });
     if (!parsed.success) throw new UsageError(detailsOf(parsed.error.issues, 'is unknown'));
 
     const say = (line: string) => json || process.stderr.write(`${line}\n`);
     const result = await untilInterrupted(open, (opened) => work(opened, parsed.data, say));
-    if (hint !== undefined) say(hint(result));
-    process.stdout.write(`${json ? JSON.stringify(result, undefined, 2) : format(result)}\n`);
+    for (const line of beside(result, parsed.data, given)) say(line);
+    const view = createView({ utc, width: process.stdout.columns, now: new Date() });
+    process.stdout.write(`${json ? JSON.stringify(result, undefined, 2) : format(result, view)}\n`);
     if (failed?.(result)) process.exitCode = 1;
   };
+}
+
+function beside<Opened extends Closable, Input, Result>(
+  result: Result,
+  input: Input,
+  { hint, next }: Pick<Action<Opened, Input, Result>, 'hint' | 'next'>,
+): string[] {
+  const calls = next?.(result, input) ?? [];
+  const lines = calls.map((call) => (call.startsWith('$ ') ? `  ${call}` : `  $ ${programName} ${call}`));
+  return [...[hint?.(result, input) ?? []].flat(), ...(lines.length > 0 ? ['Next:', ...lines] : [])];
 }
 
 async function untilInterrupted<Opened extends Closable, Result>(
@@ -77,9 +91,24 @@ async function untilInterrupted<Opened extends Closable, Result>(
   }
 }
 
+/**
+ * Opens the database for less than a command's action, such as a completion: what is done meanwhile ends by itself.
+ * @throws CommandError when there is no database
+ */
+export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
+  const runtime = await openForCommand(readSettings(process.env));
+  try {
+    return await work(runtime);
+  } finally {
+    await runtime.close();
+  }
+}
+
 /** Opens the runtime without making or changing anything. @throws CommandError when there is no database */
 async function openForCommand(settings: Settings): Promise<Runtime> {
   await refuseMissingDatabase(settings);
+  // Takes longer to load than all that a command finds wrong before it needs a database.
+  const [{ openRuntime }, { checkSchema }] = await Promise.all([import('../runtime.ts'), import('../schema.ts')]);
   return openRuntime(settings, {
     holder: { type: 'command' },
     worker: false,
@@ -99,8 +128,8 @@ async function openForCommand(settings: Settings): Promise<Runtime> {
 export async function refuseMissingDatabase({ DATABASE_URL, DATA_DIR }: Settings): Promise<void> {
   if (DATABASE_URL === undefined && !(await hasCluster(DATA_DIR))) {
     throw new CommandError(
-      `There is no database in ${resolve(DATA_DIR)}. Run this in the server's folder, set DATA_DIR or DATABASE_URL as ` +
-        'the server has it, or start the server, which makes one.',
+      `There is no database in ${resolve(DATA_DIR)}. That is DATA_DIR: run this in the server's folder, or set DATA_DIR or ` +
+        'DATABASE_URL as the server has it. `npx -y pnpm@12 start` starts a server, which makes one.',
     );
   }
 }

@@ -1,17 +1,7 @@
-import { integerFromText, NewUser } from '@itsm-api/contract';
-import * as z from 'zod';
 import type { Context } from '../context.ts';
 import { invalidField } from '../errors.ts';
 import { listUsers } from '../resources/users/queries.ts';
-
-/** A user as people name one: by id or by e-mail address. */
-export const UserReference = z.string().transform((text, { addIssue }) => {
-  const parsed = (/^\d+$/.test(text) ? integerFromText() : NewUser.shape.email).safeParse(text);
-  if (parsed.success) return parsed.data;
-  addIssue({ code: 'custom', message: 'must be the e-mail address or the id of a user' });
-  return z.NEVER;
-});
-export type UserReference = z.output<typeof UserReference>;
+import type { UserReference } from './user-reference-schema.ts';
 
 /** What is wrong with a reference that is well written. */
 export const noSuchUser = 'names no active user of this workspace';

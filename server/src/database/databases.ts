@@ -51,12 +51,7 @@ export function openDatabases(options: DatabasesOptions): Databases {
     if (!reachability.explains(error, 'idle connections')) options.onConnectionError(error);
   };
   const shared = { connectionString: url, timeouts, watch, reachability, tracer, onConnectionError };
-  const requests = openTenantDatabase({
-    ...shared,
-    application_name: 'itsm-api requests',
-    role: requestRole,
-    max: options.requestConnections,
-  });
+  let requests: Database | undefined;
   const keyLookups = new Pool({
     ...shared,
     application_name: 'itsm-api keys',
@@ -71,12 +66,21 @@ export function openDatabases(options: DatabasesOptions): Databases {
     max: worker ? connectionsFor.system.worker : connectionsFor.system.api,
   });
   return {
-    requests,
+    // Made when it is asked for: a command has no use for it.
+    get requests() {
+      requests ??= openTenantDatabase({
+        ...shared,
+        application_name: 'itsm-api requests',
+        role: requestRole,
+        max: options.requestConnections,
+      });
+      return requests;
+    },
     keyLookups,
     system,
     options: { url, timeouts, watch, reachability },
     async close() {
-      const ending = Promise.all([end(requests), keyLookups.end(), end(system)]);
+      const ending = Promise.all([requests && end(requests), keyLookups.end(), end(system)]);
       if (!(await atMost(goodbyeMs, ending))) watch.severAll();
       watch.close();
       reachability.close();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { PgBoss, type QueuePolicy } from 'pg-boss';
+import type { QueuePolicy } from 'pg-boss';
 import packageJson from 'pg-boss/package.json' with { type: 'json' };
 import { whileLocked } from './lock-patience.ts';
 import { MigrationError } from './migrations.ts';
@@ -63,6 +63,8 @@ export async function migrateJobs(client: pg.ClientBase, databaseUrl: string, qu
 }
 
 async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): Promise<void> {
+  // Takes a while to load, and most often only its schema is looked at.
+  const { PgBoss } = await import('pg-boss');
   const boss = new PgBoss({
     db: { executeSql: (text, values) => execute(pool, text, values) },
     supervise: false,

@@ -1,4 +1,4 @@
-import { type Db, PgBoss } from 'pg-boss';
+import type { Db, PgBoss } from 'pg-boss';
 import type { Queue } from './job-schema.ts';
 import type { Pool } from './pool.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
@@ -13,7 +13,8 @@ export interface JobsOptions {
 
 /** Opens pg-boss, which keeps its jobs in the schema `pgboss` of the same database. It is migrated already (schema.ts). */
 export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<PgBoss> {
-  const boss = new PgBoss({
+  // Takes a while to load: a command that puts no jobs in does without.
+  const boss = new (await import('pg-boss')).PgBoss({
     db: on(pool),
     supervise: worker,
     schedule: worker,

@@ -27,7 +27,8 @@ export interface Cluster {
   password: string;
   /** Settings given to the server when this process is the one that starts it. */
   settings: Record<string, string>;
-  user: OsUser | undefined;
+  /** As whom the server runs. It takes processes to find out, so only who makes, starts or stops it asks. */
+  findUser(): Promise<OsUser | undefined>;
 }
 
 /**
@@ -36,9 +37,23 @@ export interface Cluster {
  */
 export async function prepareCluster(name: string, settings: Record<string, string>): Promise<Cluster> {
   const dataDir = resolve(name);
+  let user: Promise<OsUser | undefined> | undefined;
+  const findUser = () => {
+    user ??= postgresUser();
+    return user;
+  };
+  const exists = (await clusterVersion(dataDir)) !== undefined;
+  if (!exists) await makeFolder(name, await findUser());
+  const password = await readPassword(name, dataDir, exists);
+  const cluster = { name, dataDir, password, settings, findUser };
+  if (!exists) await initialise(cluster);
+  return cluster;
+}
+
+async function makeFolder(name: string, user: OsUser | undefined): Promise<void> {
+  const dataDir = resolve(name);
   // Without programs there is nothing that a folder would help.
   await findBinaries();
-  const user = await postgresUser();
   // PostgreSQL must be able to pass through the folder, also where it runs as a user of its own.
   const mode = user === undefined ? 0o700 : 0o755;
   const made = await mkdir(dataDir, { recursive: true, mode }).catch((cause: Error) => {
@@ -46,11 +61,6 @@ export async function prepareCluster(name: string, settings: Record<string, stri
   });
   // The umask may have taken bits away.
   if (made !== undefined) await chmod(dataDir, mode);
-  const exists = (await clusterVersion(dataDir)) !== undefined;
-  const password = await readPassword(name, dataDir, exists);
-  const cluster = { name, dataDir, password, settings, user };
-  if (!exists) await initialise(cluster);
-  return cluster;
 }
 
 /** The port of the running server; undefined when none runs, or when it has only begun to start. */
@@ -64,7 +74,8 @@ export async function runningPort({ dataDir }: Pick<Cluster, 'dataDir'>): Promis
  * quite gone: look again. Throws ClusterError when the server can't start at all.
  */
 export async function startCluster(cluster: Cluster): Promise<boolean> {
-  const { name, dataDir, user } = cluster;
+  const { name, dataDir } = cluster;
+  const user = await cluster.findUser();
   const binaries = await findBinaries();
   await checkReachable(dataDir, user, binaries);
   await checkVersion(cluster, binaries);
@@ -98,7 +109,7 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
   if (running === undefined) return;
   const { code, output } = await run(pg_ctl, ['stop', '-W', '-m', 'fast', '-D', 'postgres'], {
     cwd: cluster.dataDir,
-    user: cluster.user,
+    user: await cluster.findUser(),
   });
   const failure = `PostgreSQL in ${cluster.name} did not stop`;
   if (code !== 0 && isAlive(running.pid)) throw new ClusterError(`${failure}: ${lastLine(output)}`);
@@ -120,7 +131,10 @@ async function clusterVersion(dataDir: string): Promise<string | undefined> {
 }
 
 async function checkVersion(cluster: Cluster, { postgres }: Binaries): Promise<void> {
-  const { output } = await run(postgres, ['--version'], { cwd: cluster.dataDir, user: cluster.user });
+  const { output } = await run(postgres, ['--version'], {
+    cwd: cluster.dataDir,
+    user: await cluster.findUser(),
+  });
   const ours = /(\d+)[.\w]*\s*$/.exec(output)?.[1];
   const theirs = await clusterVersion(cluster.dataDir);
   if (ours === undefined) throw new ClusterError(`The embedded PostgreSQL does not run: ${lastLine(output)}`);
@@ -150,7 +164,8 @@ async function readPassword(name: string, dataDir: string, clusterExists: boolea
 
 /** Makes the cluster beside its place and moves it there in one step: what is in place is whole. */
 async function initialise(cluster: Cluster): Promise<void> {
-  const { name, dataDir, password, settings, user } = cluster;
+  const { name, dataDir, password, settings } = cluster;
+  const user = await cluster.findUser();
   const binaries = await findBinaries();
   await checkReachable(dataDir, user, binaries);
   await removeAbandonedDrafts(dataDir);

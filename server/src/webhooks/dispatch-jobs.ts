@@ -38,27 +38,27 @@ const queue = dispatchQueue.name;
 /**
  * One job per subscription with something due, never one per delivery: 100,000 deliveries that wait for a dead endpoint
  * are one job. What is to be sent is in our own tables, so a job that is lost costs a sweep, not a delivery.
+ * @param openBoss is asked each time, and has opened it the first time
  */
-export function openDispatchJobs(boss: PgBoss): DispatchJobs {
+export function openDispatchJobs(openBoss: () => Promise<PgBoss>): DispatchJobs {
   return {
     addWithin: async (db, subscriptions) => {
       // In one order: transactions that add jobs of the same subscriptions wait for each other.
       const inOrder = subscriptions.toSorted((a, b) => Number(a.subscriptionId - b.subscriptionId));
+      const boss = await openBoss();
       await boss.insert(queue, inOrder.map(jobOf), { db: jobsWithin(db) });
     },
     add: async (subscriptions) => {
-      if (subscriptions.length > 0) await boss.insert(queue, subscriptions.map(jobOf));
+      if (subscriptions.length > 0) await (await openBoss()).insert(queue, subscriptions.map(jobOf));
     },
     take: async (count) => {
-      const jobs = await boss.fetch<JobData>(queue, { batchSize: count });
+      const jobs = await (await openBoss()).fetch<JobData>(queue, { batchSize: count });
       return jobs.map((job) => ({ subscription: refOf(job.data), job }));
     },
     remove: async (jobs) => {
-      if (jobs.length > 0)
-        await boss.deleteJob(
-          queue,
-          jobs.map(({ id }) => id),
-        );
+      if (jobs.length === 0) return;
+      const ids = jobs.map(({ id }) => id);
+      await (await openBoss()).deleteJob(queue, ids);
     },
   };
 }

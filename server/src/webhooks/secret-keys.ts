@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PrismaClient } from '../database/prisma.ts';
+import type { Pool } from '../database/pool.ts';
 import type { Settings } from '../env.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
@@ -30,14 +30,17 @@ export interface KeyUse {
   active: number;
 }
 
-/** The keys that have encrypted something, and those of the cipher that have not, in its order; unknown ones come last. */
-export async function readKeyUse(prisma: PrismaClient, { keyIds }: SecretCipher): Promise<KeyUse[]> {
-  const rows = await prisma.$queryRaw<Omit<KeyUse, 'position'>[]>`
-    SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}::int), 'hex') AS "keyId", count(*)::int AS secrets,
+/**
+ * The keys that have encrypted something, and those of the cipher that have not, in its order; unknown ones come last.
+ * @param pool sees all tenants
+ */
+export async function readKeyUse(pool: Pool, { keyIds }: SecretCipher): Promise<KeyUse[]> {
+  const { rows }: { rows: Omit<KeyUse, 'position'>[] } = await pool.query(`
+    SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}), 'hex') AS "keyId", count(*)::int AS secrets,
       (count(*) FILTER (WHERE active))::int AS active
     FROM webhook_subscriptions
     CROSS JOIN LATERAL (VALUES (webhook_subscriptions.secret), (previous_secret)) AS stored (secret)
-    WHERE stored.secret IS NOT NULL GROUP BY 1 ORDER BY 1`;
+    WHERE stored.secret IS NOT NULL GROUP BY 1 ORDER BY 1`);
   const unused = (keyId: string) => ({ keyId, secrets: 0, active: 0 });
   return [
     ...keyIds.map((keyId, index) => ({
@@ -49,8 +52,8 @@ export async function readKeyUse(prisma: PrismaClient, { keyIds }: SecretCipher)
 }
 
 /** Throws when a secret that is needed was encrypted with a key that isn't among the cipher's. */
-export async function checkSecretKeys(prisma: PrismaClient, cipher: SecretCipher): Promise<void> {
-  const use = await readKeyUse(prisma, cipher);
+export async function checkSecretKeys(pool: Pool, cipher: SecretCipher): Promise<void> {
+  const use = await readKeyUse(pool, cipher);
   if (use.some(({ position, active }) => position === null && active > 0)) {
     throw new Error(
       'WEBHOOK_SECRET_KEY: is not the key that encrypted the stored webhook secrets; set that one (again)',

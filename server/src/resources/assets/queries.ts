@@ -10,6 +10,7 @@ import {
 import { type Context, type Transaction, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import { lockRow } from '../../database/lock.ts';
+import { selectRows } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
@@ -84,12 +85,7 @@ type Progress = (created: number) => void;
  */
 export function createAssets(context: Context, inputs: readonly NewAsset[], onProgress: Progress): Promise<void> {
   return transaction(context, async (context) => {
-    const problems = await findConflicts(context, inputs);
-    if (problems.length > 0) {
-      throw new ApiError('VALIDATION_ERROR', `${problems.length} of the assets cannot be created.`, {
-        details: problems,
-      });
-    }
+    await checkAssets(context, inputs);
     const { emitter, putJobsIn } = gatherJobs(context);
     let created = 0;
     for (const chunk of chunksOf(inputs, 500)) {
@@ -101,6 +97,22 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
     }
     await putJobsIn();
   });
+}
+
+/**
+ * Looks whether `createAssets` would create these.
+ * @throws ApiError VALIDATION_ERROR as it does
+ */
+export async function checkAssets(context: Context, inputs: readonly NewAsset[]): Promise<void> {
+  const details = await findConflicts(context, inputs);
+  if (details.length === 0) return;
+  throw new ApiError('VALIDATION_ERROR', `${details.length} of the assets cannot be created.`, { details });
+}
+
+/** The names of all custom fields that assets of the tenant have, in order. */
+export async function namesOfCustomFields(db: TenantClient): Promise<string[]> {
+  const text = `SELECT DISTINCT jsonb_object_keys(custom_fields) AS name FROM assets WHERE tenant_id = $1 ORDER BY 1`;
+  return (await selectRows<{ name: string }>(db, { text, values: [db.$tenantId] })).map(({ name }) => name);
 }
 
 /**

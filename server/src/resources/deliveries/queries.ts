@@ -28,6 +28,8 @@ export const DeliveryFilter = z.strictObject({
     .union([EventType, z.string().startsWith('evt_')], { error: 'must be an event type or the id of an event' })
     .optional(),
   state: DeliveryState.optional(),
+  /** Those that were made then or later. */
+  since: z.date().optional(),
 });
 export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 
@@ -221,11 +223,12 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
   });
 }
 
-function whereOf({ subscription, event, state }: DeliveryFilter): Prisma.DeliveryWhereInput {
+function whereOf({ subscription, event, state, since }: DeliveryFilter): Prisma.DeliveryWhereInput {
   return {
     ...(subscription !== undefined && { subscriptionId: subscription }),
     ...(event !== undefined && { event: event.startsWith('evt_') ? { publicId: event } : { type: event } }),
     ...(state !== undefined && { state }),
+    ...(since !== undefined && { createdAt: { gte: since } }),
   };
 }
 

@@ -18,13 +18,31 @@ export interface Tenant {
   updatedAt: string;
 }
 
+const Name = trimmedText(1, 255).refine((name) => !isId(name), 'must not be all digits, which would look like an id');
+
 /** A tenant and its first user, an ADMIN; without a name of their own they are called as their mailbox is. */
 export const NewTenant = z.strictObject({
-  name: trimmedText(1, 255).refine((name) => !isId(name), 'must not be all digits, which would look like an id'),
+  name: Name,
   adminEmail: NewUser.shape.email,
   adminName: NewUser.shape.name.optional(),
 });
 export type NewTenant = z.output<typeof NewTenant>;
+
+/** What of a tenant may be changed. */
+export const TenantPatch = z.strictObject({ name: Name });
+export type TenantPatch = z.output<typeof TenantPatch>;
+
+/** How much a tenant has. */
+interface TenantCounts {
+  users: number;
+  /** Those that were not revoked. */
+  keys: number;
+  tickets: number;
+  assets: number;
+  projects: number;
+  /** The active ones. */
+  webhooks: number;
+}
 
 /**
  * What a name is compared by: two that read alike are one (NFKC), in whatever case. Upper case first, since it alone
@@ -42,13 +60,7 @@ export async function createTenant(
   prisma: PrismaClient,
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
 ): Promise<{ tenant: Tenant; admin: User }> {
-  const nameKey = tenantNameKey(name);
-  const taken = `${name} is taken by another tenant`;
-  // Versions before this one kept names in lower case only: their keys are not what these names are compared by.
-  const names = await prisma.tenant.findMany({ select: { name: true } });
-  if (names.some((other) => tenantNameKey(other.name) === nameKey)) {
-    throw invalidField('VALIDATION_ERROR', 'name', taken);
-  }
+  const { nameKey, taken } = await freeName(prisma, name);
   // One statement to Prisma, so one transaction: there is no tenant without a user.
   const { users, ...tenant } = await createUnique('name', taken, () =>
     prisma.tenant.create({
@@ -63,6 +75,22 @@ export async function createTenant(
   const [admin] = users.map(presentUser);
   if (admin === undefined) throw new Error('The tenant was created without its user.');
   return { tenant: presentTenant(tenant), admin };
+}
+
+/**
+ * What a new name is compared by, and what to say when somebody else takes it meanwhile.
+ * @param own the tenant that may have it already
+ * @throws ApiError VALIDATION_ERROR when another tenant has it
+ */
+async function freeName(prisma: PrismaClient, name: string, own?: number): Promise<{ nameKey: string; taken: string }> {
+  const nameKey = tenantNameKey(name);
+  const taken = `${name} is taken by another tenant`;
+  // Versions before this one kept names in lower case only: their keys are not what these names are compared by.
+  const others = await prisma.tenant.findMany({ select: { id: true, name: true } });
+  if (others.some((other) => Number(other.id) !== own && tenantNameKey(other.name) === nameKey)) {
+    throw invalidField('VALIDATION_ERROR', 'name', taken);
+  }
+  return { nameKey, taken };
 }
 
 /** Every tenant, active or not, by name. */
@@ -85,10 +113,43 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
   return presentTenant(row);
 }
 
-/** Deactivates a tenant: within a second no key of it works any more. Again when repeated. @throws ApiError NOT_FOUND */
-export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
+/** A tenant with how much it has. @throws ApiError NOT_FOUND */
+export async function describeTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant & TenantCounts> {
+  const tenant = await findTenant(prisma, nameOrId);
+  const where = { tenantId: tenant.id };
+  const [users, keys, sequence, assets, projects, webhooks] = await Promise.all([
+    prisma.user.count({ where }),
+    prisma.apiKey.count({ where: { ...where, revokedAt: null } }),
+    // Tickets are never deleted, and the sequence counts them.
+    prisma.ticketSequence.findUnique({ where, select: { total: true } }),
+    prisma.asset.count({ where }),
+    prisma.project.count({ where }),
+    prisma.webhookSubscription.count({ where: { ...where, active: true } }),
+  ]);
+  return { ...tenant, users, keys, tickets: sequence?.total ?? 0, assets, projects, webhooks };
+}
+
+/** Changes a tenant. @throws ApiError NOT_FOUND, or VALIDATION_ERROR when the name is taken */
+export async function updateTenant(prisma: PrismaClient, nameOrId: string, { name }: TenantPatch): Promise<Tenant> {
   const { id } = await findTenant(prisma, nameOrId);
-  return presentTenant(await prisma.tenant.update({ where: { id }, data: { active: false } }));
+  const { nameKey, taken } = await freeName(prisma, name, id);
+  const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey } });
+  return presentTenant(await createUnique('name', taken, update));
+}
+
+/** Deactivates a tenant: within a second no key of it works any more. Again when repeated. @throws ApiError NOT_FOUND */
+export function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
+  return setActive(prisma, nameOrId, false);
+}
+
+/** Activates a tenant again, and its keys with it. @throws ApiError NOT_FOUND */
+export function activateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
+  return setActive(prisma, nameOrId, true);
+}
+
+async function setActive(prisma: PrismaClient, nameOrId: string, active: boolean): Promise<Tenant> {
+  const { id } = await findTenant(prisma, nameOrId);
+  return presentTenant(await prisma.tenant.update({ where: { id }, data: { active } }));
 }
 
 /** What of the runtime a context is made of. */

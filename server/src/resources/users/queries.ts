@@ -1,4 +1,4 @@
-import type { NewUser, User, UserQuery } from '@itsm-api/contract';
+import type { NewUser, User, UserPatch, UserQuery } from '@itsm-api/contract';
 import type { Context } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import { createUnique } from '../../database/unique.ts';
@@ -57,11 +57,47 @@ export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): P
   return presentUser(row);
 }
 
-/** Deactivates a user: their keys stop working within a second. @throws ApiError NOT_FOUND */
-export async function deactivateUser({ db }: Pick<Context, 'db'>, email: string): Promise<User> {
-  const [row] = await db.user.updateManyAndReturn({ where: { email }, data: { active: false } });
+/** The user of an e-mail address, or of an id. @throws ApiError NOT_FOUND */
+export async function findUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
+  const row = await db.user.findFirst({ where: whereOf(reference) });
+  if (row === null) throw notFound('user');
+  return presentUser(row);
+}
+
+/**
+ * Changes a user. No endpoint of v1 calls it; the command line does.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when the e-mail address is taken
+ */
+export async function updateUser(
+  { db }: Pick<Context, 'db'>,
+  reference: string | number,
+  data: UserPatch,
+): Promise<User> {
+  const [row] = await createUnique('email', `${data.email} is taken by another user`, () =>
+    db.user.updateManyAndReturn({ where: whereOf(reference), data }),
+  );
   if (row === undefined) throw notFound('user');
   return presentUser(row);
+}
+
+/** Deactivates a user: their keys stop working within a second. @throws ApiError NOT_FOUND */
+export function deactivateUser(context: Pick<Context, 'db'>, reference: string | number): Promise<User> {
+  return setActive(context, reference, false);
+}
+
+/** Activates a user again, and their keys with them. @throws ApiError NOT_FOUND */
+export function activateUser(context: Pick<Context, 'db'>, reference: string | number): Promise<User> {
+  return setActive(context, reference, true);
+}
+
+async function setActive({ db }: Pick<Context, 'db'>, reference: string | number, active: boolean): Promise<User> {
+  const [row] = await db.user.updateManyAndReturn({ where: whereOf(reference), data: { active } });
+  if (row === undefined) throw notFound('user');
+  return presentUser(row);
+}
+
+function whereOf(reference: string | number): { email: string } | { id: number } {
+  return typeof reference === 'number' ? { id: reference } : { email: reference };
 }
 
 /** A user as the API answers it. */

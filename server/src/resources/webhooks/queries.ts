@@ -26,9 +26,9 @@ import { inHours, newSubscriptionId } from './sql.ts';
 
 type WebhookRow = Prisma.WebhookSubscriptionGetPayload<object>;
 
-/** A page of active subscriptions, newest first (spec §4). */
-export function listWebhooks({ db }: Context, query: WebhookQuery): Promise<Page<Webhook>> {
-  const where = { active: true };
+/** A page of active subscriptions, newest first (spec §4). @param inactive those that were deactivated, too */
+export function listWebhooks({ db }: Context, query: WebhookQuery, { inactive = false } = {}): Promise<Page<Webhook>> {
+  const where = inactive ? {} : { active: true };
   return readPage(query, {
     count: () => db.webhookSubscription.count({ where }),
     find: async (range) => {
@@ -53,11 +53,7 @@ export function createWebhook(context: Context & Partial<UserContext>, input: Ne
   context.targets.checkUrl(input.url);
   checkFilter(input);
   return transaction(context, async ({ db, keyId, secretCipher }) => {
-    await lockTenant(db, 'webhookCount');
-    if ((await db.webhookSubscription.count({ where: { active: true } })) >= maxActiveWebhooks) {
-      const message = `This workspace has ${maxActiveWebhooks} active webhook subscriptions, the most it may have; delete one first.`;
-      throw new ApiError('VALIDATION_ERROR', message);
-    }
+    await refuseTooMany(db);
     const id = await newSubscriptionId(db);
     const row = await db.webhookSubscription.create({
       data: {
@@ -74,12 +70,24 @@ export function createWebhook(context: Context & Partial<UserContext>, input: Ne
   });
 }
 
+/** Lets one at a time past, while there is room for another. @throws ApiError VALIDATION_ERROR */
+async function refuseTooMany(db: TenantClient): Promise<void> {
+  await lockTenant(db, 'webhookCount');
+  if ((await db.webhookSubscription.count({ where: { active: true } })) < maxActiveWebhooks) return;
+  const message = `This workspace has ${maxActiveWebhooks} active webhook subscriptions, the most it may have; delete one first.`;
+  throw new ApiError('VALIDATION_ERROR', message);
+}
+
 /**
  * Changes an active subscription; a patch that changes nothing leaves `updatedAt`. What waits for it is sent as the
  * subscription is then (docs/decisions/webhook-subscriptions.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR
  */
-export function updateWebhook(context: UserContext, id: number, patch: WebhookPatch): Promise<Webhook> {
+export function updateWebhook(
+  context: Context & Partial<UserContext>,
+  id: number,
+  patch: WebhookPatch,
+): Promise<Webhook> {
   if (patch.url !== undefined) context.targets.checkUrl(patch.url);
   return transaction(context, async (context) => {
     const { db } = context;
@@ -106,7 +114,7 @@ async function lockActive(db: TenantClient, id: number): Promise<WebhookRow> {
 
 /** The columns that a patch changes. */
 async function changesOf(
-  { db, keyId, secretCipher }: UserContext,
+  { db, keyId, secretCipher }: Context & Partial<UserContext>,
   before: WebhookRow,
   { url, secret, events, filter, skipOwn, paused }: WebhookPatch,
 ): Promise<Prisma.WebhookSubscriptionUncheckedUpdateManyInput> {
@@ -126,7 +134,7 @@ async function changesOf(
     ...(filter !== undefined && !isDeepStrictEqual(filter, before.filter) && { filter: filter ?? Prisma.DbNull }),
     ...(skipOwn !== undefined && skipOwn !== before.skipOwn && { skipOwn }),
     // The release before didn't note who made it.
-    ...(skipOwn === true && before.keyId === null && { keyId }),
+    ...(skipOwn === true && before.keyId === null && keyId !== undefined && { keyId }),
     ...(resumes || (hasNewUrl && !before.held) ? healthy : {}),
     ...(paused === true && !before.held && { held: true }),
   };
@@ -182,6 +190,26 @@ export function deleteWebhook(context: Context, id: number): Promise<Webhook> {
     const where = { id, active: true };
     const [row] = await db.webhookSubscription.updateManyAndReturn({ where, data: { active: false } });
     return presentWebhook(row ?? current);
+  });
+}
+
+/**
+ * Activates a subscription that was deactivated, as if it had never failed: it is sent what happens from now on. Again
+ * when repeated. No endpoint of v1 calls it; the command line does.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when there are too many or deliveries may not go there any more
+ */
+export function activateWebhook(context: Context, id: number): Promise<Webhook> {
+  return transaction(context, async (context) => {
+    const { db } = context;
+    if (!(await lockRow(db, 'webhook_subscriptions', id))) throw notFound('webhook subscription');
+    const before = await getWebhook(context, id);
+    if (before.active) return before;
+    context.targets.checkUrl(before.url);
+    await refuseTooMany(db);
+    const data = { active: true, ...healthy };
+    const [row] = await db.webhookSubscription.updateManyAndReturn({ where: { id }, data });
+    if (row === undefined) throw notFound('webhook subscription');
+    return presentWebhook(row);
   });
 }
 

@@ -1,37 +1,23 @@
-import type { Command } from 'commander';
 import * as z from 'zod';
-import { resealSecrets } from '../webhooks/reseal.ts';
-import { type KeyUse, readKeyUse } from '../webhooks/secret-keys.ts';
-import { CommandError } from './errors.ts';
-import { examples } from './help.ts';
-import { action } from './run.ts';
+import { resealSecrets } from '../../webhooks/reseal.ts';
+import { type KeyUse, readKeyUse } from '../../webhooks/secret-keys.ts';
+import { CommandError } from '../errors.ts';
+import { action } from '../run.ts';
 
-export function addSecrets(program: Command): void {
-  const secrets = program.command('secrets').description('Keep the encrypted webhook secrets');
-
-  secrets
-    .command('reseal')
-    .description(
-      'End a change of WEBHOOK_SECRET_KEY: encrypt with its first key what the others have encrypted. Servers may run ' +
-        'meanwhile; what was interrupted goes on when it is run again',
-    )
-    .addHelpText('after', examples('secrets reseal', 'secrets reseal --json'))
-    .action(
-      action({
-        input: z.strictObject({}),
-        work: async ({ prisma, services: { secretCipher } }, _, say) => {
-          const toDo = secretsOf((await readKeyUse(prisma, secretCipher)).filter(isOlder));
-          const { resealed, damaged } = await resealSecrets(prisma, secretCipher, {
-            onBatch: (done) => say(`Resealed ${done} of ${Math.max(done, toDo)} …`),
-          });
-          const keys = await readKeyUse(prisma, secretCipher);
-          if (damaged.length > 0) throw unreadable(damaged, resealed);
-          return { resealed, keys };
-        },
-        format: ({ resealed, keys }) => [said(resealed), ...conclusion(keys)].join('\n'),
-      }),
-    );
-}
+export const reseal = action({
+  input: z.strictObject({}),
+  work: async ({ prisma, databases, services: { secretCipher } }, _, say) => {
+    const { pool } = databases.system;
+    const toDo = secretsOf((await readKeyUse(pool, secretCipher)).filter(isOlder));
+    const { resealed, damaged } = await resealSecrets(prisma, secretCipher, {
+      onBatch: (done) => say(`Resealed ${done} of ${Math.max(done, toDo)} …`),
+    });
+    const keys = await readKeyUse(pool, secretCipher);
+    if (damaged.length > 0) throw unreadable(damaged, resealed);
+    return { resealed, keys };
+  },
+  format: ({ resealed, keys }) => [said(resealed), ...conclusion(keys)].join('\n'),
+});
 
 function isOlder({ position }: KeyUse): boolean {
   return position !== null && position > 1;

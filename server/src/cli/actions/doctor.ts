@@ -1,12 +1,11 @@
-import type { Command } from 'commander';
+import { styleText } from 'node:util';
 import * as z from 'zod';
-import { openDatabases } from '../database/databases.ts';
-import type { Settings } from '../env.ts';
-import { findDatabase, timeoutsOf } from '../runtime.ts';
-import { checks, type Finding, type Installation } from './checks.ts';
-import { printable } from './errors.ts';
-import { examples } from './help.ts';
-import { actionOn, refuseMissingDatabase } from './run.ts';
+import { openDatabases } from '../../database/databases.ts';
+import type { Settings } from '../../env.ts';
+import { findDatabase, timeoutsOf } from '../../runtime.ts';
+import { checks, type Finding, type Installation } from '../checks.ts';
+import { printable } from '../errors.ts';
+import { actionOn, refuseMissingDatabase } from '../run.ts';
 
 interface Report {
   /** Whether nothing is wrong. */
@@ -15,26 +14,13 @@ interface Report {
 }
 
 /** Looks for what should never be: it reads everything, and changes nothing. */
-export function addDoctor(program: Command): void {
-  program
-    .command('doctor')
-    .description(
-      'Look for what is wrong with a running installation, and say what to do: PostgreSQL and what stands before it, ' +
-        'roles and row-level security, migrations, Redis, keys, clock, due deliveries, and every total that is kept. ' +
-        'Exit code 1 when something is wrong',
-    )
-    .option('--json', 'print one JSON document, errors included')
-    .addHelpText('after', examples('doctor', 'doctor --json'))
-    .action(
-      actionOn({
-        open: openInstallation,
-        input: z.strictObject({}),
-        work: (installation) => examine(installation),
-        format: ({ findings }) => findings.flatMap(linesOf).join('\n'),
-        failed: ({ ok }) => !ok,
-      }),
-    );
-}
+export const run = actionOn({
+  open: openInstallation,
+  input: z.strictObject({}),
+  work: (installation) => examine(installation),
+  format: ({ findings }) => findings.flatMap(linesOf).join('\n'),
+  failed: ({ ok }) => !ok,
+});
 
 /** The database as it is: unlike other commands, this one looks for what they refuse. */
 async function openInstallation(settings: Settings): Promise<Installation & { close(): Promise<void> }> {
@@ -71,7 +57,9 @@ async function examine(installation: Installation): Promise<Report> {
   return { ok: findings.every(({ level }) => level !== 'wrong'), findings };
 }
 
+const colours = { ok: 'green', note: 'yellow', wrong: 'red' } as const;
+
 function linesOf({ level, check, says, advice }: Report['findings'][number]): string[] {
-  const lines = [`${level.padEnd(7)}${check}: ${printable(says)}`];
+  const lines = [`${styleText(colours[level], level.padEnd(7))}${check}: ${printable(says)}`];
   return advice === undefined ? lines : [...lines, `${' '.repeat(7)}→ ${printable(advice)}`];
 }

@@ -1,0 +1,173 @@
+import {
+  type Asset,
+  AssetPatch,
+  AssetStatus,
+  AssetType,
+  CustomFields,
+  CustomFieldsPatch,
+  integerFromText,
+  NewAsset,
+} from '@itsm-api/contract';
+import { SingleBar } from 'cli-progress';
+import * as z from 'zod';
+import type { Context } from '../../context.ts';
+import { assetRows, createAsset, getAsset, listAssets, updateAsset } from '../../resources/assets/queries.ts';
+import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import type { Runtime } from '../../runtime.ts';
+import { assetCsv } from '../asset-csv.ts';
+import { importAssets } from '../asset-import.ts';
+import { exportOf } from '../export.ts';
+import { shell } from '../help.ts';
+import { firstOf, Limit, moreHint } from '../listing.ts';
+import { action } from '../run.ts';
+import { updateInput } from '../update.ts';
+import { findUserId } from '../user-reference.ts';
+import { UserReference } from '../user-reference-schema.ts';
+import { state } from '../view.ts';
+
+const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });
+
+/** `NAME=VALUE`, any number of times. */
+const customFieldPairs = z
+  .array(z.string().regex(/^(?!__proto__=)[^=]+=/, 'must be like NAME=VALUE'))
+  .transform((pairs) => pairs.map((pair) => splitAt(pair, pair.indexOf('='))));
+
+/** What of an asset is changed as the API has it; the rest is given in other words. */
+const { assignedToId: _, customFields: __, ...changeable } = AssetPatch.shape;
+
+type CustomFieldsGiven = z.input<typeof CustomFieldsPatch>;
+
+export const list = action({
+  input: z.strictObject({
+    tenant: z.string(),
+    status: AssetStatus.optional(),
+    type: AssetType.optional(),
+    limit: Limit,
+  }),
+  work: async (runtime, { tenant, status, type, limit }) => {
+    const context = await tenantContext(runtime, tenant);
+    const filters = { status: status && [status], type: type && [type] };
+    return firstOf(limit, (page) => listAssets(context, { ...page, ...filters }));
+  },
+  format: (found, { table, time }) =>
+    table(
+      ['ID', 'TAG', 'NAME', 'TYPE', 'STATUS', 'ASSIGNED TO', 'UPDATED'],
+      found.map(({ id, assetTag, name, type, status, assignedToId, updatedAt }) => {
+        return [id, assetTag, name, type, state(status), assignedToId, time(updatedAt)];
+      }),
+    ),
+  hint: moreHint,
+});
+
+export const show = action({
+  input: Named,
+  work: async (runtime, { tenant, id }) => getAsset(await tenantContext(runtime, tenant), id),
+  format: (asset, { card, time }) =>
+    card({
+      ...{ id: asset.id, tag: asset.assetTag, name: asset.name, type: asset.type, status: state(asset.status) },
+      ...{ 'serial number': asset.serialNumber, manufacturer: asset.manufacturer, model: asset.model },
+      ...{ location: asset.location, 'assigned to id': asset.assignedToId, notes: asset.notes },
+      ...{ 'purchase date': asset.purchaseDate, 'purchase cost': asset.purchaseCost },
+      'warranty expires': time(asset.warrantyExpiresAt),
+      ...Object.fromEntries(Object.entries(asset.customFields).map(([name, value]) => [name, String(value)])),
+      created: time(asset.createdAt),
+      updated: time(asset.updatedAt),
+    }),
+});
+
+export const create = action({
+  input: NewAsset.omit({ assignedToId: true, customFields: true }).extend({
+    tenant: z.string(),
+    assignedTo: UserReference.optional(),
+    customField: customFieldPairs
+      .transform((pairs): CustomFields => Object.fromEntries(pairs))
+      .pipe(CustomFields)
+      .optional(),
+  }),
+  work: async (runtime, { tenant, assignedTo, customField: customFields, ...asset }) => {
+    const context = await activeTenantContext(runtime, tenant);
+    const assignedToId = await findUserId(context, 'assignedTo', assignedTo);
+    return createAsset(context, { ...asset, assignedToId, customFields });
+  },
+  format: (asset) => `Created the asset ${asset.assetTag}, ${asset.name} (id ${asset.id}), ${asset.status}.`,
+  next: ({ id }, { tenant }) => [shell`assets show ${id} --tenant ${tenant}`],
+});
+
+export const update = action({
+  input: updateInput(Named.shape, {
+    ...changeable,
+    assignedTo: UserReference.nullish(),
+    customField: customFieldPairs
+      .transform((pairs): CustomFieldsGiven => {
+        return Object.fromEntries(pairs.map(([name, value]) => [name, value === '' ? null : value]));
+      })
+      .pipe(CustomFieldsPatch)
+      .optional(),
+  }),
+  work: async (runtime, { tenant, id, assignedTo, customField, ...patch }) => {
+    const context = await tenantContext(runtime, tenant);
+    const customFields = customField && { customFields: customField };
+    return updateAsset(context, id, { ...patch, ...customFields, ...(await holderOf(context, assignedTo)) });
+  },
+  format: told,
+});
+
+export const deactivate = action({
+  input: Named,
+  work: async (runtime, { tenant, id }) =>
+    updateAsset(await tenantContext(runtime, tenant), id, { status: 'RETIRED', assignedToId: null }),
+  format: told,
+});
+
+export const activate = action({
+  input: Named,
+  work: async (runtime, { tenant, id }) => {
+    const context = await tenantContext(runtime, tenant);
+    const { assignedToId } = await getAsset(context, id);
+    return updateAsset(context, id, { status: assignedToId === null ? 'IN_STOCK' : 'IN_USE' });
+  },
+  format: told,
+});
+
+const importFile = action({
+  input: z.strictObject({ file: z.string(), tenant: z.string(), dryRun: z.boolean().default(false) }),
+  work: importWithProgress,
+  format: ({ imported, importable }, _) =>
+    imported === 0 ? `${countOf(importable)} could be imported; nothing was.` : `Imported ${countOf(imported)}.`,
+  next: ({ imported }, { file, tenant }) => (imported === 0 ? [shell`assets import ${file} --tenant ${tenant}`] : []),
+});
+
+const exportRows = exportOf(assetRows, assetCsv);
+
+export { exportRows as export, importFile as import };
+
+async function importWithProgress(
+  runtime: Runtime,
+  { file, tenant, dryRun }: { file: string; tenant: string; dryRun: boolean },
+): Promise<{ importable: number; imported: number }> {
+  const context = await activeTenantContext(runtime, tenant);
+  // Draws nothing where stderr is no terminal. `gracefulExit` gives the terminal back before Ctrl-C ends the process.
+  const bar = new SingleBar({ format: '{bar} {value} of {total} assets', clearOnComplete: true, gracefulExit: true });
+  try {
+    const importable = await importAssets(context, file, { dryRun, progress: bar });
+    return { importable, imported: dryRun ? 0 : importable };
+  } finally {
+    bar.stop();
+  }
+}
+
+function countOf(assets: number): string {
+  return `${assets} ${assets === 1 ? 'asset' : 'assets'}`;
+}
+
+async function holderOf(context: Context, user: UserReference | null | undefined) {
+  return user === undefined ? {} : { assignedToId: await findUserId(context, 'assignedTo', user ?? undefined) };
+}
+
+function told({ assetTag, name, id, status }: Asset): string {
+  return `The asset ${assetTag}, ${name} (id ${id}), is ${status}.`;
+}
+
+function splitAt(text: string, index: number): [string, string] {
+  return [text.slice(0, index), text.slice(index + 1)];
+}

@@ -1,0 +1,109 @@
+import { type Delivery, DeliveryState, integerFromText } from '@itsm-api/contract';
+import * as z from 'zod';
+import { ApiError } from '../../errors.ts';
+import {
+  countReplayable,
+  DeliveryFilter,
+  findDeliveries,
+  getDelivery,
+  type ReplayFilter,
+  replayDeliveries,
+} from '../../resources/deliveries/queries.ts';
+import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import type { Runtime } from '../../runtime.ts';
+import { askAbove, confirm } from '../confirm.ts';
+import { shell } from '../help.ts';
+import { Limit, moreHint } from '../listing.ts';
+import { PastMoment } from '../moment.ts';
+import { action } from '../run.ts';
+import { state, type View } from '../view.ts';
+
+const filter = DeliveryFilter.extend({
+  tenant: z.string(),
+  subscription: integerFromText().optional(),
+  state: z.preprocess(
+    (state: unknown) => (typeof state === 'string' ? state.toUpperCase() : state),
+    DeliveryState.optional(),
+  ),
+  since: PastMoment.optional(),
+});
+
+export const list = action({
+  input: filter.extend({ limit: Limit }),
+  work: async (runtime, { tenant, limit, ...which }) =>
+    findDeliveries(await tenantContext(runtime, tenant), which, limit),
+  format: (found, view) =>
+    view.table(
+      heads,
+      found.map((each) => row(each, view)),
+    ),
+  hint: moreHint,
+});
+
+export const show = action({
+  input: z.strictObject({ tenant: z.string(), id: integerFromText() }),
+  work: async (runtime, { tenant, id }) => getDelivery(await tenantContext(runtime, tenant), id, { allAnswers: true }),
+  format: detail,
+  next: ({ id, state }, { tenant }) =>
+    state === 'EXHAUSTED' ? [shell`deliveries replay ${id} --tenant ${tenant}`] : [],
+});
+
+export const replay = action({
+  input: filter
+    .extend({
+      id: integerFromText().optional(),
+      dryRun: z.boolean().default(false),
+      yes: z.boolean().default(false),
+    })
+    .refine(({ id, subscription, event, state, since }) => id ?? subscription ?? event ?? state ?? since, {
+      path: ['id'],
+      message: 'is required, or --subscription, --event, --state or --since',
+    }),
+  work: sendAgain,
+  format: ({ replayed, matching }) =>
+    replayed === 0
+      ? `${countOf(matching)} would be sent again.`
+      : `${countOf(replayed)} ${replayed === 1 ? 'is' : 'are'} being sent again.`,
+});
+
+interface Replay extends ReplayFilter {
+  tenant: string;
+  dryRun: boolean;
+  yes: boolean;
+}
+
+async function sendAgain(runtime: Runtime, { tenant, dryRun, yes, ...which }: Replay) {
+  const context = await activeTenantContext(runtime, tenant);
+  const matching = await countReplayable(context, which);
+  if (matching === 0) {
+    throw new ApiError('NOT_FOUND', 'There is no such delivery to an active subscription that could be sent again.');
+  }
+  const goesOn = !dryRun && (yes || matching <= askAbove || (await confirm(`send ${countOf(matching)} again`)));
+  return { matching, replayed: goesOn ? await replayDeliveries(context, which) : 0 };
+}
+
+function countOf(deliveries: number): string {
+  return `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}`;
+}
+
+const heads = ['ID', 'SUBSCRIPTION', 'EVENT', 'STATE', 'ATTEMPTS', 'CREATED', 'NEXT ATTEMPT'];
+
+function row(delivery: Delivery, { time }: View) {
+  const { id, webhookId, event, attemptCount, createdAt, nextAttemptAt } = delivery;
+  return [id, webhookId, event, state(delivery.state), attemptCount, time(createdAt), time(nextAttemptAt)];
+}
+
+function detail(delivery: Awaited<ReturnType<typeof getDelivery>>, view: View): string {
+  const attempts = delivery.attempts.map(({ number, startedAt, durationMs, status, error, answer }) => {
+    return [number, view.time(startedAt), `${durationMs} ms`, status, error ?? answer];
+  });
+  return [
+    view.table(heads, [row(delivery, view)]),
+    '',
+    view.card({ url: delivery.url, 'event id': delivery.eventId, body: delivery.body }),
+    '',
+    attempts.length === 0
+      ? 'No attempt yet.'
+      : view.table(['ATTEMPT', 'STARTED', 'TOOK', 'STATUS', 'ANSWER'], attempts),
+  ].join('\n');
+}

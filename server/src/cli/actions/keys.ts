@@ -1,0 +1,105 @@
+import { integerFromText, pathPrefix, Scope } from '@itsm-api/contract';
+import * as z from 'zod';
+import {
+  createKey,
+  getKey,
+  type Key,
+  KeyPatch,
+  KeyRotation,
+  listKeys,
+  NewKey,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from '../../identity/keys.ts';
+import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { action } from '../run.ts';
+import { updateInput } from '../update.ts';
+import { state, type View } from '../view.ts';
+
+const scopeList = z
+  .string()
+  .transform((text) => (text.trim() === 'all' ? [...Scope.options] : text.split(',').map((scope) => scope.trim())))
+  .pipe(NewKey.shape.scopes);
+
+const Named = z.strictObject({ id: integerFromText() });
+const shownOnce = 'It is shown this once: keep it in a safe place.';
+const tryKey = `$ curl -H "Authorization: Bearer $ITSM_KEY" http://127.0.0.1:3000${pathPrefix}/me`;
+
+export const list = action({
+  input: z.strictObject({ tenant: z.string() }),
+  work: async (runtime, { tenant }) => listKeys(await tenantContext(runtime, tenant)),
+  format: (found, view) =>
+    view.table(
+      ['ID', 'NAME', 'KEY', 'USER', 'SCOPES', 'LAST USED', 'STATE', 'UNTIL'],
+      found.map((key) => [
+        ...[key.id, key.name, `…${key.lastFour}`, key.user, scopesOf(key)],
+        view.time(key.lastUsedAt, 'never'),
+        state(stateOf(key)),
+        view.time(key.revokedAt ?? key.expiresAt, 'no end'),
+      ]),
+    ),
+});
+
+export const show = action({
+  input: Named,
+  work: ({ prisma }, { id }) => getKey(prisma, { id }),
+  format: (key, { card, time }) =>
+    card({
+      ...{ id: key.id, name: key.name, key: `…${key.lastFour}`, user: key.user },
+      scopes: scopesOf(key),
+      state: state(stateOf(key)),
+      until: time(key.revokedAt ?? key.expiresAt, 'no end'),
+      'last used': time(key.lastUsedAt, 'never'),
+      'rotated from': key.rotatedFrom,
+      created: time(key.createdAt),
+    }),
+});
+
+export const create = action({
+  input: NewKey.extend({ tenant: z.string(), scopes: scopeList }),
+  work: async (runtime, { tenant, ...key }) => createKey(await activeTenantContext(runtime, tenant), key),
+  hint: (key) => `Key ${key.id}, "${key.name}", acts for ${key.user}. ${shownOnce}`,
+  format: ({ key }) => key,
+  next: () => [tryKey],
+});
+
+export const update = action({
+  input: updateInput(Named.shape, { ...KeyPatch.shape, scopes: scopeList.optional() }),
+  work: ({ prisma }, { id, ...patch }) => updateKey(prisma, { id }, patch),
+  format: (key, view) =>
+    `Key ${key.id}, "${key.name}" of ${key.user}, has the scopes ${scopesOf(key)} and ${ending(key, view)}.`,
+});
+
+export const rotate = action({
+  input: KeyRotation.extend(Named.shape),
+  work: ({ prisma }, { id, ...rotation }) => rotateKey(prisma, { id }, rotation),
+  format: ({ key }) => key,
+  hint: ({ previous, id, name }) =>
+    `Key ${id}, "${name}", takes the place of key ${previous.id}, which ` +
+    `${previous.revokedAt === null ? `works until ${previous.expiresAt}` : 'works no more'}. ${shownOnce}`,
+  next: ({ previous }) => [tryKey, ...(previous.revokedAt === null ? [`keys revoke ${previous.id}`] : [])],
+});
+
+export const revoke = action({
+  input: Named,
+  work: ({ prisma }, { id }) => revokeKey(prisma, { id }),
+  format: (key, view) => `Key ${key.id}, "${key.name}" of ${key.user}, ${ending(key, view)}.`,
+});
+export { revoke as deactivate };
+
+function scopesOf({ scopes }: Key): string {
+  return scopes.length === Scope.options.length ? 'all' : scopes.join(',');
+}
+
+function stateOf({ revokedAt, expiresAt }: Key): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt === null) return 'works';
+  return Date.parse(expiresAt) <= Date.now() ? 'expired' : 'expiring';
+}
+
+function ending(key: Key, { time }: View): string {
+  if (key.revokedAt !== null) return `was revoked ${time(key.revokedAt)}`;
+  if (key.expiresAt === null) return 'never expires';
+  return `${stateOf(key) === 'expired' ? 'expired' : 'expires'} ${time(key.expiresAt)}`;
+}

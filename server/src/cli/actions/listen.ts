@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { integerFromText, NewWebhook } from '@itsm-api/contract';
+import type { Command } from 'commander';
+import * as z from 'zod';
+import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { createWebhook, deleteWebhook } from '../../resources/webhooks/queries.ts';
+import type { Runtime } from '../../runtime.ts';
+import { detailsOf } from '../../validation.ts';
+import { type Arrival, isSigned, linesOf, parsed } from '../arrival.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import { eventList } from '../event-list.ts';
+import { programName, shell } from '../help.ts';
+import { withRuntime } from '../run.ts';
+import { newSecret } from '../secret.ts';
+
+const Options = z
+  .strictObject({
+    subscribe: eventList.optional(),
+    tenant: z.string().optional(),
+    url: NewWebhook.shape.url.optional(),
+    port: integerFromText(z.int().min(1).max(65_535)).optional(),
+    secret: NewWebhook.shape.secret.optional(),
+    body: z.boolean().default(false),
+    json: z.boolean().default(false),
+  })
+  .refine(({ subscribe, tenant }) => subscribe === undefined || tenant !== undefined, {
+    path: ['tenant'],
+    message: 'is required with --subscribe',
+  });
+type Options = z.output<typeof Options>;
+
+/** Listens until it is interrupted. */
+export async function run(this: Command): Promise<void> {
+  const options = Options.safeParse(this.opts());
+  if (!options.success) throw new UsageError(detailsOf(options.error.issues, 'is unknown'));
+  await listenUntilInterrupted(options.data);
+}
+
+async function listenUntilInterrupted(options: Options): Promise<void> {
+  const { subscribe, tenant } = options;
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  // Not `once`: a terminal tells the whole process group, and a package manager then tells its child again.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+  // A reader such as `head` may go; what was registered is taken back first.
+  process.stdout.removeAllListeners('error').on('error', end);
+
+  const secret = options.secret ?? (subscribe === undefined ? undefined : newSecret());
+  const { server, url } = await receive({ ...options, secret });
+  try {
+    if (subscribe === undefined || tenant === undefined || secret === undefined) {
+      tell(`Listening on ${url} for webhooks. Ctrl-C ends it.`);
+      await aborted(ending.signal);
+      return;
+    }
+    const wanted = { url: options.url ?? url, secret, events: subscribe };
+    const id = await withRuntime((runtime) => register(runtime, tenant, wanted));
+    tell(`Subscription ${id} sends ${subscribe.join(', ')} of ${tenant} to ${wanted.url}. Ctrl-C ends it.`);
+    tell(`To see one arrive: ${programName} ${shell`webhooks test ${id} --tenant ${tenant}`}`);
+    await aborted(ending.signal);
+    await takeBack(tenant, id);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+async function receive({ port, subscribe, secret, json, body }: Options): Promise<{ server: Server; url: string }> {
+  const server = createServer(async (request, response) => {
+    const received = await text(request);
+    response.end();
+    const headers = request.headers as Record<string, string>;
+    const verified = secret === undefined ? null : isSigned(secret, headers, received);
+    const arrival: Arrival = { at: new Date().toISOString(), verified, headers, body: parsed(received) };
+    process.stdout.write(json ? `${JSON.stringify(arrival)}\n` : linesOf(arrival, { body }));
+  });
+  server.listen(port ?? (subscribe === undefined ? 4000 : 0), '127.0.0.1');
+  await once(server, 'listening').catch((error) => {
+    throw error.code === 'EADDRINUSE' ? new CommandError(`--port: ${port ?? 4000} is in use; give another one`) : error;
+  });
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+async function register(runtime: Runtime, tenant: string, wanted: NewWebhook): Promise<number> {
+  const context = await activeTenantContext(runtime, tenant);
+  if (!context.targets.allowPrivate && wanted.url.startsWith('http://127.0.0.1:')) {
+    throw new CommandError(
+      'The server sends webhooks to public hosts only. Give --url, a public address that leads to --port, or start the ' +
+        'server with WEBHOOK_ALLOW_PRIVATE_TARGETS=true, and this, too',
+    );
+  }
+  return (await createWebhook(context, wanted)).id;
+}
+
+async function takeBack(tenant: string, id: number): Promise<void> {
+  try {
+    await withRuntime(async (runtime) => deleteWebhook(await tenantContext(runtime, tenant), id));
+    tell(`\nThe subscription ${id} is deactivated.`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const call = shell`webhooks deactivate ${id} --tenant ${tenant}`;
+    throw new CommandError(`The subscription ${id} is still there: ${reason}. Then: ${programName} ${call}`);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return signal.aborted ? Promise.resolve() : once(signal, 'abort');
+}
+
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

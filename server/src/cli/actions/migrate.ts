@@ -1,0 +1,25 @@
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import { openDatabase } from '../../runtime.ts';
+import { migrateDatabase } from '../../schema.ts';
+import { actionOn } from '../run.ts';
+
+export const run = actionOn({
+  open: async (settings) => {
+    const { url, stop } = await openDatabase(settings, { type: 'command' });
+    return { url, place: placeOf(settings.DATABASE_URL, settings.DATA_DIR), close: stop };
+  },
+  input: z.strictObject({}),
+  work: async ({ url, place }, _, say) => {
+    return { database: place, applied: await migrateDatabase(url, { onProgress: say }) };
+  },
+  format: ({ database, applied }) =>
+    `The database ${database} is up to date: ${applied.length === 0 ? 'nothing had to be applied' : `applied ${applied.join(', ')}`}.`,
+});
+
+/** Where the database is, without its password. */
+function placeOf(databaseUrl: string | undefined, dataDir: string): string {
+  if (databaseUrl === undefined) return resolve(dataDir);
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host}${pathname}`;
+}

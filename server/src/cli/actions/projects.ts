@@ -1,0 +1,104 @@
+import { integerFromText, NewProject, type Project, ProjectPatch, ProjectStatus } from '@itsm-api/contract';
+import * as z from 'zod';
+import type { Context } from '../../context.ts';
+import {
+  createProject,
+  getProject,
+  listProjects,
+  projectRows,
+  updateProject,
+} from '../../resources/projects/queries.ts';
+import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import type { Action } from '../command.ts';
+import { exportOf } from '../export.ts';
+import { shell } from '../help.ts';
+import { firstOf, Limit, moreHint } from '../listing.ts';
+import { action } from '../run.ts';
+import { updateInput } from '../update.ts';
+import { findUserId } from '../user-reference.ts';
+import { UserReference } from '../user-reference-schema.ts';
+import { state } from '../view.ts';
+
+const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });
+
+export const list = action({
+  input: z.strictObject({
+    tenant: z.string(),
+    status: ProjectStatus.optional(),
+    limit: Limit,
+  }),
+  work: async (runtime, { tenant, status, limit }) => {
+    const context = await tenantContext(runtime, tenant);
+    return firstOf(limit, (page) => listProjects(context, { ...page, status: status && [status] }));
+  },
+  format: (found, { table, time }) =>
+    table(
+      ['ID', 'KEY', 'NAME', 'STATUS', 'PRIORITY', 'ENDS', 'UPDATED'],
+      found.map(({ id, key, name, status, priority, endDate, updatedAt }) => {
+        return [id, key, name, state(status), priority, endDate, time(updatedAt)];
+      }),
+    ),
+  hint: moreHint,
+});
+
+export const show = action({
+  input: Named,
+  work: async (runtime, { tenant, id }) => getProject(await tenantContext(runtime, tenant), id),
+  format: (project, { card, time }) =>
+    card({
+      ...{ id: project.id, key: project.key, name: project.name, description: project.description },
+      status: state(project.status),
+      priority: project.priority,
+      'manager id': project.managerId,
+      starts: project.startDate,
+      ends: project.endDate,
+      created: time(project.createdAt),
+      updated: time(project.updatedAt),
+    }),
+});
+
+export const create = action({
+  input: NewProject.omit({ managerId: true }).extend({ tenant: z.string(), manager: UserReference.optional() }),
+  work: async (runtime, { tenant, manager, ...project }) => {
+    const context = await activeTenantContext(runtime, tenant);
+    return createProject(context, { ...project, managerId: await findUserId(context, 'manager', manager) });
+  },
+  format: (project) => `Created the project ${project.key}, ${project.name} (id ${project.id}).`,
+  next: ({ id, status }, { tenant }) =>
+    status === 'PLANNED' ? [shell`projects activate ${id} --tenant ${tenant}`] : [],
+});
+
+export const update = action({
+  input: updateInput(Named.shape, {
+    ...ProjectPatch.omit({ managerId: true }).shape,
+    manager: UserReference.nullish(),
+  }),
+  work: async (runtime, { tenant, id, manager, ...patch }) => {
+    const context = await tenantContext(runtime, tenant);
+    return updateProject(context, id, { ...patch, ...(await managerOf(context, manager)) });
+  },
+  format: told,
+});
+
+export const deactivate = become('ON_HOLD');
+export const activate = become('ACTIVE');
+
+const exportRows = exportOf(projectRows);
+
+export { exportRows as export };
+
+function become(status: ProjectStatus): Action {
+  return action({
+    input: Named,
+    work: async (runtime, { tenant, id }) => updateProject(await tenantContext(runtime, tenant), id, { status }),
+    format: told,
+  });
+}
+
+async function managerOf(context: Context, manager: UserReference | null | undefined) {
+  return manager === undefined ? {} : { managerId: await findUserId(context, 'manager', manager ?? undefined) };
+}
+
+function told({ key, name, id, status }: Project): string {
+  return `The project ${key}, ${name} (id ${id}), is ${status}.`;
+}

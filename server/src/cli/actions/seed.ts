@@ -1,0 +1,65 @@
+import { pathPrefix, trimmedText } from '@itsm-api/contract';
+import { SingleBar } from 'cli-progress';
+import * as z from 'zod';
+import { type DemoWorkspace, seed, seedAnother } from '../../../../prisma/seed.ts';
+import { tenantContext } from '../../resources/tenants/queries.ts';
+import { makeDemoTickets } from '../../resources/tickets/demo.ts';
+import type { Runtime } from '../../runtime.ts';
+import { CommandError } from '../errors.ts';
+import { shell } from '../help.ts';
+import { action } from '../run.ts';
+
+const most = 10_000_000;
+const daysOfTickets = 730;
+
+/** `500`, `100k` or `1m`. */
+const Count = z.string().transform((text, { addIssue }) => {
+  const [, digits, unit = ''] = /^(\d{1,8})([km]?)$/i.exec(text) ?? [];
+  const count = Number(digits) * ({ k: 1000, m: 1_000_000 }[unit.toLowerCase()] ?? 1);
+  if (count >= 1 && count <= most) return count;
+  addIssue({ code: 'custom', message: 'must be a number such as 500, 100k or 1m, 10m at most' });
+  return z.NEVER;
+});
+
+const Input = z.strictObject({ tickets: Count.optional(), name: trimmedText(1, 255).optional() });
+
+export const run = action({
+  input: Input.refine(({ tickets, name }) => tickets !== undefined || name === undefined, {
+    path: ['tickets'],
+    message: 'is required with --name',
+  }),
+  work: async (runtime, { tickets, name }) => {
+    const demo = tickets === undefined ? await seed(runtime.prisma) : await seedSized(runtime, tickets, name);
+    if (demo !== undefined) return demo;
+    throw new CommandError(
+      'There is a tenant already, and without --tickets only an empty database is filled: try --tickets 1k',
+    );
+  },
+  hint: ({ tenant, adminEmail }) =>
+    `The demo workspace "${tenant}" is ready. Its key acts for ${adminEmail} with all scopes. It is shown this once: keep it in a safe place.`,
+  format: ({ key }) => key,
+  next: ({ tenant }) => [
+    `$ curl -H "Authorization: Bearer $ITSM_KEY" 'http://127.0.0.1:3000${pathPrefix}/tickets?status=OPEN&perPage=3'`,
+    shell`tenants show ${tenant}`,
+  ],
+});
+
+async function seedSized(runtime: Runtime, tickets: number, name?: string): Promise<DemoWorkspace> {
+  const tenant = name ?? `Demo, ${tickets.toLocaleString('en')} tickets`;
+  // Draws nothing where stderr is no terminal. `gracefulExit` gives the terminal back before Ctrl-C ends the process.
+  const bar = new SingleBar({
+    format: '{bar} {value} of {total} tickets, {eta_formatted} to go',
+    clearOnComplete: true,
+    gracefulExit: true,
+  });
+  try {
+    return await seedAnother(runtime.prisma, tenant, async (tenantId, to) => {
+      const { db } = await tenantContext(runtime, String(tenantId));
+      const from = new Date(to.getTime() - daysOfTickets * 86_400_000);
+      bar.start(tickets, 0);
+      await makeDemoTickets(db, { count: tickets, from, to, onProgress: (made) => bar.update(made) });
+    });
+  } finally {
+    bar.stop();
+  }
+}

@@ -1,0 +1,6 @@
+import { taskRows } from '../../resources/tasks/queries.ts';
+import { exportOf } from '../export.ts';
+
+const exportRows = exportOf(taskRows);
+
+export { exportRows as export };

@@ -1,0 +1,85 @@
+import { Scope } from '@itsm-api/contract';
+import * as z from 'zod';
+import { createKey } from '../../identity/keys.ts';
+import {
+  activateTenant,
+  activeTenantContext,
+  createTenant,
+  deactivateTenant,
+  describeTenant,
+  listTenants,
+  NewTenant,
+  type Tenant,
+  TenantPatch,
+  updateTenant,
+} from '../../resources/tenants/queries.ts';
+import { shell } from '../help.ts';
+import { action } from '../run.ts';
+import { updateInput } from '../update.ts';
+import { activity } from '../view.ts';
+
+const Named = z.strictObject({ tenant: z.string() });
+
+export const list = action({
+  input: z.strictObject({}),
+  work: ({ prisma }) => listTenants(prisma),
+  format: (found, { table, time }) =>
+    table(
+      ['ID', 'NAME', 'STATE', 'CREATED'],
+      found.map(({ id, name, active, createdAt }) => [id, name, activity(active), time(createdAt)]),
+    ),
+});
+
+export const show = action({
+  input: Named,
+  work: ({ prisma }, { tenant }) => describeTenant(prisma, tenant),
+  format: ({ active, createdAt, updatedAt, ...fields }, { card, time }) =>
+    card({ ...fields, state: activity(active), created: time(createdAt), updated: time(updatedAt) }),
+});
+
+export const create = action({
+  input: NewTenant.extend({ withKey: z.boolean().default(false) }),
+  work: async (runtime, { withKey, ...input }) => {
+    const made = await createTenant(runtime.prisma, input);
+    if (!withKey) return { ...made, key: undefined };
+    const context = await activeTenantContext(runtime, String(made.tenant.id));
+    const key = { user: made.admin.email, name: 'first', scopes: [...Scope.options] };
+    return { ...made, key: await createKey(context, key) };
+  },
+  format: ({ key, ...made }) => key?.key ?? created(made),
+  hint: ({ key, ...made }) => key && `${created(made)} The key is shown this once: keep it in a safe place.`,
+  next: ({ tenant: { name }, admin, key }) =>
+    key === undefined
+      ? [shell`keys create --tenant ${name} --user ${admin.email} --name first --scopes all`]
+      : [
+          shell`users create --tenant ${name} --name "…" --email … --role AGENT`,
+          shell`listen --subscribe '*' --tenant ${name}`,
+        ],
+});
+
+export const update = action({
+  input: updateInput(Named.shape, TenantPatch.partial().shape),
+  work: ({ prisma }, { tenant, ...patch }) => updateTenant(prisma, tenant, TenantPatch.parse(patch)),
+  format: ({ id, name }) => `The tenant with the id ${id} is named ${name}.`,
+});
+
+export const deactivate = action({
+  input: Named,
+  work: ({ prisma }, { tenant }) => deactivateTenant(prisma, tenant),
+  format: told,
+  next: ({ name }) => [shell`tenants activate ${name}`],
+});
+
+export const activate = action({
+  input: Named,
+  work: ({ prisma }, { tenant }) => activateTenant(prisma, tenant),
+  format: told,
+});
+
+function created({ tenant, admin }: { tenant: Tenant; admin: { email: string } }): string {
+  return `Created the tenant ${tenant.name} (id ${tenant.id}) with its administrator ${admin.email}.`;
+}
+
+function told({ name, id, active }: Tenant): string {
+  return `The tenant ${name} (id ${id}) is ${active ? 'active' : 'inactive'}.`;
+}

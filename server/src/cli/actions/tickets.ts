@@ -1,0 +1,6 @@
+import { ticketRows } from '../../resources/tickets/queries.ts';
+import { exportOf } from '../export.ts';
+
+const exportRows = exportOf(ticketRows);
+
+export { exportRows as export };

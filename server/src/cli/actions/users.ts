@@ -1,0 +1,101 @@
+import { NewUser, UserPatch, UserRole } from '@itsm-api/contract';
+import * as z from 'zod';
+import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import {
+  activateUser,
+  createUser,
+  deactivateUser,
+  findUser,
+  listUsers,
+  updateUser,
+  userRows,
+} from '../../resources/users/queries.ts';
+import { exportOf } from '../export.ts';
+import { shell } from '../help.ts';
+import { firstOf, Limit, moreHint } from '../listing.ts';
+import { action } from '../run.ts';
+import { updateInput } from '../update.ts';
+import { UserReference } from '../user-reference-schema.ts';
+import { activity } from '../view.ts';
+
+const timeZone = NewUser.shape.timeZone.refine(
+  (name) => name == null || isTimeZone(name),
+  'must be the IANA name of a time zone, such as Europe/Berlin',
+);
+
+const Named = z.strictObject({ tenant: z.string(), user: UserReference });
+
+export const list = action({
+  input: z.strictObject({
+    tenant: z.string(),
+    role: UserRole.optional(),
+    limit: Limit,
+  }),
+  work: async (runtime, { tenant, role, limit }) => {
+    const context = await tenantContext(runtime, tenant);
+    return firstOf(limit, (page) => listUsers(context, { ...page, role: role && [role] }));
+  },
+  format: (found, { table, time }) =>
+    table(
+      ['ID', 'NAME', 'E-MAIL', 'ROLE', 'STATE', 'CREATED'],
+      found.map(({ id, name, email, role, active, createdAt }) => {
+        return [id, name, email, role, activity(active), time(createdAt)];
+      }),
+    ),
+  hint: moreHint,
+});
+
+export const show = action({
+  input: Named,
+  work: async (runtime, { tenant, user }) => findUser(await tenantContext(runtime, tenant), user),
+  format: ({ active, createdAt, updatedAt, jobTitle, timeZone, ...fields }, { card, time }) =>
+    card({
+      ...fields,
+      'job title': jobTitle,
+      'time zone': timeZone,
+      state: activity(active),
+      created: time(createdAt),
+      updated: time(updatedAt),
+    }),
+});
+
+export const create = action({
+  input: NewUser.extend({ tenant: z.string(), timeZone }),
+  work: async (runtime, { tenant, ...user }) => createUser(await activeTenantContext(runtime, tenant), user),
+  format: ({ name, email, id, role }) => `Created the user ${name} <${email}> (id ${id}), ${role}.`,
+  next: ({ email }, { tenant }) => [
+    shell`keys create --tenant ${tenant} --user ${email} --name mine --scopes tickets:read,tickets:write`,
+  ],
+});
+
+export const update = action({
+  input: updateInput(Named.shape, { ...UserPatch.shape, timeZone: timeZone.optional() }),
+  work: async (runtime, { tenant, user, ...patch }) => updateUser(await tenantContext(runtime, tenant), user, patch),
+  format: ({ name, email, id, role }) => `The user ${name} <${email}> (id ${id}), ${role}, is changed.`,
+});
+
+export const deactivate = action({
+  input: Named,
+  work: async (runtime, { tenant, user }) => deactivateUser(await tenantContext(runtime, tenant), user),
+  format: (user) => `The user ${user.name} <${user.email}> (id ${user.id}) is inactive.`,
+});
+
+export const activate = action({
+  input: Named,
+  work: async (runtime, { tenant, user }) => activateUser(await tenantContext(runtime, tenant), user),
+  format: (user) => `The user ${user.name} <${user.email}> (id ${user.id}) is active.`,
+});
+
+const exportRows = exportOf(userRows);
+
+export { exportRows as export };
+
+function isTimeZone(name: string): boolean {
+  // Intl also takes offsets such as +01:00, which know no summer time.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}

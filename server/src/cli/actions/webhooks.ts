@@ -1,0 +1,147 @@
+import {
+  EventType,
+  integerFromText,
+  NewWebhook,
+  type Webhook,
+  type WebhookFilter,
+  WebhookPatch,
+} from '@itsm-api/contract';
+import * as z from 'zod';
+import { sendTestEvent } from '../../resources/deliveries/queries.ts';
+import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import {
+  activateWebhook,
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  updateWebhook,
+} from '../../resources/webhooks/queries.ts';
+import { eventList } from '../event-list.ts';
+import { shell } from '../help.ts';
+import { firstOf, Limit, moreHint } from '../listing.ts';
+import { action } from '../run.ts';
+import { newSecret } from '../secret.ts';
+import { updateInput } from '../update.ts';
+import { state } from '../view.ts';
+
+const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });
+
+/** `FIELD=VALUE,VALUE`, any number of times. */
+const filterPairs = z
+  .array(z.string().regex(/^(?!__proto__=)[^=]+=./, 'must be like FIELD=VALUE,VALUE'))
+  .transform((pairs): WebhookFilter => Object.fromEntries(pairs.map(fieldOf)));
+
+export const list = action({
+  input: z.strictObject({ tenant: z.string(), all: z.boolean().default(false), limit: Limit }),
+  work: async (runtime, { tenant, all, limit }) => {
+    const context = await tenantContext(runtime, tenant);
+    return firstOf(limit, (page) => listWebhooks(context, page, { inactive: all }));
+  },
+  format: (found, { table, time }) =>
+    table(
+      ['ID', 'URL', 'EVENTS', 'STATE', 'LAST SUCCESS', 'LAST FAILURE'],
+      found.map((webhook) => {
+        const { id, url, events, lastSuccessAt, lastFailureAt } = webhook;
+        const moments = [time(lastSuccessAt, 'never'), time(lastFailureAt, 'never')];
+        return [id, url, events.join(','), state(stateOf(webhook)), ...moments];
+      }),
+    ),
+  hint: moreHint,
+});
+
+export const show = action({
+  input: Named,
+  work: async (runtime, { tenant, id }) => getWebhook(await tenantContext(runtime, tenant), id),
+  format: (webhook, { card, time }) =>
+    card({
+      ...{ id: webhook.id, url: webhook.url, events: webhook.events.join(', ') },
+      filter: webhook.filter && JSON.stringify(webhook.filter),
+      state: state(stateOf(webhook)),
+      'paused since': webhook.pausedAt === null ? undefined : time(webhook.pausedAt),
+      'paused because': webhook.pausedReason ?? undefined,
+      'last success': time(webhook.lastSuccessAt, 'never'),
+      'last failure': time(webhook.lastFailureAt, 'never'),
+      created: time(webhook.createdAt),
+      updated: time(webhook.updatedAt),
+    }),
+  next: ({ id, active }, { tenant }) => (active ? [shell`webhooks test ${id} --tenant ${tenant}`] : []),
+});
+
+export const create = action({
+  input: NewWebhook.pick({ url: true }).extend({
+    tenant: z.string(),
+    events: eventList,
+    secret: NewWebhook.shape.secret.optional(),
+    filter: filterPairs.pipe(NewWebhook.shape.filter.unwrap().unwrap()).optional(),
+  }),
+  work: async (runtime, { tenant, secret, ...webhook }) => {
+    const context = await activeTenantContext(runtime, tenant);
+    const made = secret ?? newSecret();
+    const created = await createWebhook(context, { ...webhook, secret: made });
+    return secret === undefined ? { ...created, secret: made } : created;
+  },
+  format: (made) => ('secret' in made ? made.secret : created(made)),
+  hint: (made) =>
+    'secret' in made ? `${created(made)} Its secret is shown this once: verify deliveries with it.` : undefined,
+  next: ({ id }, { tenant }) => [
+    shell`webhooks test ${id} --tenant ${tenant}`,
+    shell`deliveries list --tenant ${tenant} --subscription ${id}`,
+  ],
+});
+
+export const update = action({
+  input: updateInput(Named.shape, {
+    url: WebhookPatch.shape.url,
+    secret: WebhookPatch.shape.secret,
+    events: eventList.optional(),
+    filter: filterPairs.nullable().optional(),
+    paused: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }).optional(),
+  }),
+  work: async (runtime, { tenant, id, ...patch }) =>
+    updateWebhook(await activeTenantContext(runtime, tenant), id, patch),
+  format: told,
+});
+
+export const test = action({
+  input: Named.extend({ event: EventType.optional() }),
+  work: async (runtime, { tenant, id, event }) => sendTestEvent(await activeTenantContext(runtime, tenant), id, event),
+  format: (delivery) => `Delivery ${delivery.id}, ${delivery.event}, is on its way.`,
+  next: ({ id }, { tenant }) => [shell`deliveries show ${id} --tenant ${tenant}`],
+});
+
+export const deactivate = action({
+  input: Named,
+  work: async (runtime, { tenant, id }) => deleteWebhook(await tenantContext(runtime, tenant), id),
+  format: told,
+});
+
+export const activate = action({
+  input: Named,
+  work: async (runtime, { tenant, id }) => activateWebhook(await activeTenantContext(runtime, tenant), id),
+  format: told,
+  next: ({ id }, { tenant }) => [shell`webhooks test ${id} --tenant ${tenant}`],
+});
+
+function fieldOf(pair: string): [string, WebhookFilter[string]] {
+  const [field = '', ...values] = pair.split('=');
+  return [field, values.join('=').split(',').map(valueFrom)];
+}
+
+/** A value as JSON would have it, where it is no text. */
+function valueFrom(text: string): WebhookFilter[string][number] {
+  return /^(-?\d{1,15}|true|false|null)$/.test(text) ? JSON.parse(text) : text;
+}
+
+function stateOf({ active, pausedAt }: Webhook): string {
+  if (!active) return 'inactive';
+  return pausedAt === null ? 'active' : 'paused';
+}
+
+function created({ id, url, events }: Webhook): string {
+  return `Created the subscription ${id} of ${events.join(', ')} to ${url}.`;
+}
+
+function told(webhook: Webhook): string {
+  return `The subscription ${webhook.id} of ${webhook.events.join(', ')} to ${webhook.url} is ${stateOf(webhook)}.`;
+}

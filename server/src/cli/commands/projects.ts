@@ -1,0 +1,75 @@
+import { Priority, ProjectStatus } from '@itsm-api/contract';
+import { common, noun, type Parameter } from '../command.ts';
+import { exportVerb } from '../export-verb.ts';
+import { clearing } from '../update.ts';
+
+const statuses = ProjectStatus.options;
+const id = { flags: '<id>', about: 'id of the project', values: 'projects' } as const;
+
+const name = { flags: '--name <name>' };
+const fields = [
+  { flags: '--description <text>' },
+  { flags: '--status <status>', about: `${statuses.join(', ')} (a new one: PLANNED)`, values: statuses },
+  {
+    flags: '--priority <priority>',
+    about: `${Priority.options.join(', ')} (a new one: MEDIUM)`,
+    values: Priority.options,
+  },
+  { flags: '--manager <user>', about: 'e-mail address or id', values: 'users' },
+  { flags: '--start-date <date>', about: 'such as 2026-11-20' },
+  { flags: '--end-date <date>', about: 'such as 2026-11-20' },
+] satisfies Parameter[];
+
+export const projects = noun({
+  verbs: {
+    list: {
+      summary: 'List the projects of a tenant, newest first',
+      options: [
+        common.tenant,
+        { flags: '--status <status>', about: `only ${statuses.join(', ')}`, values: statuses },
+        common.limit,
+        common.utc,
+      ],
+      examples: ['projects list --tenant Acme', 'projects list --tenant Acme --status ACTIVE'],
+    },
+    show: {
+      summary: 'Show a project',
+      arguments: [id],
+      options: [common.tenant, common.utc],
+      examples: ['projects show 3 --tenant Acme'],
+    },
+    create: {
+      summary: 'Create a project',
+      options: [
+        common.tenant,
+        { flags: '--key <key>', about: 'capital letters and digits, unique in the tenant', required: true },
+        { ...name, required: true },
+        ...fields,
+      ],
+      examples: [
+        'projects create --tenant Acme --key OFFICE --name "Move to the new office" --manager ada@acme.example',
+      ],
+    },
+    update: {
+      summary: 'Change a project',
+      details: clearing.replace('notes', 'description'),
+      arguments: [id],
+      options: [common.tenant, name, ...fields],
+      examples: ['projects update 3 --tenant Acme --status COMPLETED', "projects update 3 --tenant Acme --manager ''"],
+    },
+    deactivate: {
+      summary: 'Put a project on hold: its status becomes ON_HOLD',
+      arguments: [id],
+      options: [common.tenant],
+      examples: ['projects deactivate 3 --tenant Acme'],
+    },
+    activate: {
+      summary: 'Have a project begin, or go on: its status becomes ACTIVE',
+      arguments: [id],
+      options: [common.tenant],
+      examples: ['projects activate 3 --tenant Acme'],
+    },
+    export: exportVerb('projects'),
+  },
+  actions: () => import('../actions/projects.ts'),
+});

@@ -1,0 +1,74 @@
+import { UserRole } from '@itsm-api/contract';
+import { common, noun, type Parameter } from '../command.ts';
+import { exportVerb } from '../export-verb.ts';
+import { clearing } from '../update.ts';
+
+const user = { flags: '<user>', about: 'e-mail address or id of the user', values: 'users' } as const;
+
+const fields = [
+  { flags: '--job-title <title>' },
+  { flags: '--department <department>' },
+  { flags: '--phone <phone>' },
+  { flags: '--time-zone <zone>', about: 'IANA name such as Europe/Berlin' },
+] satisfies Parameter[];
+const name = { flags: '--name <name>', about: 'name of the person' };
+const email = { flags: '--email <email>', about: 'e-mail address, unique in the tenant' };
+const role = { flags: '--role <role>', about: UserRole.options.join(', '), values: UserRole.options };
+
+export const users = noun({
+  verbs: {
+    list: {
+      summary: 'List the users of a tenant, newest first',
+      options: [
+        common.tenant,
+        { flags: '--role <role>', about: `only ${UserRole.options.join(', ')}`, values: UserRole.options },
+        common.limit,
+        common.utc,
+      ],
+      examples: ['users list --tenant Acme', 'users list --tenant Acme --role ADMIN'],
+    },
+    show: {
+      summary: 'Show a user',
+      arguments: [user],
+      options: [common.tenant, common.utc],
+      examples: ['users show jonas@acme.example --tenant Acme'],
+    },
+    create: {
+      summary: 'Create a user',
+      options: [
+        common.tenant,
+        { ...name, required: true },
+        { ...email, required: true },
+        { ...role, required: true },
+        ...fields,
+      ],
+      examples: [
+        'users create --tenant Acme --name "Jonas Weber" --email jonas@acme.example --role AGENT --department IT',
+      ],
+    },
+    update: {
+      summary: 'Change a user',
+      details: clearing,
+      arguments: [user],
+      options: [common.tenant, name, email, role, ...fields],
+      examples: [
+        'users update jonas@acme.example --tenant Acme --role ADMIN',
+        "users update 7 --tenant Acme --phone ''",
+      ],
+    },
+    deactivate: {
+      summary: 'Deactivate a user: their keys stop working at once, and nothing can be assigned to them any more',
+      arguments: [user],
+      options: [common.tenant],
+      examples: ['users deactivate jonas@acme.example --tenant Acme'],
+    },
+    activate: {
+      summary: 'Activate a user again: their keys work again',
+      arguments: [user],
+      options: [common.tenant],
+      examples: ['users activate jonas@acme.example --tenant Acme'],
+    },
+    export: exportVerb('users'),
+  },
+  actions: () => import('../actions/users.ts'),
+});

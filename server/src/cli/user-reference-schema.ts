@@ -1,0 +1,11 @@
+import { integerFromText, NewUser } from '@itsm-api/contract';
+import * as z from 'zod';
+
+/** A user as people name one: by id or by e-mail address. */
+export const UserReference = z.string().transform((text, { addIssue }) => {
+  const parsed = (/^\d+$/.test(text) ? integerFromText() : NewUser.shape.email).safeParse(text);
+  if (parsed.success) return parsed.data;
+  addIssue({ code: 'custom', message: 'must be the e-mail address or the id of a user' });
+  return z.NEVER;
+});
+export type UserReference = z.output<typeof UserReference>;

@@ -1,0 +1,81 @@
+import { selectRows } from '../../database/statements.ts';
+import type { TenantClient } from '../../database/tenant-client.ts';
+
+/** As many as one statement makes, well within the time that it may take. */
+const batchSize = 2500;
+
+const subjects = [
+  ['VPN drops', 'NETWORK'],
+  ['Wi-Fi is slow', 'NETWORK'],
+  ['Laptop does not start', 'HARDWARE'],
+  ['Screen flickers', 'HARDWARE'],
+  ['Printer jams', 'HARDWARE'],
+  ['Cannot open a spreadsheet', 'SOFTWARE'],
+  ['Update fails', 'SOFTWARE'],
+  ['Licence has run out', 'SOFTWARE'],
+  ['Access to a shared drive', 'ACCESS'],
+  ['Locked out after vacation', 'ACCESS'],
+  ['New colleague needs an account', 'ACCESS'],
+  ['Mail does not arrive', 'EMAIL'],
+  ['Phishing in the inbox', 'EMAIL'],
+  ['Conference room is too loud', 'OTHER'],
+] as const;
+const places = ['Leipzig', 'Berlin', 'floor 2', 'floor 3', 'the front desk', 'Finance', 'Sales', 'the warehouse'];
+
+/**
+ * Most of the older ones are closed. Every choice is made of the ordinal, so that tickets are the same wherever they are
+ * made. Types take turns, which is how the numbers of each type are known without counting.
+ */
+const insert = `
+  WITH made AS (
+    INSERT INTO tickets (tenant_id, ordinal, type, number, title, description, status, priority, category, requester_id,
+      assignee_id, resolution, resolved_at, closed_at, created_at, updated_at)
+    SELECT $1::bigint, o, (ARRAY['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST'])[1 + (o - 1) % 4], (o - 1) / 4 + 1,
+      ($5::text[])[1 + a % cardinality($5::text[])] || ', ' || ($7::text[])[1 + b % cardinality($7::text[])],
+      'Since this morning. It was well yesterday, and a restart has not helped.', status,
+      (ARRAY['LOW', 'MEDIUM', 'MEDIUM', 'MEDIUM', 'HIGH', 'CRITICAL'])[1 + b % 6],
+      ($6::text[])[1 + a % cardinality($6::text[])], ($8::bigint[])[1 + b % cardinality($8::bigint[])],
+      CASE WHEN c % 5 > 0 THEN ($8::bigint[])[1 + c % cardinality($8::bigint[])] END,
+      CASE WHEN status IN ('RESOLVED', 'CLOSED') THEN 'Mended, and tried together.' END,
+      CASE WHEN status IN ('RESOLVED', 'CLOSED') THEN at + interval '5 hours' END,
+      CASE WHEN status = 'CLOSED' THEN at + interval '3 days' END, at,
+      CASE status WHEN 'CLOSED' THEN at + interval '3 days' WHEN 'RESOLVED' THEN at + interval '5 hours' ELSE at END
+    FROM generate_series($2::int, $3::int) AS o
+    CROSS JOIN LATERAL (
+      SELECT abs(hashint4(o) / 2) AS a, abs(hashint4(o + 7919) / 2) AS b, abs(hashint4(o + 104729) / 2) AS c,
+        $9::timestamptz + ($10::timestamptz - $9::timestamptz) * (o::float8 / $4::int) AS at
+    ) AS random
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN c % 100 < 94 AND o < $4::int * 0.97 THEN 'CLOSED'
+        ELSE (ARRAY['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'])[1 + c % 5] END AS status
+    ) AS chosen
+    ORDER BY o
+    RETURNING 1
+  )
+  INSERT INTO ticket_sequences (tenant_id, total, incident, problem, change, service_request)
+  SELECT $1, $3, ($3 + 3) / 4, ($3 + 2) / 4, ($3 + 1) / 4, $3 / 4 FROM (SELECT count(*) FROM made) AS all_of_them
+  ON CONFLICT (tenant_id) DO UPDATE SET total = EXCLUDED.total, incident = EXCLUDED.incident,
+    problem = EXCLUDED.problem, change = EXCLUDED.change, service_request = EXCLUDED.service_request`;
+
+interface DemoTickets {
+  count: number;
+  /** When the first and the last of them were created. */
+  from: Date;
+  to: Date;
+  onProgress(made: number): void;
+}
+
+/**
+ * Makes the first tickets of a tenant that has none, for trying the service out: they tell nobody of themselves, neither
+ * events nor activity.
+ */
+export async function makeDemoTickets(db: TenantClient, { count, from, to, onProgress }: DemoTickets): Promise<void> {
+  const users = await db.user.findMany({ select: { id: true }, orderBy: { id: 'asc' } });
+  const shared = [subjects.map(([title]) => title), subjects.map(([, category]) => category), places];
+  const ids = users.map(({ id }) => id);
+  for (let first = 1; first <= count; first += batchSize) {
+    const last = Math.min(first + batchSize - 1, count);
+    await selectRows(db, { text: insert, values: [db.$tenantId, first, last, count, ...shared, ids, from, to] });
+    onProgress(last);
+  }
+}

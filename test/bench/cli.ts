@@ -1,0 +1,93 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { freePort, untilReady } from './api/servers.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What is called, and how many times `node -e 0` it may take (docs/decisions/command-line.md). */
+const calls: readonly [call: string, atMost: number][] = [
+  ['--help', 4],
+  ['assets create --help', 4],
+  ['completion bash', 4],
+  ['complete ten', 4],
+  ['users create --tenant 1', 4],
+  ['assets template', 4],
+  ['tenants list', 10],
+  ['users list --tenant 1', 10],
+  ['keys list --tenant 1', 10],
+  ['projects list --tenant 1', 10],
+  ['assets list --tenant 1', 10],
+  ['deliveries list --tenant 1', 10],
+  ['complete users show --tenant 1 ', 10],
+];
+
+export interface CliTime {
+  call: string;
+  /** The median of the rounds, in milliseconds. */
+  medianMs: number;
+  /** How many times `node -e 0` that is. */
+  times: number;
+  atMost: number;
+}
+
+interface CliOptions {
+  dataDir: string;
+  rounds: number;
+  onProgress: (text: string) => void;
+}
+
+/** Times commands as a person calls them, beside a server that does nothing, in turn with `node -e 0`. */
+export async function benchCli(options: CliOptions): Promise<{ table: string; result: CliTime[] }> {
+  const { dataDir, onProgress } = options;
+  const port = String(await freePort());
+  const env = { ...process.env, DATA_DIR: dataDir, PORT: port, LOG_LEVEL: 'silent', NODE_OPTIONS: '' };
+  const server = spawn(process.execPath, ['server/src/main.ts'], { cwd: root, env, stdio: 'ignore' });
+  process.once('exit', () => server.kill());
+  try {
+    onProgress('starting a server');
+    await untilReady(`http://127.0.0.1:${port}/api/public/v1/ping`, server);
+    const result = measure(env, options);
+    const lines = result.map(({ call, medianMs, times, atMost }) => {
+      return `${call.padEnd(32)}${medianMs.toFixed(0).padStart(6)} ms${times.toFixed(1).padStart(6)} of ${atMost}`;
+    });
+    return { table: `${lines.join('\n')}\n`, result };
+  } finally {
+    server.kill();
+    if (server.exitCode === null) await once(server, 'exit');
+  }
+}
+
+function measure(env: NodeJS.ProcessEnv, { rounds, onProgress }: CliOptions): CliTime[] {
+  const nothing = timer(process.execPath, ['-e', '0'], env);
+  const timers = calls.map(([call]) => timer('./itsm', call.split(' '), env));
+  // The first call of each makes the bundle, and has V8 keep what it compiles.
+  for (const time of timers) time();
+  const times = { nothing: [] as number[], calls: calls.map(() => [] as number[]) };
+  for (let round = 1; round <= rounds; round++) {
+    onProgress(`round ${round} of ${rounds}`);
+    times.nothing.push(nothing());
+    for (const [index, time] of timers.entries()) times.calls[index]?.push(time());
+  }
+  const base = median(times.nothing);
+  const told = calls.map(([call, atMost], index) => {
+    const medianMs = median(times.calls[index] ?? []);
+    return { call: `itsm ${call}`, medianMs, times: medianMs / base, atMost };
+  });
+  return [{ call: 'node -e 0', medianMs: base, times: 1, atMost: 1 }, ...told];
+}
+
+/** Resolves to the milliseconds that one call takes, from its start to its end. */
+function timer(program: string, args: string[], env: NodeJS.ProcessEnv): () => number {
+  return () => {
+    const began = performance.now();
+    const { error } = spawnSync(program, args, { cwd: root, env, stdio: 'ignore' });
+    if (error !== undefined) throw error;
+    return performance.now() - began;
+  };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { commandLine, secretKey, spawnCommand } from './itsm.ts';
+
+/*
+ * `itsm listen --subscribe`, beside a server that delivers.
+ */
+let api: Api;
+let workspace: Workspace;
+let stopDelivery: () => Promise<void>;
+const env = { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' };
+
+beforeAll(async () => {
+  api = await startApi({ ownDatabase: true, env });
+  workspace = await createWorkspace(api);
+  // The worker decrypts what the command has encrypted.
+  const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
+  stopDelivery = await startWebhooks({ ...api, services, logger: createLogger('silent') });
+});
+afterAll(async () => {
+  await stopDelivery();
+  await api.close();
+});
+
+describe('listen --subscribe', { timeout: 60_000 }, () => {
+  it('registers itself, prints what arrives and what changed, and takes itself back', async () => {
+    const { id } = await workspace.createTicket({ title: 'Wi-Fi is slow', priority: 'LOW' });
+    const args = ['listen', '--tenant', String(workspace.tenantId), '--subscribe', 'ticket.*'];
+    const child = spawnCommand(args, api.databaseUrl, env);
+    const ended = once(child, 'exit');
+    const [said] = await once(createInterface(child.stderr), 'line');
+    expect(said).toMatch(
+      /^Subscription \d+ sends ticket\.created, ticket\.updated of \d+ to http:\/\/127\.0\.0\.1:\d+\/\./,
+    );
+
+    const printed = createInterface(child.stdout)[Symbol.asyncIterator]();
+    await api.call({
+      method: 'PATCH',
+      path: `/api/public/v1/tickets/${id}`,
+      key: workspace.key,
+      body: { priority: 'HIGH' },
+    });
+    const [head, change] = [(await printed.next()).value, (await printed.next()).value];
+    expect(head).toMatch(/^\d\d:\d\d:\d\d {2}ticket\.updated {2}\w+-\d+ Wi-Fi is slow {2}signatures right {2}evt_/);
+    expect(String(change).trim()).toBe('priority: "LOW" → "HIGH"');
+
+    child.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+    const left = await api.prisma.webhookSubscription.findMany({ where: { tenantId: workspace.tenantId } });
+    expect(left).toMatchObject([{ active: false }]);
+  });
+
+  it('says what would let a server reach it where private targets are not allowed', async () => {
+    const itsm = commandLine(api.databaseUrl, { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' });
+    expect(await itsm(`listen --tenant ${workspace.tenantId} --subscribe *`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: The server sends webhooks to public hosts only\. Give --url, /),
+    });
+    expect(await itsm('listen --subscribe *')).toMatchObject({
+      code: 2,
+      stderr: 'error: --tenant is required with --subscribe\n',
+    });
+  });
+});

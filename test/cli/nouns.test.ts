@@ -1,0 +1,200 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathPrefix } from '@itsm-api/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { commandLine } from './itsm.ts';
+
+/*
+ * What is made on the command line is listed, changed, taken away and given back there.
+ */
+let database: TestDatabase;
+let api: Api;
+let itsm: ReturnType<typeof commandLine>;
+let folder: string;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  api = await startApi({ databaseUrl: database.url });
+  itsm = commandLine(database.url);
+  folder = await mkdtemp(join(tmpdir(), 'itsm-nouns-'));
+});
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+const statusWith = async (key: string, path = '/users') =>
+  (await api.call({ method: 'GET', path: pathPrefix + path, key })).status;
+
+/** What a command prints as JSON. */
+async function json(command: string, ...more: string[]) {
+  const { code, stdout, stderr } = await itsm(command, ...more, '--json');
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout);
+}
+
+/** A tenant with a key of its administrator. */
+async function makeTenant(name: string): Promise<{ email: string; key: string }> {
+  const email = `ada@${name.toLowerCase()}.example`;
+  const { code, stdout, stderr } = await itsm(`tenants create --name ${name} --admin-email ${email} --with-key`);
+  expect(code, stderr).toBe(0);
+  expect(stdout).toMatch(/^itsm_\w{38}\n$/);
+  return { email, key: stdout.trim() };
+}
+
+describe('tenants and users', { timeout: 180_000 }, () => {
+  it('are made with a key, renamed, changed, deactivated and activated with their keys', async () => {
+    const { email, key } = await makeTenant('Vandelay');
+    expect(await statusWith(key)).toBe(200);
+    expect(await json('tenants update Vandelay --name', 'Vandelay Industries')).toMatchObject({ active: true });
+    const taken = await itsm('tenants create --admin-email x@y.example --name', 'vandelay industries');
+    expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('is taken by another tenant') });
+    const tenant = ['--tenant', 'Vandelay Industries'];
+
+    const changes = ['--job-title', 'Importer', '--time-zone', 'Europe/Rome', '--name', 'Art'];
+    expect(await json(`users update ${email}`, ...tenant, ...changes)).toMatchObject({
+      ...{ name: 'Art', jobTitle: 'Importer', timeZone: 'Europe/Rome', role: 'ADMIN', email },
+    });
+    expect(await json(`users update ${email}`, ...tenant, '--job-title', '')).toMatchObject({
+      jobTitle: null,
+      name: 'Art',
+    });
+    expect(await itsm(`users update ${email}`, ...tenant)).toMatchObject({
+      code: 2,
+      stderr: 'error: --name or another option is required: what to change\n',
+    });
+
+    await json(`users deactivate ${email}`, ...tenant);
+    await expect.poll(() => statusWith(key)).toBe(401);
+    await json(`users activate ${email}`, ...tenant);
+    await expect.poll(() => statusWith(key)).toBe(200);
+    await json('tenants deactivate', 'Vandelay Industries');
+    await expect.poll(() => statusWith(key)).toBe(401);
+    await json('tenants activate', 'Vandelay Industries');
+    await expect.poll(() => statusWith(key)).toBe(200);
+    expect(await json('tenants show', 'Vandelay Industries')).toMatchObject({ users: 1, keys: 1, tickets: 0 });
+  });
+});
+
+describe('keys rotate', { timeout: 180_000 }, () => {
+  it('makes a successor, beside which the key works for as long as is said', async () => {
+    const { key } = await makeTenant('Pied');
+    const [{ id }] = await json('keys list --tenant Pied');
+    const rotated = await itsm(`keys rotate ${id} --overlap-hours 1`);
+    const next = rotated.stdout.trim();
+    expect(rotated.stderr).not.toContain(next);
+    expect([await statusWith(key), await statusWith(next)]).toEqual([200, 200]);
+    const [successor, before] = await json('keys list --tenant Pied');
+    expect(successor).toMatchObject({ name: 'first', rotatedFrom: id, expiresAt: null, scopes: before.scopes });
+    expect(Date.parse(before.expiresAt) - Date.now()).toBeCloseTo(3_600_000, -5);
+
+    // A shorter overlap than what is left, and a longer one, which gives no more than there was.
+    await json(`keys rotate ${id} --overlap-hours 24`);
+    expect(await json(`keys show ${id}`)).toMatchObject({ expiresAt: before.expiresAt });
+    await json(`keys rotate ${id} --overlap-hours 0`);
+    await expect.poll(() => statusWith(key)).toBe(401);
+    expect(await itsm(`keys rotate ${id}`)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `error: Key ${id} works no more, so nothing can take its place: make a new one.\n`,
+    });
+
+    await json(`keys update ${successor.id} --scopes users:read --expires-in-days 30`);
+    await expect.poll(() => statusWith(next, '/tickets')).toBe(403);
+    expect(await statusWith(next)).toBe(200);
+  });
+});
+
+describe('projects and assets', { timeout: 180_000 }, () => {
+  it('are listed, changed and cleared', async () => {
+    const { email } = await makeTenant('Hooli');
+    const made = await json(`projects create --tenant Hooli --key BOX --name Box --manager ${email}`);
+    expect(await json(`projects activate ${made.id} --tenant Hooli`)).toMatchObject({ status: 'ACTIVE', key: 'BOX' });
+    expect(await json(`projects update ${made.id} --tenant Hooli --end-date 2027-01-31 --manager`, '')).toMatchObject({
+      ...{ managerId: null, endDate: '2027-01-31', status: 'ACTIVE' },
+    });
+    expect(await json('projects list --tenant Hooli --status ACTIVE')).toHaveLength(1);
+    expect(await json('projects list --tenant Hooli --status ON_HOLD')).toEqual([]);
+
+    const asset = await json(
+      `assets create --tenant Hooli --name Phone --asset-tag MB-1 --type MOBILE --assigned-to ${email} --custom-field a=1 --custom-field b=2`,
+    );
+    expect(
+      await json(`assets update ${asset.id} --tenant Hooli --location Berlin --custom-field a= --custom-field c=3`),
+    ).toMatchObject({ location: 'Berlin', customFields: { b: '2', c: '3' } });
+    expect(await json(`assets deactivate ${asset.id} --tenant Hooli`)).toMatchObject({
+      ...{ status: 'RETIRED', assignedToId: null },
+    });
+    expect(await json(`assets activate ${asset.id} --tenant Hooli`)).toMatchObject({ status: 'IN_STOCK' });
+    expect(await json('assets list --tenant Hooli --type MOBILE')).toMatchObject([{ assetTag: 'MB-1' }]);
+  });
+
+  it('are exported to CSV that another tenant imports, after a dry run that changes nothing', async () => {
+    const [from] = [await makeTenant('Dunder'), await makeTenant('Mifflin')];
+    const fields = ['--notes', 'Two lines,\nand a "quote"', '--custom-field', 'cost centre=4711'];
+    await json(`assets create --tenant Dunder --name Büro --asset-tag A-1 --type OTHER`, ...fields);
+    await json(`assets create --tenant Dunder --name Plain --asset-tag A-2 --type LAPTOP`);
+    const file = join(folder, 'assets.csv');
+    expect((await json(`assets export ${file} --tenant Dunder`)).exported).toBe(2);
+
+    expect(await json(`assets import ${file} --tenant Mifflin --dry-run`)).toEqual({ importable: 2, imported: 0 });
+    expect(await json('assets list --tenant Mifflin')).toEqual([]);
+    expect(await json(`assets import ${file} --tenant Mifflin`)).toEqual({ importable: 2, imported: 2 });
+    const given = ({ name, assetTag, notes, customFields, status }: Record<string, unknown>) => {
+      return { name, assetTag, notes, customFields, status };
+    };
+    const [there, here] = [await json('assets list --tenant Mifflin'), await json('assets list --tenant Dunder')];
+    expect(there.map(given)).toEqual(here.map(given).reverse().toReversed());
+    // What is there already is found by a dry run, too.
+    const again = await itsm(`assets import ${file} --tenant Mifflin --dry-run`);
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('line 2: assetTag A-1 is taken by another asset'),
+    });
+
+    const template = (await itsm('assets template')).stdout.replace('ada@acme.example', from.email);
+    await writeFile(join(folder, 'template.csv'), template);
+    expect(await json(`assets import ${join(folder, 'template.csv')} --tenant Dunder --dry-run`)).toMatchObject({
+      importable: 1,
+    });
+    expect(await readFile(file, 'utf8')).toContain('customFields.cost centre');
+  });
+});
+
+describe('webhooks', { timeout: 180_000 }, () => {
+  it('are made with a secret that is shown once, changed, paused, deactivated and activated', async () => {
+    await makeTenant('Stark');
+    const create =
+      'webhooks create --tenant Stark --url https://hooks.example.com/itsm --filter priority=HIGH,CRITICAL';
+    const made = await itsm(`${create} --events`, 'ticket.*');
+    expect(made.stdout).toMatch(/^whsec_[\w+/=]{44}\n$/);
+    expect(made.stderr).not.toContain(made.stdout.trim());
+    const [webhook] = await json('webhooks list --tenant Stark');
+    expect(webhook).toMatchObject({
+      events: ['ticket.created', 'ticket.updated'],
+      filter: { priority: ['HIGH', 'CRITICAL'] },
+    });
+    expect(
+      await json(`webhooks update ${webhook.id} --tenant Stark --paused true --filter`, 'priority=LOW'),
+    ).toMatchObject({
+      ...{ pausedAt: expect.any(String), filter: { priority: ['LOW'] } },
+    });
+    await json(`webhooks deactivate ${webhook.id} --tenant Stark`);
+    expect(await json('webhooks list --tenant Stark')).toEqual([]);
+    expect(await json('webhooks list --tenant Stark --all')).toMatchObject([{ id: webhook.id, active: false }]);
+    expect(await json(`webhooks activate ${webhook.id} --tenant Stark`)).toMatchObject({
+      active: true,
+      pausedAt: null,
+    });
+    expect(await json(`webhooks test ${webhook.id} --tenant Stark`)).toMatchObject({ webhookId: webhook.id });
+
+    expect(await itsm(`${create} --events ticket.closed,task.*`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--events names no event with ticket.closed; there are '),
+    });
+  });
+});
