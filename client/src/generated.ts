@@ -299,7 +299,7 @@ export interface BulkRefusal {
 /** What became of one item; `status` tells which. */
 export type NewTicketAnswer = CreatedTicket | BulkRefusal;
 
-/** 1 to 100 new tickets; each is made or refused by itself. */
+/** New tickets; each is made or refused by itself. */
 export interface NewTickets {
   tickets: NewTicket[];
 }
@@ -338,7 +338,7 @@ export interface TicketPatchItem {
   resolution?: string | null | undefined;
 }
 
-/** 1 to 100 changes, each of another ticket; each is made or refused by itself. */
+/** Changes, each of another ticket; each is made or refused by itself. */
 export interface TicketPatches {
   tickets: TicketPatchItem[];
 }

@@ -221,7 +221,7 @@ export type TicketPatch = z.output<typeof TicketPatch>;
 /** Many new tickets. */
 export const NewTickets = z.strictObject({ tickets: bulk(NewTicket) }).meta({
   id: 'NewTickets',
-  description: `1 to ${bulkItems} new tickets; each is made or refused by itself.`,
+  description: 'New tickets; each is made or refused by itself.',
   example: {
     tickets: [
       {
@@ -250,7 +250,7 @@ export type TicketPatchItem = z.output<typeof TicketPatchItem>;
 /** Changes of many tickets. */
 export const TicketPatches = z.strictObject({ tickets: bulk(TicketPatchItem) }).meta({
   id: 'TicketPatches',
-  description: `1 to ${bulkItems} changes, each of another ticket; each is made or refused by itself.`,
+  description: 'Changes, each of another ticket; each is made or refused by itself.',
   example: { tickets: [{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }] },
 });
 export type TicketPatches = z.output<typeof TicketPatches>;

@@ -26,8 +26,10 @@ function downgradeReference({ $ref, ...words }: Schema, schemas: Record<string, 
   if (typeof $ref !== 'string') return words;
   const { anyOf } = schemas[componentNamed($ref)] ?? {};
   const [choice, other] = Array.isArray(anyOf) ? (anyOf as Schema[]) : [];
-  const isNullable = choice?.$ref !== undefined && other !== undefined && isNull(other);
-  if (isNullable) return { ...words, nullable: true, allOf: [choice] };
+  if (typeof choice?.$ref === 'string' && other !== undefined && isNull(other)) {
+    // `nullable` must stand beside a type.
+    return { ...words, type: schemas[componentNamed(choice.$ref)]?.type, nullable: true, allOf: [choice] };
+  }
   return Object.keys(words).length === 0 ? { $ref } : { ...words, allOf: [{ $ref }] };
 }
 

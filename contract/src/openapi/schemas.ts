@@ -46,7 +46,8 @@ function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   // An answer may get new fields; a request may not have unknown ones.
   if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
   if ('example' in schema) {
-    schema.examples = [schema.example];
+    // A named schema that is said in other words has its example already.
+    if (schema.$ref === undefined) schema.examples = [schema.example];
     delete schema.example;
   }
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
