@@ -271,7 +271,11 @@ export interface Activities {
    * @example
    * for await (const ticketactivity of client.activities.ofTicket(9120)) console.log(ticketactivity.id);
    */
-  ofTicket(ticketId: number | TicketNumber, query?: TicketActivityQuery, options?: RequestOptions): ApiList<TicketActivity>;
+  ofTicket(
+    ticketId: number | TicketNumber,
+    query?: TicketActivityQuery,
+    options?: RequestOptions,
+  ): ApiList<TicketActivity>;
 
   /**
    * List what was done to an asset.

@@ -43,8 +43,9 @@ export function metaOf(schema: z.ZodType): { id: string; description: string; ex
 /** Takes out of zod's JSON Schema what says nothing to a reader, and says the rest as OpenAPI 3.1 does. */
 function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   delete schema.id;
-  // An answer may get new fields; a request may not have unknown ones.
-  if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
+  // An answer may get new fields; a request may not have unknown ones. What is known of new ones isn't said: generators
+  // make types of it that don't compile, since the known fields aren't of the same type.
+  if (io === 'output' && schema.properties !== undefined) delete schema.additionalProperties;
   if ('example' in schema) {
     // A named schema that is said in other words has its example already.
     if (schema.$ref === undefined) schema.examples = [schema.example];
