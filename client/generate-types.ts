@@ -2,7 +2,7 @@ import { deliveryBody, type EventType, events } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /** As Biome breaks lines. */
-const lineWidth = 120;
+export const lineWidth = 120;
 
 /** Whether a type is for what is sent or for what is answered: the enums of answers are open. */
 type Side = 'request' | 'answer';

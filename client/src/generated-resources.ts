@@ -269,7 +269,7 @@ export interface Activities {
    * Needs the scope `tickets:read`: list and read tickets.
    *
    * @example
-   * for await (const ticketactivity of client.activities.ofTicket(9120)) console.log(ticketactivity.id);
+   * for await (const ticketActivity of client.activities.ofTicket(9120)) console.log(ticketActivity.id);
    */
   ofTicket(
     ticketId: number | TicketNumber,
@@ -285,7 +285,7 @@ export interface Activities {
    * Needs the scope `assets:read`: list and read assets.
    *
    * @example
-   * for await (const assetactivity of client.activities.ofAsset(9120)) console.log(assetactivity.id);
+   * for await (const assetActivity of client.activities.ofAsset(9120)) console.log(assetActivity.id);
    */
   ofAsset(assetId: number | string, query?: AssetActivityQuery, options?: RequestOptions): ApiList<AssetActivity>;
 }
@@ -493,7 +493,7 @@ export interface Webhooks {
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
    * @example
-   * const webhookreplaystarted = await client.webhooks.replay(5, { since: '2026-11-20T10:00:00Z' });
+   * const webhookReplayStarted = await client.webhooks.replay(5, { since: '2026-11-20T10:00:00Z' });
    */
   replay(id: number | string, body: WebhookReplay, options?: PostOptions): ApiPromise<WebhookReplayStarted>;
 
@@ -529,7 +529,7 @@ export interface Deliveries {
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
    * @example
-   * const deliverydetail = await client.deliveries.get(9001);
+   * const deliveryDetail = await client.deliveries.get(9001);
    */
   get(id: number | string, options?: RequestOptions): ApiPromise<DeliveryDetail>;
 
