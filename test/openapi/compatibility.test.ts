@@ -172,9 +172,9 @@ describe('is broken by', () => {
       'body.category: type null is no longer taken',
     ],
     [
-      'a change that tells otherwise of a field',
-      (d) => (schema(d, 'TicketChanges').properties.added = { type: 'string' }),
-      'ticket.updated.changes.added: type string is new',
+      'a field that a map had otherwise',
+      (d) => (schema(d, 'CustomFields').properties = { added: { type: 'object' } }),
+      'customFields.added: the choices are others',
     ],
     [
       'another constant',

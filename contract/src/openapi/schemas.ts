@@ -45,7 +45,7 @@ function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   delete schema.id;
   // An answer may get new fields; a request may not have unknown ones. What is known of new ones isn't said: generators
   // make types of it that don't compile, since the known fields aren't of the same type.
-  if (io === 'output' && schema.properties !== undefined) delete schema.additionalProperties;
+  if (io === 'output' && (schema.properties ?? schema.$ref) !== undefined) delete schema.additionalProperties;
   if ('example' in schema) {
     // A named schema that is said in other words has its example already.
     if (schema.$ref === undefined) schema.examples = [schema.example];
