@@ -497,16 +497,8 @@ export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 /** Whose key did it; null where it was done on the command line. */
 export type Actor = { userId: number; keyId: number | null } | null;
 
-/** A field that was changed: its value before and after. */
-export interface Change {
-  /** The value before. */
-  from: unknown;
-  /** The value after. */
-  to: unknown;
-}
-
 /** What changed in a ticket: each field that differs. `updatedAt` always does, and is not among them. */
-export type TicketChanges = Record<string, Change> & {
+export type TicketChanges = Record<string, { from: unknown; to: unknown }> & {
   /** What became of `title`; absent where it is as before. */
   title?: { from: string; to: string } | undefined;
   /** What became of `description`; absent where it is as before. */
@@ -557,7 +549,7 @@ export interface TicketActivityQuery {
 }
 
 /** What changed in an asset: each field that differs. `updatedAt` always does, and is not among them. */
-export type AssetChanges = Record<string, Change> & {
+export type AssetChanges = Record<string, { from: unknown; to: unknown }> & {
   /** What became of `name`; absent where it is as before. */
   name?: { from: string; to: string } | undefined;
   /** What became of `serialNumber`; absent where it is as before. */
@@ -931,7 +923,7 @@ export interface AssetCreatedEvent {
 }
 
 /** What changed in a task: each field that differs. `updatedAt` always does, and is not among them. */
-export type TaskChanges = Record<string, Change> & {
+export type TaskChanges = Record<string, { from: unknown; to: unknown }> & {
   /** What became of `title`; absent where it is as before. */
   title?: { from: string; to: string } | undefined;
   /** What became of `description`; absent where it is as before. */
@@ -986,7 +978,7 @@ export interface ChangesMeta {
 }
 
 /** What an update changed: each field that differs. */
-export type Changes = Record<string, Change>;
+export type Changes = Record<string, { from: unknown; to: unknown }>;
 
 /** The events that this version of the client knows. */
 export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;

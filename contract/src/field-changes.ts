@@ -4,16 +4,7 @@ const before = { description: 'The value before.' };
 const after = { description: 'The value after.' };
 
 /** A field that an update changed. */
-const Change = z
-  .object({
-    from: z.unknown().meta(before),
-    to: z.unknown().meta(after),
-  })
-  .meta({
-    id: 'Change',
-    description: 'A field that was changed: its value before and after.',
-    example: { from: 'OPEN', to: 'RESOLVED' },
-  });
+const Change = z.object({ from: z.unknown().meta(before), to: z.unknown().meta(after) });
 
 /** What an update changed, of whatever resource: each field that differs. */
 export const Changes = z.record(z.string(), Change).meta({
