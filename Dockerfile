@@ -14,6 +14,7 @@ WORKDIR /app
 COPY --from=packages /app ./
 COPY LICENSE package.json ./
 COPY prisma prisma
+COPY docs/changelog.md docs/
 COPY contract/src contract/src
 COPY server/src server/src
 RUN ln -s /app/server/src/cli/index.ts /usr/local/bin/itsm

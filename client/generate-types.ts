@@ -2,7 +2,7 @@ import { deliveryBody, type EventType, events } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /** As Biome breaks lines. */
-const lineWidth = 120;
+export const lineWidth = 120;
 
 /** Whether a type is for what is sent or for what is answered: the enums of answers are open. */
 type Side = 'request' | 'answer';
@@ -15,10 +15,11 @@ export class Types {
 
   /** The type as it is written where it is used. */
   print(schema: z.ZodType, side: Side): string {
-    const { id, description } = schema.meta() ?? {};
-    if (id === undefined) return this.#inline(schema, side);
-    this.declare(id, schema, { side, description });
-    return schema instanceof z.ZodEnum && side === 'answer' ? `Open<${id}>` : id;
+    const named = namedOf(schema);
+    const { id, description } = named?.meta() ?? {};
+    if (named === undefined || id === undefined) return this.#inline(schema, side);
+    this.declare(id, named, { side, description });
+    return named instanceof z.ZodEnum && side === 'answer' ? `Open<${id}>` : id;
   }
 
   /** Declares the body of an event; answers its name. */
@@ -40,7 +41,12 @@ export class Types {
 
   #declaration(name: string, schema: z.ZodType, side: Side): string {
     if (schema instanceof z.ZodObject) {
-      return `export interface ${name} {\n${this.#fields(schema.shape, side).join('\n')}\n}`;
+      const { catchall } = schema.def;
+      // An interface has no room for fields beside its own whose type is another.
+      const others = catchall === undefined || catchall instanceof z.ZodNever ? undefined : catchall;
+      const fields = `{\n${this.#fields(schema.shape, side).join('\n')}\n}`;
+      if (others === undefined) return `export interface ${name} ${fields}`;
+      return `export type ${name} = Record<string, ${this.print(others as z.ZodType, side)}> & ${fields};`;
     }
     if (!(schema instanceof z.ZodEnum)) return `export type ${name} = ${this.#inline(schema, side)};`;
     const values = schema.options.map(literal);
@@ -122,6 +128,13 @@ export class Types {
 export function unwrap(schema: z.ZodType): z.ZodType {
   const inner = 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
   return inner === undefined ? schema : unwrap(inner);
+}
+
+/** The schema itself where it has a name, or the one that it says in other words. */
+function namedOf(schema: z.ZodType): z.ZodType | undefined {
+  if (schema.meta()?.id !== undefined) return schema;
+  const { parent } = schema._zod as { parent?: z.ZodType };
+  return parent && namedOf(parent);
 }
 
 /** Whether the words are those of the type that the field names. */

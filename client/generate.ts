@@ -14,7 +14,7 @@ import {
   scopes,
 } from '@itsm-api/contract';
 import * as z from 'zod';
-import { capital, comment, literal, Types, union, unwrap } from './generate-types.ts';
+import { capital, comment, lineWidth, literal, Types, union, unwrap } from './generate-types.ts';
 
 /** An endpoint with what its method needs. */
 interface Operation {
@@ -167,7 +167,9 @@ function methodOf(operation: Operation, types: Types): string {
     changes: `ApiPromise<ChangesPage<${rowType}>>`,
     answers: `ApiPromise<${rowType}[]>`,
   };
-  return `${comment(lines, '  ')}  ${name}(${parameters.join(', ')}): ${answers[kind]};`;
+  const signature = `  ${name}(${parameters.join(', ')}): ${answers[kind]};`;
+  const broken = `  ${name}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}  ): ${answers[kind]};`;
+  return `${comment(lines, '  ')}${signature.length <= lineWidth ? signature : broken}`;
 }
 
 /** A call with the examples of the contract. */
@@ -175,7 +177,7 @@ function exampleOf({ resource, name, route, row, kind, params, body }: Operation
   const rowExample = (row.meta()?.example ?? {}) as Record<string, unknown>;
   const [, owner] = /\/(\w+)s\/:/.exec(route.path) ?? [];
   const values = params.map(([param]) => String(rowExample[`${owner}Id`] ?? rowExample[param] ?? rowExample.id));
-  const variable = kind === 'answers' ? 'answers' : rowType.toLowerCase();
+  const variable = kind === 'answers' ? 'answers' : rowType.charAt(0).toLowerCase() + rowType.slice(1);
   if (kind === 'changes') {
     return `const { data, meta } = await client.${resource}.${name}({ since: '2026-11-20T10:00:00Z' });`;
   }

@@ -2,9 +2,9 @@
 
 import type { ApiPromise } from './api-promise.ts';
 import type {
-  Activity,
-  ActivityQuery,
   Asset,
+  AssetActivity,
+  AssetActivityQuery,
   AssetPatch,
   AssetQuery,
   ChangesQuery,
@@ -28,6 +28,8 @@ import type {
   TaskPatch,
   TaskQuery,
   Ticket,
+  TicketActivity,
+  TicketActivityQuery,
   TicketNumber,
   TicketPatch,
   TicketPatchAnswer,
@@ -267,9 +269,13 @@ export interface Activities {
    * Needs the scope `tickets:read`: list and read tickets.
    *
    * @example
-   * for await (const activity of client.activities.ofTicket(9120)) console.log(activity.id);
+   * for await (const ticketActivity of client.activities.ofTicket(9120)) console.log(ticketActivity.id);
    */
-  ofTicket(ticketId: number | TicketNumber, query?: ActivityQuery, options?: RequestOptions): ApiList<Activity>;
+  ofTicket(
+    ticketId: number | TicketNumber,
+    query?: TicketActivityQuery,
+    options?: RequestOptions,
+  ): ApiList<TicketActivity>;
 
   /**
    * List what was done to an asset.
@@ -279,9 +285,9 @@ export interface Activities {
    * Needs the scope `assets:read`: list and read assets.
    *
    * @example
-   * for await (const activity of client.activities.ofAsset(9120)) console.log(activity.id);
+   * for await (const assetActivity of client.activities.ofAsset(9120)) console.log(assetActivity.id);
    */
-  ofAsset(assetId: number | string, query?: ActivityQuery, options?: RequestOptions): ApiList<Activity>;
+  ofAsset(assetId: number | string, query?: AssetActivityQuery, options?: RequestOptions): ApiList<AssetActivity>;
 }
 
 export interface Projects {
@@ -487,7 +493,7 @@ export interface Webhooks {
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
    * @example
-   * const webhookreplaystarted = await client.webhooks.replay(5, { since: '2026-11-20T10:00:00Z' });
+   * const webhookReplayStarted = await client.webhooks.replay(5, { since: '2026-11-20T10:00:00Z' });
    */
   replay(id: number | string, body: WebhookReplay, options?: PostOptions): ApiPromise<WebhookReplayStarted>;
 
@@ -523,7 +529,7 @@ export interface Deliveries {
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
    * @example
-   * const deliverydetail = await client.deliveries.get(9001);
+   * const deliveryDetail = await client.deliveries.get(9001);
    */
   get(id: number | string, options?: RequestOptions): ApiPromise<DeliveryDetail>;
 

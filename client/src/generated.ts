@@ -13,8 +13,11 @@ export const pathPrefix = '/api/public/v1';
 /** One of the values known today; a newer server may answer others. */
 export type Open<Known extends string> = Known | (string & {});
 
+/** That the service answers. */
 export interface Pong {
+  /** The service answers. */
   status: 'ok';
+  /** The version of the API, as the path has it. */
   version: 'v1';
 }
 
@@ -32,108 +35,138 @@ export type Scope =
 
 /** A key without its secret. */
 export interface Key {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
+  /** What it was called when it was made. */
   name: string;
   /** The last four characters of the key; the rest is not kept. */
   lastFour: string;
   /** What the key may do. */
   scopes: Open<Scope>[];
+  /** When it was made. */
   createdAt: string;
-  /** Null where it does not expire. */
+  /** When it stops to work; null where it does not. */
   expiresAt: string | null;
-  /** To the minute; null where it was not used before. */
+  /** When it was last used before, to the minute; null where it was not. */
   lastUsedAt: string | null;
 }
 
+/** What the user is in the workspace. What a request may do is its key's scopes to say. */
 export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
 
 /** A person of the workspace. */
 export interface User {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
+  /** What the user is called. */
   name: string;
-  /** In lower case, unique in the workspace. */
+  /** The e-mail address, in lower case, unique in the workspace. */
   email: string;
   role: Open<UserRole>;
+  /** Whether the user is one still: others are not newly named, and their keys do not work. */
   active: boolean;
+  /** What the user does. */
   jobTitle: string | null;
+  /** Where in the company the user works. */
   department: string | null;
+  /** The telephone number, as it was written. */
   phone: string | null;
-  /** An IANA name such as Europe/Berlin. */
+  /** The time zone, an IANA name such as Europe/Berlin. */
   timeZone: string | null;
+  /** When it was made. */
   createdAt: string;
+  /** When it last changed. */
   updatedAt: string;
 }
 
 /** Whose rows the key sees. */
 export interface Workspace {
+  /** What it is called. */
   name: string;
 }
 
 /** A window of the rate limits, as it stands for the key. */
 export interface Limit {
-  /** `global`, over all endpoints, or a group of them. */
+  /** `global`, over all endpoints, or the group of them that it counts. */
   name: string;
-  /** Requests in a window. */
+  /** How many requests a window allows. */
   limit: number;
-  /** What is left of them. */
+  /** How many of them are left. */
   remaining: number;
-  /** Until the window opens again. */
+  /** Seconds until the window opens again. */
   resetSeconds: number;
-  /** How long a window is. */
+  /** How long a window is, in seconds. */
   windowSeconds: number;
 }
 
 /** The key of the request, without its secret: whose it is, what it may do, and what is left of its limits. */
 export interface Identity {
   key: Key;
+  /** The user who created the key. */
   user: User;
   workspace: Workspace;
+  /** Every window of its limits: `global`, then each group. */
   limits: Limit[];
 }
 
+/** What kind of ticket it is, for ever. */
 export type TicketType = 'INCIDENT' | 'PROBLEM' | 'CHANGE' | 'SERVICE_REQUEST';
 
-/** A new ticket is OPEN. CLOSED and CANCELLED are final. */
+/** How far it is. A new ticket is OPEN. CLOSED and CANCELLED are final. */
 export type TicketStatus = 'OPEN' | 'IN_PROGRESS' | 'PENDING' | 'RESOLVED' | 'CLOSED' | 'CANCELLED';
 
+/** How urgent it is. */
 export type Priority = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
 
+/** What part of IT it is about. */
 export type TicketCategory = 'SOFTWARE' | 'HARDWARE' | 'NETWORK' | 'ACCESS' | 'EMAIL' | 'OTHER';
 
-/** At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
-export type CustomFields = Record<string, string | number | boolean | null | (string | number | boolean | null)[]>;
+/** A single value of a custom field. A number is 0, or has a magnitude from 1e-9 to 1e15. */
+export type CustomFieldScalar = string | number | boolean | null;
+
+/** What a custom field holds: a value, or several. A number is 0, or has a magnitude from 1e-9 to 1e15. */
+export type CustomFieldValue = string | number | boolean | null | CustomFieldScalar[];
+
+/** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
+export type CustomFields = Record<string, CustomFieldValue>;
 
 /** An incident, problem, change or service request. */
 export interface Ticket {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
   /** INC-, PRB-, CHG-, REQ- and a number that counts from 1 in the workspace and type; never used again. */
   ticketNumber: string;
+  /** What it is about, in a line. White space around it is taken off. */
   title: string;
+  /** What it is about, at length; at most 65535 bytes in UTF-8. */
   description: string;
   type: Open<TicketType>;
   status: Open<TicketStatus>;
   priority: Open<Priority>;
+  /** What part of IT it is about; null where `categoryConfigId` alone tells. */
   category: Open<TicketCategory> | null;
-  /** An opaque identifier, stored as given. */
+  /** Its category in the workspace's own list: an opaque identifier that is stored as given. */
   categoryConfigId: string | null;
-  /** Whose ticket it is: the user who created the key, unless another was named. */
+  /** Whose ticket it is: the user who created the key, unless another was named. It never changes. */
   requesterId: number;
-  /** A positive integer. */
+  /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId: number | null;
-  /** Users who follow the ticket, at most 100, in ascending order. */
+  /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
   watcherUserIds: number[];
-  /** A positive integer. */
+  /** The ticket that it is a part of; null where there is none. No ticket stands above itself. */
   parentId: number | null;
   customFields: CustomFields;
+  /** How it was resolved; at most 65535 bytes in UTF-8. */
   resolution: string | null;
+  /** When it became RESOLVED; null while it has not, or has been reopened. */
   resolvedAt: string | null;
+  /** When it became CLOSED; null while it has not. */
   closedAt: string | null;
   /** How many comments there are, PUBLIC and INTERNAL ones. */
   commentCount: number;
+  /** When it was made. */
   createdAt: string;
+  /** When it last changed. */
   updatedAt: string;
 }
 
@@ -176,49 +209,55 @@ export type TicketNumber = `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`;
 
 /** One of `category` and `categoryConfigId` is required; both may be given. */
 export interface NewTicket {
+  /** What it is about, in a line. White space around it is taken off. */
   title: string;
+  /** What it is about, at length; at most 65535 bytes in UTF-8. */
   description: string;
   type: TicketType;
   category?: TicketCategory | null | undefined;
-  /** An opaque identifier, stored as given. */
+  /** Its category in the workspace's own list: an opaque identifier that is stored as given. */
   categoryConfigId?: string | null | undefined;
-  /** MEDIUM when absent. */
+  /** How urgent it is: MEDIUM when absent. */
   priority?: Priority | null | undefined;
-  /** On whose behalf; the user who created the key when absent. */
+  /** On whose behalf: the user who created the key when absent. */
   requesterId?: number | null | undefined;
-  /** A positive integer. */
+  /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId?: number | null | undefined;
-  /** Users who follow the ticket, at most 100, in ascending order. */
+  /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
   watcherUserIds?: number[] | null | undefined;
-  /** A positive integer. */
+  /** The ticket that it is a part of; null where there is none. No ticket stands above itself. */
   parentId?: number | null | undefined;
   customFields?: CustomFields | null | undefined;
 }
 
-/** Merged into what is there: a key given replaces, a key given as null is removed. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
-export type CustomFieldsPatch = Record<string, string | number | boolean | null | (string | number | boolean | null)[]>;
+/** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
+export type CustomFieldsPatch = Record<string, CustomFieldValue>;
 
 /** Absent fields stay as they are; null clears. `type` cannot change. */
 export interface TicketPatch {
+  /** What it is about, in a line. White space around it is taken off. */
   title?: string | undefined;
+  /** What it is about, at length; at most 65535 bytes in UTF-8. */
   description?: string | undefined;
   status?: TicketStatus | undefined;
   priority?: Priority | undefined;
   category?: TicketCategory | null | undefined;
-  /** An opaque identifier, stored as given. */
+  /** Its category in the workspace's own list: an opaque identifier that is stored as given. */
   categoryConfigId?: string | null | undefined;
-  /** A positive integer. */
+  /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId?: number | null | undefined;
-  /** Users who follow the ticket, at most 100, in ascending order. */
+  /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
   watcherUserIds?: number[] | undefined;
-  /** A positive integer. */
+  /** The ticket that it is a part of; null where there is none. No ticket stands above itself. */
   parentId?: number | null | undefined;
   customFields?: CustomFieldsPatch | undefined;
+  /** How it was resolved; at most 65535 bytes in UTF-8. */
   resolution?: string | null | undefined;
 }
 
 /** An item whose ticket was made. */
 export interface CreatedTicket {
+  /** The status that the single request would have. */
   status: 201;
   data: Ticket;
 }
@@ -241,9 +280,11 @@ export type ErrorCode =
   | 'RATE_LIMIT_EXCEEDED'
   | 'INTERNAL_ERROR';
 
+/** What is wrong in one place of the request. */
 export interface ErrorDetail {
   /** The field, query parameter or path parameter, with dots into its parts. */
   path: string;
+  /** What is wrong there, to be read after the name. */
   message: string;
 }
 
@@ -258,13 +299,14 @@ export interface BulkRefusal {
 /** What became of one item; `status` tells which. */
 export type NewTicketAnswer = CreatedTicket | BulkRefusal;
 
-/** 1 to 100 new tickets; each is made or refused by itself. */
+/** New tickets; each is made or refused by itself. */
 export interface NewTickets {
   tickets: NewTicket[];
 }
 
 /** An item whose ticket is as the item asked. */
 export interface UpdatedTicket {
+  /** The status that the single request would have. */
   status: 200;
   data: Ticket;
 }
@@ -274,26 +316,29 @@ export type TicketPatchAnswer = UpdatedTicket | BulkRefusal;
 
 /** The id of a ticket and what changes in it: absent fields stay as they are; null clears. */
 export interface TicketPatchItem {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
+  /** What it is about, in a line. White space around it is taken off. */
   title?: string | undefined;
+  /** What it is about, at length; at most 65535 bytes in UTF-8. */
   description?: string | undefined;
   status?: TicketStatus | undefined;
   priority?: Priority | undefined;
   category?: TicketCategory | null | undefined;
-  /** An opaque identifier, stored as given. */
+  /** Its category in the workspace's own list: an opaque identifier that is stored as given. */
   categoryConfigId?: string | null | undefined;
-  /** A positive integer. */
+  /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId?: number | null | undefined;
-  /** Users who follow the ticket, at most 100, in ascending order. */
+  /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
   watcherUserIds?: number[] | undefined;
-  /** A positive integer. */
+  /** The ticket that it is a part of; null where there is none. No ticket stands above itself. */
   parentId?: number | null | undefined;
   customFields?: CustomFieldsPatch | undefined;
+  /** How it was resolved; at most 65535 bytes in UTF-8. */
   resolution?: string | null | undefined;
 }
 
-/** 1 to 100 changes, each of another ticket; each is made or refused by itself. */
+/** Changes, each of another ticket; each is made or refused by itself. */
 export interface TicketPatches {
   tickets: TicketPatchItem[];
 }
@@ -303,13 +348,13 @@ export type CommentVisibility = 'PUBLIC' | 'INTERNAL';
 
 /** A comment on a ticket. */
 export interface Comment {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
   /** The ticket that it is on. */
   ticketId: number;
   /** The user who created the key that wrote it. */
   authorId: number;
-  /** The text, at most 65535 bytes in UTF-8. */
+  /** The text; at most 65535 bytes in UTF-8. */
   body: string;
   visibility: Open<CommentVisibility>;
   /** When it was written. It never changes. */
@@ -322,15 +367,17 @@ export interface CommentQuery {
   perPage?: number | string | undefined;
 }
 
+/** What is said, and for whom. */
 export interface NewComment {
-  /** The text, at most 65535 bytes in UTF-8. */
+  /** The text; at most 65535 bytes in UTF-8. */
   body: string;
   visibility: CommentVisibility;
 }
 
+/** What kind of asset it is. */
 export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
 
-/** DISPOSED is final; every other move is free. */
+/** Where it is in its life. DISPOSED is final; every other move is free. */
 export type AssetStatus =
   | 'ON_ORDER'
   | 'IN_STOCK'
@@ -343,26 +390,36 @@ export type AssetStatus =
 
 /** A device, a licence or another thing the workspace looks after. */
 export interface Asset {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
+  /** What it is called. */
   name: string;
-  /** Unique in the workspace. */
+  /** The tag by which the workspace knows it, unique there. */
   assetTag: string;
+  /** The manufacturer's number of this very thing. */
   serialNumber: string | null;
   type: Open<AssetType>;
   status: Open<AssetStatus>;
+  /** Who made it. */
   manufacturer: string | null;
+  /** Which of their models it is. */
   model: string | null;
+  /** Where it is, in words. */
   location: string | null;
-  /** A positive integer. */
+  /** The user who holds it; null while nobody does. One newly named is active. */
   assignedToId: number | null;
+  /** The day on which it was bought. */
   purchaseDate: string | null;
-  /** A decimal as a string; answered with two decimals. */
+  /** What it cost, as a decimal without a currency; answered with two decimals. */
   purchaseCost: string | null;
+  /** When its warranty ends. */
   warrantyExpiresAt: string | null;
+  /** What else is to be known of it; at most 65535 bytes in UTF-8. */
   notes: string | null;
   customFields: CustomFields;
+  /** When it was made. */
   createdAt: string;
+  /** When it last changed. */
   updatedAt: string;
 }
 
@@ -377,42 +434,59 @@ export interface AssetQuery {
   q?: string | undefined;
 }
 
-/** Without a status an asset is IN_USE where it is assigned, and else IN_STOCK. */
+/** A new asset. */
 export interface NewAsset {
+  /** What it is called. */
   name: string;
-  /** Unique in the workspace. */
+  /** The tag by which the workspace knows it, unique there. */
   assetTag: string;
+  /** The manufacturer's number of this very thing. */
   serialNumber?: string | null | undefined;
   type: AssetType;
+  /** Where it is in its life: IN_USE when absent and it is assigned, else IN_STOCK. */
   status?: AssetStatus | null | undefined;
+  /** Who made it. */
   manufacturer?: string | null | undefined;
+  /** Which of their models it is. */
   model?: string | null | undefined;
+  /** Where it is, in words. */
   location?: string | null | undefined;
-  /** A positive integer. */
+  /** The user who holds it; null while nobody does. One newly named is active. */
   assignedToId?: number | null | undefined;
+  /** The day on which it was bought. */
   purchaseDate?: string | null | undefined;
-  /** A decimal as a string; answered with two decimals. */
+  /** What it cost, as a decimal without a currency; answered with two decimals. */
   purchaseCost?: string | null | undefined;
+  /** When its warranty ends. */
   warrantyExpiresAt?: string | null | undefined;
+  /** What else is to be known of it; at most 65535 bytes in UTF-8. */
   notes?: string | null | undefined;
   customFields?: CustomFields | null | undefined;
 }
 
 /** Absent fields stay as they are; null clears. Assigning without a status means IN_USE; unassigning an asset that is IN_USE means IN_STOCK. `assetTag` cannot change. */
 export interface AssetPatch {
+  /** What it is called. */
   name?: string | undefined;
+  /** The manufacturer's number of this very thing. */
   serialNumber?: string | null | undefined;
   type?: AssetType | undefined;
   status?: AssetStatus | undefined;
+  /** Who made it. */
   manufacturer?: string | null | undefined;
+  /** Which of their models it is. */
   model?: string | null | undefined;
+  /** Where it is, in words. */
   location?: string | null | undefined;
-  /** A positive integer. */
+  /** The user who holds it; null while nobody does. One newly named is active. */
   assignedToId?: number | null | undefined;
+  /** The day on which it was bought. */
   purchaseDate?: string | null | undefined;
-  /** A decimal as a string; answered with two decimals. */
+  /** What it cost, as a decimal without a currency; answered with two decimals. */
   purchaseCost?: string | null | undefined;
+  /** When its warranty ends. */
   warrantyExpiresAt?: string | null | undefined;
+  /** What else is to be known of it; at most 65535 bytes in UTF-8. */
   notes?: string | null | undefined;
   customFields?: CustomFieldsPatch | undefined;
 }
@@ -420,46 +494,133 @@ export interface AssetPatch {
 /** What was done to the resource. */
 export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 
-/** Whose key did it; null for the command line. */
+/** Whose key did it; null where it was done on the command line. */
 export type Actor = { userId: number; keyId: number | null } | null;
 
-export type Changes = Record<string, { from: unknown; to: unknown }>;
+/** What changed in a ticket: each field that differs. `updatedAt` always does, and is not among them. */
+export type TicketChanges = Record<string, { from: unknown; to: unknown }> & {
+  /** What became of `title`; absent where it is as before. */
+  title?: { from: string; to: string } | undefined;
+  /** What became of `description`; absent where it is as before. */
+  description?: { from: string; to: string } | undefined;
+  /** What became of `status`; absent where it is as before. */
+  status?: { from: Open<TicketStatus>; to: Open<TicketStatus> } | undefined;
+  /** What became of `priority`; absent where it is as before. */
+  priority?: { from: Open<Priority>; to: Open<Priority> } | undefined;
+  /** What became of `category`; absent where it is as before. */
+  category?: { from: Open<TicketCategory> | null; to: Open<TicketCategory> | null } | undefined;
+  /** What became of `categoryConfigId`; absent where it is as before. */
+  categoryConfigId?: { from: string | null; to: string | null } | undefined;
+  /** What became of `assigneeId`; absent where it is as before. */
+  assigneeId?: { from: number | null; to: number | null } | undefined;
+  /** What became of `watcherUserIds`; absent where it is as before. */
+  watcherUserIds?: { from: number[]; to: number[] } | undefined;
+  /** What became of `parentId`; absent where it is as before. */
+  parentId?: { from: number | null; to: number | null } | undefined;
+  /** What became of `customFields`; absent where it is as before. */
+  customFields?: { from: CustomFields; to: CustomFields } | undefined;
+  /** What became of `resolution`; absent where it is as before. */
+  resolution?: { from: string | null; to: string | null } | undefined;
+  /** What became of `resolvedAt`; absent where it is as before. */
+  resolvedAt?: { from: string | null; to: string | null } | undefined;
+  /** What became of `closedAt`; absent where it is as before. */
+  closedAt?: { from: string | null; to: string | null } | undefined;
+  /** What became of `commentCount`; absent where it is as before. */
+  commentCount?: { from: number; to: number } | undefined;
+};
 
-/** Something that was done to a ticket or an asset. `changes` are those of events, and empty for CREATED; of a longer text they hold the first 1000 characters and `…`, and of `customFields` those that differ, which share 1000 characters; a list that is cut is the beginning of its JSON. */
-export interface Activity {
-  /** A positive integer. */
+/** Something that was done to a ticket. */
+export interface TicketActivity {
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
   /** When it was done. */
   at: string;
   action: Open<ActivityAction>;
-  /** Whose key did it; null for the command line. */
+  /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
-  changes: Changes;
+  /** What changed, as events tell it; empty for CREATED. Of a longer text there are the first 1000 characters and `…`; of `customFields` those that differ, which share as many, and of a list that is longer the beginning of its JSON. */
+  changes: TicketChanges;
 }
 
 /** The page and the filters of a list of activities. */
-export interface ActivityQuery {
+export interface TicketActivityQuery {
   page?: number | string | undefined;
   perPage?: number | string | undefined;
 }
 
+/** What changed in an asset: each field that differs. `updatedAt` always does, and is not among them. */
+export type AssetChanges = Record<string, { from: unknown; to: unknown }> & {
+  /** What became of `name`; absent where it is as before. */
+  name?: { from: string; to: string } | undefined;
+  /** What became of `serialNumber`; absent where it is as before. */
+  serialNumber?: { from: string | null; to: string | null } | undefined;
+  /** What became of `type`; absent where it is as before. */
+  type?: { from: Open<AssetType>; to: Open<AssetType> } | undefined;
+  /** What became of `status`; absent where it is as before. */
+  status?: { from: Open<AssetStatus>; to: Open<AssetStatus> } | undefined;
+  /** What became of `manufacturer`; absent where it is as before. */
+  manufacturer?: { from: string | null; to: string | null } | undefined;
+  /** What became of `model`; absent where it is as before. */
+  model?: { from: string | null; to: string | null } | undefined;
+  /** What became of `location`; absent where it is as before. */
+  location?: { from: string | null; to: string | null } | undefined;
+  /** What became of `assignedToId`; absent where it is as before. */
+  assignedToId?: { from: number | null; to: number | null } | undefined;
+  /** What became of `purchaseDate`; absent where it is as before. */
+  purchaseDate?: { from: string | null; to: string | null } | undefined;
+  /** What became of `purchaseCost`; absent where it is as before. */
+  purchaseCost?: { from: string | null; to: string | null } | undefined;
+  /** What became of `warrantyExpiresAt`; absent where it is as before. */
+  warrantyExpiresAt?: { from: string | null; to: string | null } | undefined;
+  /** What became of `notes`; absent where it is as before. */
+  notes?: { from: string | null; to: string | null } | undefined;
+  /** What became of `customFields`; absent where it is as before. */
+  customFields?: { from: CustomFields; to: CustomFields } | undefined;
+};
+
+/** Something that was done to an asset. */
+export interface AssetActivity {
+  /** Names it among all of its kind. It never changes, and is never used again. */
+  id: number;
+  /** When it was done. */
+  at: string;
+  action: Open<ActivityAction>;
+  /** Whose key did it; null where it was done on the command line. */
+  actor: Actor;
+  /** What changed, as events tell it; empty for CREATED. Of a longer text there are the first 1000 characters and `…`; of `customFields` those that differ, which share as many, and of a list that is longer the beginning of its JSON. */
+  changes: AssetChanges;
+}
+
+/** The page and the filters of a list of activities. */
+export interface AssetActivityQuery {
+  page?: number | string | undefined;
+  perPage?: number | string | undefined;
+}
+
+/** How far it is. */
 export type ProjectStatus = 'PLANNED' | 'ACTIVE' | 'ON_HOLD' | 'COMPLETED' | 'CANCELLED';
 
 /** A project; its tasks are listed below it. */
 export interface Project {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
-  /** Unique in the workspace. */
+  /** The short name by which the workspace knows it, unique there. */
   key: string;
+  /** What it is called. */
   name: string;
+  /** What it is about, at length; at most 65535 bytes in UTF-8. */
   description: string | null;
   status: Open<ProjectStatus>;
   priority: Open<Priority>;
-  /** A positive integer. */
+  /** The user who leads it; null while nobody does. */
   managerId: number | null;
+  /** The day on which it begins. */
   startDate: string | null;
+  /** The day on which it ends. */
   endDate: string | null;
+  /** When it was made. */
   createdAt: string;
+  /** When it last changed. */
   updatedAt: string;
 }
 
@@ -472,26 +633,32 @@ export interface ProjectQuery {
   q?: string | undefined;
 }
 
-/** A new task is TODO; every move is free. */
+/** How far it is. A new task is TODO; every move is free. */
 export type TaskStatus = 'TODO' | 'IN_PROGRESS' | 'BLOCKED' | 'DONE' | 'CANCELLED';
 
 /** A task of a project. */
 export interface Task {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
-  /** A positive integer. */
+  /** The project that it belongs to. It never changes. */
   projectId: number;
+  /** What it is about, in a line. White space around it is taken off. */
   title: string;
+  /** What it is about, at length; at most 65535 bytes in UTF-8. */
   description: string | null;
   status: Open<TaskStatus>;
   priority: Open<Priority>;
-  /** A positive integer. */
+  /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId: number | null;
+  /** The day on which work on it begins. */
   startDate: string | null;
+  /** The day by which it is to be done. */
   dueDate: string | null;
   /** When it became DONE; null while it is not. */
   completedAt: string | null;
+  /** When it was made. */
   createdAt: string;
+  /** When it last changed. */
   updatedAt: string;
 }
 
@@ -506,26 +673,35 @@ export interface TaskQuery {
   q?: string | undefined;
 }
 
+/** A new task of the project. */
 export interface NewTask {
+  /** What it is about, in a line. White space around it is taken off. */
   title: string;
+  /** What it is about, at length; at most 65535 bytes in UTF-8. */
   description?: string | null | undefined;
-  /** MEDIUM when absent. */
+  /** How urgent it is: MEDIUM when absent. */
   priority?: Priority | null | undefined;
-  /** A positive integer. */
+  /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId?: number | null | undefined;
+  /** The day on which work on it begins. */
   startDate?: string | null | undefined;
+  /** The day by which it is to be done. */
   dueDate?: string | null | undefined;
 }
 
 /** Absent fields stay as they are; null clears. */
 export interface TaskPatch {
+  /** What it is about, in a line. White space around it is taken off. */
   title?: string | undefined;
+  /** What it is about, at length; at most 65535 bytes in UTF-8. */
   description?: string | null | undefined;
   status?: TaskStatus | undefined;
   priority?: Priority | undefined;
-  /** A positive integer. */
+  /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId?: number | null | undefined;
+  /** The day on which work on it begins. */
   startDate?: string | null | undefined;
+  /** The day by which it is to be done. */
   dueDate?: string | null | undefined;
 }
 
@@ -540,7 +716,7 @@ export interface UserQuery {
   q?: string | undefined;
 }
 
-/** The public events. */
+/** The type of an event: what happened. */
 export type EventType = 'ticket.created' | 'ticket.updated' | 'asset.created' | 'task.updated';
 
 /** What a field of the resource may be. */
@@ -548,21 +724,29 @@ export type WebhookFilterValue = string | number | boolean | null;
 
 /** A subscription to events. Its secret is never answered. */
 export interface Webhook {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
+  /** Where events are sent: https, with a public host and without user info. */
   url: string;
+  /** The types of events that are sent. */
   events: Open<EventType>[];
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
   filter: Record<string, WebhookFilterValue[]> | null;
-  /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
+  /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn: boolean;
+  /** Whether it is told of events: false once it was deactivated, for ever. */
   active: boolean;
+  /** When a delivery last arrived; null where none has. */
   lastSuccessAt: string | null;
+  /** When an attempt last failed; null where none has. */
   lastFailureAt: string | null;
-  /** Since when deliveries rest, because the endpoint failed or by `paused`. */
+  /** Since when deliveries rest, because the endpoint failed or by `paused`; null while they go out. */
   pausedAt: string | null;
+  /** Why deliveries rest, in words; null while they go out. */
   pausedReason: string | null;
+  /** When it was made. */
   createdAt: string;
+  /** When it last changed. */
   updatedAt: string;
 }
 
@@ -572,38 +756,42 @@ export interface WebhookQuery {
   perPage?: number | string | undefined;
 }
 
+/** A new subscription to events. */
 export interface NewWebhook {
-  /** https, with a public host and without user info. */
+  /** Where events are sent: https, with a public host and without user info. */
   url: string;
   /** Signs each delivery; 24 characters or more are recommended. */
   secret: string;
+  /** The types of events that are sent. */
   events: EventType[];
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
   filter?: Record<string, WebhookFilterValue[]> | null | undefined;
-  /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
+  /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn?: boolean | undefined;
 }
 
 /** Absent fields stay as they are; null clears. */
 export interface WebhookPatch {
+  /** Where events are sent: https, with a public host and without user info. */
   url?: string | undefined;
   /** The new secret. The one before signs, too, for 24 hours, in `webhook-signature`. */
   secret?: string | undefined;
+  /** The types of events that are sent. */
   events?: EventType[] | undefined;
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
   filter?: Record<string, WebhookFilterValue[]> | null | undefined;
-  /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
+  /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn?: boolean | undefined;
-  /** true: events queue and nothing is sent. false: what waits is sent, whatever paused it, and failures before count no more. */
+  /** Whether deliveries rest. `true`: events queue and nothing is sent. `false`: what waits is sent, whatever paused it, and failures before count no more. */
   paused?: boolean | undefined;
 }
 
-/** PENDING until it is settled: DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription. */
+/** How far it is: PENDING until it is settled as DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription. */
 export type DeliveryState = 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
 
 /** One event on its way to one subscription. */
 export interface Delivery {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
   /** The subscription that it goes to. */
   webhookId: number;
@@ -613,10 +801,11 @@ export interface Delivery {
   state: Open<DeliveryState>;
   /** Attempts begun since it was made, or last replayed. */
   attemptCount: number;
-  /** While PENDING: when it may be tried next. */
+  /** When it may be tried next; null unless it is PENDING. */
   nextAttemptAt: string | null;
+  /** When the event happened. */
   createdAt: string;
-  /** When it was delivered, exhausted or cancelled. */
+  /** When it was delivered, exhausted or cancelled; null while it is PENDING. */
   settledAt: string | null;
 }
 
@@ -625,14 +814,17 @@ export type ReplayableState = 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
 
 /** What is being sent again from now on. */
 export interface WebhookReplayStarted {
-  /** A positive integer. */
+  /** The subscription whose deliveries they are. */
   webhookId: number;
+  /** Those that were made then or later. */
   since: string;
+  /** Those in one of these states. */
   states: Open<ReplayableState>[];
   /** How many deliveries were found; 10000 of them and more are not counted. */
   matching: number;
 }
 
+/** Which deliveries are sent again. */
 export interface WebhookReplay {
   /** Deliveries that were made then or later. */
   since: string;
@@ -651,12 +843,13 @@ export interface DeliveryQuery {
 export interface DeliveryAttempt {
   /** Counts from 1, and again from 1 when the delivery is replayed. */
   number: number;
+  /** When it began. */
   startedAt: string;
   /** How long it took, in milliseconds. */
   durationMs: number;
-  /** The HTTP status, where an answer came. */
+  /** The HTTP status of the answer; null where none came. */
   status: number | null;
-  /** What went wrong, where no answer came. */
+  /** What went wrong; null where an answer came. */
   error: string | null;
   /** The beginning of the answer's body; null where it may come of a private network. */
   answer: string | null;
@@ -664,7 +857,7 @@ export interface DeliveryAttempt {
 
 /** A delivery with what came of it. */
 export interface DeliveryDetail {
-  /** A positive integer. */
+  /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
   /** The subscription that it goes to. */
   webhookId: number;
@@ -674,10 +867,11 @@ export interface DeliveryDetail {
   state: Open<DeliveryState>;
   /** Attempts begun since it was made, or last replayed. */
   attemptCount: number;
-  /** While PENDING: when it may be tried next. */
+  /** When it may be tried next; null unless it is PENDING. */
   nextAttemptAt: string | null;
+  /** When the event happened. */
   createdAt: string;
-  /** When it was delivered, exhausted or cancelled. */
+  /** When it was delivered, exhausted or cancelled; null while it is PENDING. */
   settledAt: string | null;
   /** What is sent, byte for byte. */
   body: string;
@@ -689,10 +883,13 @@ export interface DeliveryDetail {
 export interface TicketCreatedEvent {
   /** The same on every attempt: deduplicate by it. */
   id: string;
+  /** What happened. */
   type: 'ticket.created';
+  /** When it happened. */
   timestamp: string;
-  /** Whose key did it; null for the command line. */
+  /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
+  /** The ticket as it was then. */
   ticket: Ticket;
 }
 
@@ -700,39 +897,71 @@ export interface TicketCreatedEvent {
 export interface TicketUpdatedEvent {
   /** The same on every attempt: deduplicate by it. */
   id: string;
+  /** What happened. */
   type: 'ticket.updated';
+  /** When it happened. */
   timestamp: string;
-  /** Whose key did it; null for the command line. */
+  /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
+  /** The ticket as it was then. */
   ticket: Ticket;
-  changes: Changes;
+  changes: TicketChanges;
 }
 
 /** An asset is created. */
 export interface AssetCreatedEvent {
   /** The same on every attempt: deduplicate by it. */
   id: string;
+  /** What happened. */
   type: 'asset.created';
+  /** When it happened. */
   timestamp: string;
-  /** Whose key did it; null for the command line. */
+  /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
+  /** The asset as it was then. */
   asset: Asset;
 }
+
+/** What changed in a task: each field that differs. `updatedAt` always does, and is not among them. */
+export type TaskChanges = Record<string, { from: unknown; to: unknown }> & {
+  /** What became of `title`; absent where it is as before. */
+  title?: { from: string; to: string } | undefined;
+  /** What became of `description`; absent where it is as before. */
+  description?: { from: string | null; to: string | null } | undefined;
+  /** What became of `status`; absent where it is as before. */
+  status?: { from: Open<TaskStatus>; to: Open<TaskStatus> } | undefined;
+  /** What became of `priority`; absent where it is as before. */
+  priority?: { from: Open<Priority>; to: Open<Priority> } | undefined;
+  /** What became of `assigneeId`; absent where it is as before. */
+  assigneeId?: { from: number | null; to: number | null } | undefined;
+  /** What became of `startDate`; absent where it is as before. */
+  startDate?: { from: string | null; to: string | null } | undefined;
+  /** What became of `dueDate`; absent where it is as before. */
+  dueDate?: { from: string | null; to: string | null } | undefined;
+  /** What became of `completedAt`; absent where it is as before. */
+  completedAt?: { from: string | null; to: string | null } | undefined;
+};
 
 /** A project task is updated. */
 export interface TaskUpdatedEvent {
   /** The same on every attempt: deduplicate by it. */
   id: string;
+  /** What happened. */
   type: 'task.updated';
+  /** When it happened. */
   timestamp: string;
-  /** Whose key did it; null for the command line. */
+  /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
+  /** The task as it was then. */
   task: Task;
-  changes: Changes;
+  changes: TaskChanges;
 }
 
+/** Which page of a list this is, and how much there is in all. */
 export interface PageMeta {
+  /** The page that was asked for. */
   page: number;
+  /** How many rows a page has. */
   perPage: number;
   /** Rows on all pages; exact where `totalCountCapped` is absent. */
   totalCount: number;
@@ -740,12 +969,16 @@ export interface PageMeta {
   totalCountCapped?: true | undefined;
 }
 
+/** Where to go on from, and whether to do so at once. */
 export interface ChangesMeta {
   /** Where the next page begins, also on the last one: keep it, and ask with it again later. */
   nextCursor: string;
   /** Whether there is more already; else ask again after a while. */
   hasMore: boolean;
 }
+
+/** What an update changed: each field that differs. */
+export type Changes = Record<string, { from: unknown; to: unknown }>;
 
 /** The events that this version of the client knows. */
 export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;

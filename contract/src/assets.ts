@@ -13,6 +13,7 @@ import {
   patch,
   search,
 } from './endpoint.ts';
+import { changesIn } from './field-changes.ts';
 import {
   answered,
   CalendarDate,
@@ -29,12 +30,12 @@ import {
 
 export const AssetType = z
   .enum(['LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'NETWORK', 'PRINTER', 'SOFTWARE', 'OTHER'])
-  .meta({ id: 'AssetType' });
+  .meta({ id: 'AssetType', description: 'What kind of asset it is.' });
 export type AssetType = z.output<typeof AssetType>;
 
 export const AssetStatus = z
   .enum(['ON_ORDER', 'IN_STOCK', 'IN_TRANSIT', 'IN_USE', 'MAINTENANCE', 'RETIRED', 'DISPOSED', 'LOST'])
-  .meta({ id: 'AssetStatus', description: 'DISPOSED is final; every other move is free.' });
+  .meta({ id: 'AssetStatus', description: 'Where it is in its life. DISPOSED is final; every other move is free.' });
 export type AssetStatus = z.output<typeof AssetStatus>;
 
 /** Where an asset may go from a status: anywhere, but out of DISPOSED (docs/decisions/assets.md). */
@@ -42,10 +43,18 @@ export function assetTransitions(from: AssetStatus): AssetStatus[] {
   return from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from);
 }
 
-const Name = trimmedText(1, 255);
-const AssetTag = trimmedText(1, 100).meta({ description: 'Unique in the workspace.' });
-const ShortText = trimmedText(1, 255);
-const Notes = longText();
+const Name = trimmedText(1, 255).meta({ description: 'What it is called.' });
+const AssetTag = trimmedText(1, 100).meta({ description: 'The tag by which the workspace knows it, unique there.' });
+const SerialNumber = trimmedText(1, 255).meta({ description: "The manufacturer's number of this very thing." });
+const Manufacturer = trimmedText(1, 255).meta({ description: 'Who made it.' });
+const Model = trimmedText(1, 255).meta({ description: 'Which of their models it is.' });
+const Location = trimmedText(1, 255).meta({ description: 'Where it is, in words.' });
+const AssignedToId = Id.meta({
+  description: 'The user who holds it; null while nobody does. One newly named is active.',
+});
+const PurchaseDate = CalendarDate.meta({ description: 'The day on which it was bought.' });
+const warranty = { description: 'When its warranty ends.' };
+const Notes = longText('What else is to be known of it');
 const PurchaseCost = z
   .string()
   .regex(/^\d{1,12}(\.\d{1,2})?$/, {
@@ -53,7 +62,10 @@ const PurchaseCost = z
     abort: true,
   })
   .overwrite(withTwoDecimals)
-  .meta({ description: 'A decimal as a string; answered with two decimals.', example: '1499.00' });
+  .meta({
+    description: 'What it cost, as a decimal without a currency; answered with two decimals.',
+    example: '1499.00',
+  });
 
 function withTwoDecimals(cost: string): string {
   const [whole = '', cents = ''] = cost.split('.');
@@ -65,16 +77,16 @@ export const Asset = z
     id: Id,
     name: answered(Name),
     assetTag: answered(AssetTag),
-    serialNumber: answered(ShortText).nullable(),
+    serialNumber: answered(SerialNumber).nullable(),
     type: AssetType,
     status: AssetStatus,
-    manufacturer: answered(ShortText).nullable(),
-    model: answered(ShortText).nullable(),
-    location: answered(ShortText).nullable(),
-    assignedToId: Id.nullable(),
-    purchaseDate: CalendarDate.nullable(),
+    manufacturer: answered(Manufacturer).nullable(),
+    model: answered(Model).nullable(),
+    location: answered(Location).nullable(),
+    assignedToId: AssignedToId.nullable(),
+    purchaseDate: PurchaseDate.nullable(),
     purchaseCost: PurchaseCost.nullable(),
-    warrantyExpiresAt: Timestamp.nullable(),
+    warrantyExpiresAt: Timestamp.meta(warranty).nullable(),
     notes: answered(Notes).nullable(),
     customFields: StoredCustomFields,
     ...timestamps,
@@ -104,27 +116,36 @@ export const Asset = z
   });
 export type Asset = z.output<typeof Asset>;
 
+export const AssetChanges = changesIn(Asset.omit({ id: true, assetTag: true, createdAt: true, updatedAt: true })).meta({
+  id: 'AssetChanges',
+  description: 'What changed in an asset: each field that differs. `updatedAt` always does, and is not among them.',
+  example: { status: { from: 'IN_USE', to: 'IN_STOCK' }, assignedToId: { from: 7, to: null } },
+});
+export type AssetChanges = z.output<typeof AssetChanges>;
+
 /** The command line takes the same. */
 export const NewAsset = z
   .strictObject({
     name: Name,
     assetTag: AssetTag,
-    serialNumber: ShortText.nullish(),
+    serialNumber: SerialNumber.nullish(),
     type: AssetType,
-    status: AssetStatus.nullish(),
-    manufacturer: ShortText.nullish(),
-    model: ShortText.nullish(),
-    location: ShortText.nullish(),
-    assignedToId: Id.nullish(),
-    purchaseDate: CalendarDate.nullish(),
+    status: AssetStatus.nullish().meta({
+      description: 'Where it is in its life: IN_USE when absent and it is assigned, else IN_STOCK.',
+    }),
+    manufacturer: Manufacturer.nullish(),
+    model: Model.nullish(),
+    location: Location.nullish(),
+    assignedToId: AssignedToId.nullish(),
+    purchaseDate: PurchaseDate.nullish(),
     purchaseCost: PurchaseCost.nullish(),
-    warrantyExpiresAt: TimestampInput.nullish(),
+    warrantyExpiresAt: TimestampInput.meta(warranty).nullish(),
     notes: Notes.nullish(),
     customFields: CustomFields.nullish(),
   })
   .meta({
     id: 'NewAsset',
-    description: 'Without a status an asset is IN_USE where it is assigned, and else IN_STOCK.',
+    description: 'A new asset.',
     example: {
       name: 'Laptop of the front desk',
       assetTag: 'LT-0311',
@@ -137,16 +158,16 @@ export type NewAsset = z.output<typeof NewAsset>;
 
 export const AssetPatch = patch({
   name: Name.optional(),
-  serialNumber: ShortText.nullable().optional(),
+  serialNumber: SerialNumber.nullable().optional(),
   type: AssetType.optional(),
   status: AssetStatus.optional(),
-  manufacturer: ShortText.nullable().optional(),
-  model: ShortText.nullable().optional(),
-  location: ShortText.nullable().optional(),
-  assignedToId: Id.nullable().optional(),
-  purchaseDate: CalendarDate.nullable().optional(),
+  manufacturer: Manufacturer.nullable().optional(),
+  model: Model.nullable().optional(),
+  location: Location.nullable().optional(),
+  assignedToId: AssignedToId.nullable().optional(),
+  purchaseDate: PurchaseDate.nullable().optional(),
   purchaseCost: PurchaseCost.nullable().optional(),
-  warrantyExpiresAt: TimestampInput.nullable().optional(),
+  warrantyExpiresAt: TimestampInput.meta(warranty).nullable().optional(),
   notes: Notes.nullable().optional(),
   customFields: CustomFieldsPatch.optional(),
 }).meta({

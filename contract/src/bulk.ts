@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { docsOf, ErrorCode, ErrorDetail, ErrorDocs } from './errors.ts';
+import { success } from './endpoint.ts';
+import { docsOf, ErrorCode, ErrorDetails, ErrorDocs, ErrorMessage } from './errors.ts';
 
 /** How many items a bulk request may hold. */
 export const bulkItems = 100;
@@ -22,7 +23,12 @@ export class Faulty {
 export function bulk<Item extends z.ZodType>(item: Item) {
   type Items = z.ZodType<(z.output<Item> | Faulty)[], z.input<Item>[]>;
   const each = item.catch(({ value, error }) => new Faulty(value, error.issues) as never);
-  const items = z.array(each).min(1).max(bulkItems).superRefine(refuseRepeatedIds);
+  const items = z
+    .array(each)
+    .min(1)
+    .max(bulkItems)
+    .superRefine(refuseRepeatedIds)
+    .meta({ description: 'The items: each is done or refused by itself, in their order.' });
   // One too many says it as well as twenty thousand, which would all be looked at.
   const firstOnes = (given: unknown) => (Array.isArray(given) ? given.slice(0, bulkItems + 1) : given);
   return z.preprocess(firstOnes, items) as unknown as Items;
@@ -39,15 +45,22 @@ function refuseRepeatedIds(items: readonly unknown[], context: z.core.$Refinemen
   }
 }
 
+/** An item's status. */
+export function itemStatus<Status extends number>(statuses: readonly Status[]) {
+  return z.literal([...statuses]).meta({ description: 'The status that the single request would have.' });
+}
+
 /** What an item of a bulk request is answered that is refused. */
 export const BulkRefusal = z
   .object({
-    status: z.literal([400, 404]).meta({ description: 'The status that the single request would have.' }),
+    status: itemStatus([400, 404]),
     error: z
       .object({
         code: ErrorCode,
-        message: z.string().meta({ description: 'What was wrong and what would be right, for people.' }),
-        details: z.array(ErrorDetail).max(20).optional().meta({ description: 'Paths are those within the item.' }),
+        message: ErrorMessage,
+        details: ErrorDetails.optional().meta({
+          description: 'Each thing that is wrong, the first ones found; paths are those within the item.',
+        }),
         docs: ErrorDocs,
       })
       .meta({ description: 'What the single request would have been answered.' }),
@@ -70,7 +83,7 @@ export type BulkRefusal = z.output<typeof BulkRefusal>;
 /** The envelope of a bulk request: an answer for each item, in their order. */
 export function bulkAnswers<Answer extends z.ZodType>(answer: Answer) {
   return z.object({
-    success: z.literal(true),
+    success,
     data: z.array(answer).meta({ description: 'An answer for each item, in their order.' }),
   });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type EndpointMeta, PerPage } from './endpoint.ts';
+import { type EndpointMeta, PerPage, success } from './endpoint.ts';
 import { integerFromText, TimestampInput } from './fields.ts';
 
 /** The query of what has changed in a resource (docs/decisions/changes.md). Without a beginning it is all of it. */
@@ -32,6 +32,7 @@ export const ChangesMeta = z
   })
   .meta({
     id: 'ChangesMeta',
+    description: 'Where to go on from, and whether to do so at once.',
     example: { nextCursor: 'q7XcV2hTn0aMMS4xNzYzODAwMDAwMDAwMDAwLjEyMzQ1Ni4xMDQy', hasMore: false },
   });
 export type ChangesMeta = z.output<typeof ChangesMeta>;
@@ -51,6 +52,12 @@ export function changesOf<const Path extends string, Row extends z.ZodType>(
       'after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.',
     metadata,
     query: ChangesQuery,
-    responses: { 200: z.object({ success: z.literal(true), data: z.array(row), meta: ChangesMeta }) },
+    responses: {
+      200: z.object({
+        success,
+        data: z.array(row).meta({ description: 'The rows of the page, in the order of their last change.' }),
+        meta: ChangesMeta,
+      }),
+    },
   } as const;
 }

@@ -9,7 +9,7 @@ export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
 });
 export type CommentVisibility = z.output<typeof CommentVisibility>;
 
-const Body = longText().meta({ description: 'The text, at most 65535 bytes in UTF-8.' });
+const Body = longText('The text');
 
 export const Comment = z
   .object({
@@ -36,6 +36,7 @@ export type Comment = z.output<typeof Comment>;
 
 export const NewComment = z.strictObject({ body: Body, visibility: CommentVisibility }).meta({
   id: 'NewComment',
+  description: 'What is said, and for whom.',
   example: { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' },
 });
 export type NewComment = z.output<typeof NewComment>;

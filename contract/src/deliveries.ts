@@ -6,7 +6,7 @@ import { Id, Timestamp } from './fields.ts';
 export const DeliveryState = z.enum(['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED']).meta({
   id: 'DeliveryState',
   description:
-    'PENDING until it is settled: DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription.',
+    'How far it is: PENDING until it is settled as DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription.',
 });
 export type DeliveryState = z.output<typeof DeliveryState>;
 
@@ -17,9 +17,11 @@ const delivery = {
   event: EventType,
   state: DeliveryState,
   attemptCount: z.int().min(0).meta({ description: 'Attempts begun since it was made, or last replayed.' }),
-  nextAttemptAt: Timestamp.nullable().meta({ description: 'While PENDING: when it may be tried next.' }),
-  createdAt: Timestamp,
-  settledAt: Timestamp.nullable().meta({ description: 'When it was delivered, exhausted or cancelled.' }),
+  nextAttemptAt: Timestamp.nullable().meta({ description: 'When it may be tried next; null unless it is PENDING.' }),
+  createdAt: Timestamp.meta({ description: 'When the event happened.' }),
+  settledAt: Timestamp.nullable().meta({
+    description: 'When it was delivered, exhausted or cancelled; null while it is PENDING.',
+  }),
 };
 
 const example = {
@@ -42,10 +44,10 @@ export type Delivery = z.output<typeof Delivery>;
 export const DeliveryAttempt = z
   .object({
     number: z.int().min(1).meta({ description: 'Counts from 1, and again from 1 when the delivery is replayed.' }),
-    startedAt: Timestamp,
+    startedAt: Timestamp.meta({ description: 'When it began.' }),
     durationMs: z.int().min(0).meta({ description: 'How long it took, in milliseconds.' }),
-    status: z.int().nullable().meta({ description: 'The HTTP status, where an answer came.' }),
-    error: z.string().nullable().meta({ description: 'What went wrong, where no answer came.' }),
+    status: z.int().nullable().meta({ description: 'The HTTP status of the answer; null where none came.' }),
+    error: z.string().nullable().meta({ description: 'What went wrong; null where an answer came.' }),
     answer: z
       .string()
       .nullable()

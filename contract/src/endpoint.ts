@@ -58,13 +58,13 @@ const perPageError = 'must be a whole number from 1 to 100';
 const Page = z
   .int({ error: pageError })
   .min(1, pageError)
-  .meta({ description: 'The page, from 1.', default: 1, example: 1 });
+  .meta({ description: 'Which page; one past the end is empty.', default: 1, example: 1 });
 
 export const PerPage = z
   .int({ error: perPageError })
   .min(1, perPageError)
   .max(100, perPageError)
-  .meta({ description: 'Rows on a page, at most 100.', default: 20, example: 20 });
+  .meta({ description: 'How many rows a page has.', default: 20, example: 20 });
 
 /** The query of a list: `page`, `perPage` and the list's own filters (docs/decisions/lists.md). */
 export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
@@ -109,25 +109,32 @@ export function search(fields: string) {
 
 export const PageMeta = z
   .object({
-    page: z.int(),
-    perPage: z.int(),
+    page: z.int().meta({ description: 'The page that was asked for.' }),
+    perPage: z.int().meta({ description: 'How many rows a page has.' }),
     totalCount: z.int().meta({ description: 'Rows on all pages; exact where `totalCountCapped` is absent.' }),
     totalCountCapped: z
       .literal(true)
       .optional()
       .meta({ description: 'There are more rows than are counted; pages end where `totalCount` does.' }),
   })
-  .meta({ id: 'PageMeta', example: { page: 1, perPage: 20, totalCount: 131 } });
+  .meta({
+    id: 'PageMeta',
+    description: 'Which page of a list this is, and how much there is in all.',
+    example: { page: 1, perPage: 20, totalCount: 131 },
+  });
 export type PageMeta = z.output<typeof PageMeta>;
+
+/** That of every envelope which is no error's. */
+export const success = z.literal(true).meta({ description: 'What was asked for was done.' });
 
 /** The envelope of one resource (spec §2). */
 export function item<Data extends z.ZodType>(data: Data) {
-  return z.object({ success: z.literal(true), data });
+  return z.object({ success, data });
 }
 
 /** The envelope of a page of a list (spec §2). */
 export function list<Data extends z.ZodType>(data: Data) {
-  return z.object({ success: z.literal(true), data: z.array(data), meta: PageMeta });
+  return z.object({ success, data: z.array(data).meta({ description: 'The rows of the page.' }), meta: PageMeta });
 }
 
 /**

@@ -110,27 +110,41 @@ export const ErrorDocs = z
 export const ErrorDetail = z
   .object({
     path: z.string().meta({ description: 'The field, query parameter or path parameter, with dots into its parts.' }),
-    message: z.string(),
+    message: z.string().meta({ description: 'What is wrong there, to be read after the name.' }),
   })
-  .meta({ id: 'ErrorDetail', example: { path: 'title', message: 'is required' } });
+  .meta({
+    id: 'ErrorDetail',
+    description: 'What is wrong in one place of the request.',
+    example: { path: 'title', message: 'is required' },
+  });
 export type ErrorDetail = z.output<typeof ErrorDetail>;
+
+export const ErrorMessage = z.string().meta({ description: 'What was wrong and what would be right, for people.' });
+
+export const ErrorDetails = z.array(ErrorDetail).max(20).meta({
+  description: 'Each thing that is wrong, the first ones found; absent where it is no field.',
+});
 
 /** The body of every answer that is not a success (spec §7). */
 export const ErrorEnvelope = z
   .object({
-    success: z.literal(false),
-    error: z.object({
-      code: ErrorCode,
-      message: z.string().meta({ description: 'What was wrong and what would be right, for people.' }),
-      retryAfterSeconds: z
-        .int()
-        .min(1)
-        .optional()
-        .meta({ description: 'On RATE_LIMIT_EXCEEDED and IDEMPOTENCY_IN_PROGRESS: seconds to wait.' }),
-      details: z.array(ErrorDetail).max(20).optional().meta({ description: 'At most 20, the first ones found.' }),
-      docs: ErrorDocs,
-      requestId: z.string().meta({ description: 'Also in the `x-request-id` header.' }),
-    }),
+    success: z.literal(false).meta({ description: 'What was asked for was not done.' }),
+    error: z
+      .object({
+        code: ErrorCode,
+        message: ErrorMessage,
+        retryAfterSeconds: z
+          .int()
+          .min(1)
+          .optional()
+          .meta({ description: 'On RATE_LIMIT_EXCEEDED and IDEMPOTENCY_IN_PROGRESS: seconds to wait.' }),
+        details: ErrorDetails.optional(),
+        docs: ErrorDocs,
+        requestId: z.string().meta({
+          description: "Names the request in the server's log; also in the `x-request-id` header.",
+        }),
+      })
+      .meta({ description: 'Why not.' }),
   })
   .meta({
     id: 'ErrorEnvelope',

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 
 /** A positive integer of at most 2^53-1, as in JSON bodies and answers (docs/decisions/identifiers.md). */
-export const Id = z
-  .int({ error: positiveInteger })
-  .min(1, { error: positiveInteger })
-  .meta({ description: 'A positive integer.', example: 42 });
+export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInteger }).meta({
+  description: 'Names it among all of its kind. It never changes, and is never used again.',
+  format: 'int64',
+  example: 42,
+});
 
 /**
  * A whole number from 1 in a path or a query, where everything arrives as text.
@@ -54,19 +55,26 @@ export function answered(given: z.ZodString): z.ZodString {
 
 const utf8 = new TextEncoder();
 
-/** Text of a page or more: as many bytes in UTF-8 as it may have characters. */
-export function longText() {
-  return text(1, longest).refine(
-    // No character takes more than three bytes for each of its UTF-16 units; too many of those are refused before.
-    (value) => value.length * 3 <= longest || value.length > longest || utf8.encode(value).length <= longest,
-    `must take at most ${longest} bytes as UTF-8`,
-  );
+/**
+ * Text of a page or more: as many bytes in UTF-8 as it may have characters.
+ * @param what says what it is, without the full stop
+ */
+export function longText(what: string) {
+  return text(1, longest)
+    .refine(
+      // No character takes more than three bytes for each of its UTF-16 units; too many of those are refused before.
+      (value) => value.length * 3 <= longest || value.length > longest || utf8.encode(value).length <= longest,
+      `must take at most ${longest} bytes as UTF-8`,
+    )
+    .meta({ description: `${what}; at most ${longest} bytes in UTF-8.` });
 }
 
 const longest = 65_535;
 
-export const Title = trimmedText(1, 255);
-export const Description = longText();
+export const Title = trimmedText(1, 255).meta({
+  description: 'What it is about, in a line. White space around it is taken off.',
+});
+export const Description = longText('What it is about, at length');
 
 /** A calendar date without a time, `YYYY-MM-DD` (docs/decisions/text-and-dates.md). */
 export const CalendarDate = z.iso
@@ -91,7 +99,10 @@ export const TimestampInput = z.iso
   .meta({ example: '2026-11-20T10:00:00Z' });
 
 /** When a resource was made and last changed; every resource has both. */
-export const timestamps = { createdAt: Timestamp, updatedAt: Timestamp };
+export const timestamps = {
+  createdAt: Timestamp.meta({ description: 'When it was made.' }),
+  updatedAt: Timestamp.meta({ description: 'When it last changed.' }),
+};
 
 const FieldName = text(1, 255);
 const FieldText = text(0, 16_384);
@@ -103,13 +114,21 @@ const FieldNumber = z
   .overwrite((value) => value + 0);
 
 function fieldMap(name: z.ZodString, text: z.ZodString, number: z.ZodNumber) {
-  const scalar = z.union([text, number, z.boolean(), z.null()]);
-  return z.record(
-    name,
-    z.union([scalar, z.array(scalar)], {
+  const scalars = [text, number, z.boolean(), z.null()] as const;
+  const scalar = z.union(scalars).meta({
+    id: 'CustomFieldScalar',
+    description: 'A single value of a custom field. A number is 0, or has a magnitude from 1e-9 to 1e15.',
+  });
+  const value = z
+    .union([...scalars, z.array(scalar)], {
       error: `must be a string, number, boolean, null or an array of those; a string ${unclean}, a number ${fieldNumbers}`,
-    }),
-  );
+    })
+    .meta({
+      id: 'CustomFieldValue',
+      description:
+        'What a custom field holds: a value, or several. A number is 0, or has a magnitude from 1e-9 to 1e15.',
+    });
+  return z.record(name, value);
 }
 
 const GivenMap = fieldMap(FieldName, FieldText, FieldNumber);
@@ -123,9 +142,7 @@ function withinLimits<Map extends typeof GivenMap>(map: Map): Map {
 
 const customFieldsMeta = {
   id: 'CustomFields',
-  description:
-    'At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. ' +
-    'Numbers are 0 or have a magnitude from 1e-9 to 1e15.',
+  description: "The workspace's own fields: at most 50 keys, and 16 KiB as JSON.",
   example: { costCentre: 'CC-104', tags: ['vip', 'floor-3'] },
 };
 
@@ -137,8 +154,8 @@ export type CustomFields = z.output<typeof CustomFields>;
 export const CustomFieldsPatch = GivenMap.meta({
   id: 'CustomFieldsPatch',
   description:
-    'Merged into what is there: a key given replaces, a key given as null is removed. ' +
-    'Numbers are 0 or have a magnitude from 1e-9 to 1e15.',
+    "Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most " +
+    '50 keys, and 16 KiB as JSON, may come of it.',
   example: { costCentre: 'CC-104', tags: null },
 });
 
@@ -149,7 +166,10 @@ export const MergedCustomFields = withinLimits(StoredMap);
 export const StoredCustomFields = StoredMap.meta(customFieldsMeta);
 
 /** The priorities of tickets, projects and tasks (spec §2). */
-export const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']).meta({ id: 'Priority' });
+export const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']).meta({
+  id: 'Priority',
+  description: 'How urgent it is.',
+});
 export type Priority = z.output<typeof Priority>;
 
 /** Who did something (docs/decisions/comments-and-activity.md). */
@@ -161,7 +181,7 @@ export const Actor = z
   .nullable()
   .meta({
     id: 'Actor',
-    description: 'Whose key did it; null for the command line.',
+    description: 'Whose key did it; null where it was done on the command line.',
     example: { userId: 3, keyId: 12 },
   });
 export type Actor = z.output<typeof Actor>;

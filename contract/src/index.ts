@@ -48,6 +48,7 @@ export * from './delivery-schedule.ts';
 export * from './endpoint.ts';
 export * from './errors.ts';
 export * from './events.ts';
+export * from './field-changes.ts';
 export * from './fields.ts';
 export * from './idempotency.ts';
 export * from './limits.ts';

@@ -7,22 +7,24 @@ import { User } from './users.ts';
 const Key = z
   .object({
     id: Id,
-    name: z.string(),
+    name: z.string().meta({ description: 'What it was called when it was made.' }),
     lastFour: z.string().meta({ description: 'The last four characters of the key; the rest is not kept.' }),
     scopes: z.array(Scope).meta({ description: 'What the key may do.' }),
-    createdAt: Timestamp,
-    expiresAt: Timestamp.nullable().meta({ description: 'Null where it does not expire.' }),
-    lastUsedAt: Timestamp.nullable().meta({ description: 'To the minute; null where it was not used before.' }),
+    createdAt: Timestamp.meta({ description: 'When it was made.' }),
+    expiresAt: Timestamp.nullable().meta({ description: 'When it stops to work; null where it does not.' }),
+    lastUsedAt: Timestamp.nullable().meta({
+      description: 'When it was last used before, to the minute; null where it was not.',
+    }),
   })
   .meta({ id: 'Key', description: 'A key without its secret.' });
 
 const Limit = z
   .object({
-    name: z.string().meta({ description: '`global`, over all endpoints, or a group of them.' }),
-    limit: z.int().meta({ description: 'Requests in a window.' }),
-    remaining: z.int().meta({ description: 'What is left of them.' }),
-    resetSeconds: z.int().meta({ description: 'Until the window opens again.' }),
-    windowSeconds: z.int().meta({ description: 'How long a window is.' }),
+    name: z.string().meta({ description: '`global`, over all endpoints, or the group of them that it counts.' }),
+    limit: z.int().meta({ description: 'How many requests a window allows.' }),
+    remaining: z.int().meta({ description: 'How many of them are left.' }),
+    resetSeconds: z.int().meta({ description: 'Seconds until the window opens again.' }),
+    windowSeconds: z.int().meta({ description: 'How long a window is, in seconds.' }),
   })
   .meta({ id: 'Limit', description: 'A window of the rate limits, as it stands for the key.' });
 export type Limit = z.output<typeof Limit>;
@@ -30,9 +32,11 @@ export type Limit = z.output<typeof Limit>;
 export const Identity = z
   .object({
     key: Key,
-    user: User,
-    workspace: z.object({ name: z.string() }).meta({ id: 'Workspace', description: 'Whose rows the key sees.' }),
-    limits: z.array(Limit),
+    user: User.meta({ description: 'The user who created the key.' }),
+    workspace: z
+      .object({ name: z.string().meta({ description: 'What it is called.' }) })
+      .meta({ id: 'Workspace', description: 'Whose rows the key sees.' }),
+    limits: z.array(Limit).meta({ description: 'Every window of its limits: `global`, then each group.' }),
   })
   .meta({
     id: 'Identity',

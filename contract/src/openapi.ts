@@ -12,6 +12,7 @@ import type { OpenApi, Parameter } from './openapi/types.ts';
 import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './openapi/webhooks.ts';
 
 export { downgrade } from './openapi/downgrade.ts';
+export { changelogPath } from './openapi/prose.ts';
 export type { OpenApi, Operation, Schema } from './openapi/types.ts';
 
 /** The OpenAPI 3.1 document of the API, made from the contract and nothing else. */

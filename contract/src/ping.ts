@@ -2,8 +2,11 @@ import * as z from 'zod';
 import { endpoints, item, meta } from './endpoint.ts';
 
 export const Pong = z
-  .object({ status: z.literal('ok'), version: z.literal('v1') })
-  .meta({ id: 'Pong', example: { status: 'ok', version: 'v1' } });
+  .object({
+    status: z.literal('ok').meta({ description: 'The service answers.' }),
+    version: z.literal('v1').meta({ description: 'The version of the API, as the path has it.' }),
+  })
+  .meta({ id: 'Pong', description: 'That the service answers.', example: { status: 'ok', version: 'v1' } });
 export type Pong = z.output<typeof Pong>;
 
 export const ping = endpoints({

@@ -5,14 +5,17 @@ import { answered, CalendarDate, Description, Id, Priority, timestamps, trimmedT
 
 export const ProjectStatus = z
   .enum(['PLANNED', 'ACTIVE', 'ON_HOLD', 'COMPLETED', 'CANCELLED'])
-  .meta({ id: 'ProjectStatus' });
+  .meta({ id: 'ProjectStatus', description: 'How far it is.' });
 export type ProjectStatus = z.output<typeof ProjectStatus>;
 
 const Key = z
   .string()
   .regex(/^[A-Z][A-Z0-9]{0,19}$/, 'must be 1 to 20 capital letters and digits, a letter first')
-  .meta({ description: 'Unique in the workspace.', example: 'OFFICE' });
-const Name = trimmedText(1, 255);
+  .meta({ description: 'The short name by which the workspace knows it, unique there.', example: 'OFFICE' });
+const Name = trimmedText(1, 255).meta({ description: 'What it is called.' });
+const ManagerId = Id.meta({ description: 'The user who leads it; null while nobody does.' });
+const StartDate = CalendarDate.meta({ description: 'The day on which it begins.' });
+const EndDate = CalendarDate.meta({ description: 'The day on which it ends.' });
 
 export const Project = z
   .object({
@@ -22,9 +25,9 @@ export const Project = z
     description: answered(Description).nullable(),
     status: ProjectStatus,
     priority: Priority,
-    managerId: Id.nullable(),
-    startDate: CalendarDate.nullable(),
-    endDate: CalendarDate.nullable(),
+    managerId: ManagerId.nullable(),
+    startDate: StartDate.nullable(),
+    endDate: EndDate.nullable(),
     ...timestamps,
   })
   .meta({
@@ -53,9 +56,9 @@ export const NewProject = z.strictObject({
   description: Description.nullish(),
   status: ProjectStatus.nullish(),
   priority: Priority.nullish(),
-  managerId: Id.nullish(),
-  startDate: CalendarDate.nullish(),
-  endDate: CalendarDate.nullish(),
+  managerId: ManagerId.nullish(),
+  startDate: StartDate.nullish(),
+  endDate: EndDate.nullish(),
 });
 export type NewProject = z.output<typeof NewProject>;
 

@@ -13,6 +13,7 @@ import {
   patch,
   search,
 } from './endpoint.ts';
+import { changesIn } from './field-changes.ts';
 import {
   answered,
   CalendarDate,
@@ -27,20 +28,26 @@ import {
 
 export const TaskStatus = z
   .enum(['TODO', 'IN_PROGRESS', 'BLOCKED', 'DONE', 'CANCELLED'])
-  .meta({ id: 'TaskStatus', description: 'A new task is TODO; every move is free.' });
+  .meta({ id: 'TaskStatus', description: 'How far it is. A new task is TODO; every move is free.' });
 export type TaskStatus = z.output<typeof TaskStatus>;
+
+const AssigneeId = Id.meta({
+  description: 'The user who works on it; null while nobody does. One newly named is active.',
+});
+const StartDate = CalendarDate.meta({ description: 'The day on which work on it begins.' });
+const DueDate = CalendarDate.meta({ description: 'The day by which it is to be done.' });
 
 export const Task = z
   .object({
     id: Id,
-    projectId: Id,
+    projectId: Id.meta({ description: 'The project that it belongs to. It never changes.' }),
     title: answered(Title),
     description: answered(Description).nullable(),
     status: TaskStatus,
     priority: Priority,
-    assigneeId: Id.nullable(),
-    startDate: CalendarDate.nullable(),
-    dueDate: CalendarDate.nullable(),
+    assigneeId: AssigneeId.nullable(),
+    startDate: StartDate.nullable(),
+    dueDate: DueDate.nullable(),
     completedAt: Timestamp.nullable().meta({ description: 'When it became DONE; null while it is not.' }),
     ...timestamps,
   })
@@ -64,16 +71,27 @@ export const Task = z
   });
 export type Task = z.output<typeof Task>;
 
+export const TaskChanges = changesIn(Task.omit({ id: true, projectId: true, createdAt: true, updatedAt: true })).meta({
+  id: 'TaskChanges',
+  description: 'What changed in a task: each field that differs. `updatedAt` always does, and is not among them.',
+  example: { status: { from: 'TODO', to: 'DONE' }, completedAt: { from: null, to: '2026-11-20T10:05:00.000Z' } },
+});
+export type TaskChanges = z.output<typeof TaskChanges>;
+
 export const NewTask = z
   .strictObject({
     title: Title,
     description: Description.nullish(),
-    priority: Priority.nullish().meta({ description: 'MEDIUM when absent.' }),
-    assigneeId: Id.nullish(),
-    startDate: CalendarDate.nullish(),
-    dueDate: CalendarDate.nullish(),
+    priority: Priority.nullish().meta({ description: 'How urgent it is: MEDIUM when absent.' }),
+    assigneeId: AssigneeId.nullish(),
+    startDate: StartDate.nullish(),
+    dueDate: DueDate.nullish(),
   })
-  .meta({ id: 'NewTask', example: { title: 'Order patch cables', assigneeId: 7, dueDate: '2026-11-27' } });
+  .meta({
+    id: 'NewTask',
+    description: 'A new task of the project.',
+    example: { title: 'Order patch cables', assigneeId: 7, dueDate: '2026-11-27' },
+  });
 export type NewTask = z.output<typeof NewTask>;
 
 export const TaskPatch = patch({
@@ -81,9 +99,9 @@ export const TaskPatch = patch({
   description: Description.nullable().optional(),
   status: TaskStatus.optional(),
   priority: Priority.optional(),
-  assigneeId: Id.nullable().optional(),
-  startDate: CalendarDate.nullable().optional(),
-  dueDate: CalendarDate.nullable().optional(),
+  assigneeId: AssigneeId.nullable().optional(),
+  startDate: StartDate.nullable().optional(),
+  dueDate: DueDate.nullable().optional(),
 }).meta({
   id: 'TaskPatch',
   description: 'Absent fields stay as they are; null clears.',

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { BulkRefusal, bulk, bulkAnswers, bulkItems } from './bulk.ts';
+import { BulkRefusal, bulk, bulkAnswers, bulkItems, itemStatus } from './bulk.ts';
 import { changesOf } from './changes.ts';
 import { endpoints, filter, idFilter, item, list, listQuery, meta, NoQuery, patch, search } from './endpoint.ts';
+import { changesIn } from './field-changes.ts';
 import {
   answered,
   CustomFields,
@@ -18,17 +19,21 @@ import {
   timestamps,
 } from './fields.ts';
 
-export const TicketType = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']).meta({ id: 'TicketType' });
+export const TicketType = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']).meta({
+  id: 'TicketType',
+  description: 'What kind of ticket it is, for ever.',
+});
 export type TicketType = z.output<typeof TicketType>;
 
 export const TicketCategory = z
   .enum(['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'])
-  .meta({ id: 'TicketCategory' });
+  .meta({ id: 'TicketCategory', description: 'What part of IT it is about.' });
 export type TicketCategory = z.output<typeof TicketCategory>;
 
-export const TicketStatus = z
-  .enum(['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'])
-  .meta({ id: 'TicketStatus', description: 'A new ticket is OPEN. CLOSED and CANCELLED are final.' });
+export const TicketStatus = z.enum(['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED']).meta({
+  id: 'TicketStatus',
+  description: 'How far it is. A new ticket is OPEN. CLOSED and CANCELLED are final.',
+});
 export type TicketStatus = z.output<typeof TicketStatus>;
 
 /** Where a ticket may go from each status; the same status again is no move (docs/decisions/tickets.md). */
@@ -75,12 +80,25 @@ const ticketNumberDescription = Object.values(ticketNumberPrefixes)
   .join(', ')
   .concat(' and a number that counts from 1 in the workspace and type; never used again.');
 
-const CategoryConfigId = text(1, 255).meta({ description: 'An opaque identifier, stored as given.' });
+const Category = TicketCategory.nullable().meta({
+  description: 'What part of IT it is about; null where `categoryConfigId` alone tells.',
+});
+const CategoryConfigId = text(1, 255).meta({
+  description: "Its category in the workspace's own list: an opaque identifier that is stored as given.",
+});
+const AssigneeId = Id.meta({
+  description: 'The user who works on it; null while nobody does. One newly named is active.',
+});
 const WatcherUserIds = z
   .array(Id)
   .refine((ids) => new Set(ids).size <= 100, 'must name at most 100 users')
-  .meta({ description: 'Users who follow the ticket, at most 100, in ascending order.' });
-const Resolution = longText();
+  .meta({
+    description: 'The users who follow it: at most 100, answered in ascending order. Those newly named are active.',
+  });
+const ParentId = Id.meta({
+  description: 'The ticket that it is a part of; null where there is none. No ticket stands above itself.',
+});
+const Resolution = longText('How it was resolved');
 
 export const Ticket = z
   .object({
@@ -91,18 +109,20 @@ export const Ticket = z
     type: TicketType,
     status: TicketStatus,
     priority: Priority,
-    category: TicketCategory.nullable(),
+    category: Category,
     categoryConfigId: answered(CategoryConfigId).nullable(),
     requesterId: Id.meta({
-      description: 'Whose ticket it is: the user who created the key, unless another was named.',
+      description: 'Whose ticket it is: the user who created the key, unless another was named. It never changes.',
     }),
-    assigneeId: Id.nullable(),
+    assigneeId: AssigneeId.nullable(),
     watcherUserIds: WatcherUserIds,
-    parentId: Id.nullable(),
+    parentId: ParentId.nullable(),
     customFields: StoredCustomFields,
     resolution: answered(Resolution).nullable(),
-    resolvedAt: Timestamp.nullable(),
-    closedAt: Timestamp.nullable(),
+    resolvedAt: Timestamp.nullable().meta({
+      description: 'When it became RESOLVED; null while it has not, or has been reopened.',
+    }),
+    closedAt: Timestamp.nullable().meta({ description: 'When it became CLOSED; null while it has not.' }),
     commentCount: z.int().min(0).meta({ description: 'How many comments there are, PUBLIC and INTERNAL ones.' }),
     ...timestamps,
   })
@@ -134,18 +154,27 @@ export const Ticket = z
   });
 export type Ticket = z.output<typeof Ticket>;
 
+export const TicketChanges = changesIn(
+  Ticket.omit({ id: true, ticketNumber: true, type: true, requesterId: true, createdAt: true, updatedAt: true }),
+).meta({
+  id: 'TicketChanges',
+  description: 'What changed in a ticket: each field that differs. `updatedAt` always does, and is not among them.',
+  example: { status: { from: 'OPEN', to: 'RESOLVED' }, resolvedAt: { from: null, to: '2026-11-20T10:05:00.000Z' } },
+});
+export type TicketChanges = z.output<typeof TicketChanges>;
+
 export const NewTicket = z
   .strictObject({
     title: Title,
     description: Description,
     type: TicketType,
-    category: TicketCategory.nullish(),
+    category: Category.optional(),
     categoryConfigId: CategoryConfigId.nullish(),
-    priority: Priority.nullish().meta({ description: 'MEDIUM when absent.' }),
-    requesterId: Id.nullish().meta({ description: 'On whose behalf; the user who created the key when absent.' }),
-    assigneeId: Id.nullish(),
+    priority: Priority.nullish().meta({ description: 'How urgent it is: MEDIUM when absent.' }),
+    requesterId: Id.nullish().meta({ description: 'On whose behalf: the user who created the key when absent.' }),
+    assigneeId: AssigneeId.nullish(),
     watcherUserIds: WatcherUserIds.nullish(),
-    parentId: Id.nullish(),
+    parentId: ParentId.nullish(),
     customFields: CustomFields.nullish(),
   })
   .refine((ticket) => ticket.category != null || ticket.categoryConfigId != null, {
@@ -173,11 +202,11 @@ const patchFields = {
   description: Description.optional(),
   status: TicketStatus.optional(),
   priority: Priority.optional(),
-  category: TicketCategory.nullable().optional(),
+  category: Category.optional(),
   categoryConfigId: CategoryConfigId.nullable().optional(),
-  assigneeId: Id.nullable().optional(),
+  assigneeId: AssigneeId.nullable().optional(),
   watcherUserIds: WatcherUserIds.optional(),
-  parentId: Id.nullable().optional(),
+  parentId: ParentId.nullable().optional(),
   customFields: CustomFieldsPatch.optional(),
   resolution: Resolution.nullable().optional(),
 };
@@ -192,7 +221,7 @@ export type TicketPatch = z.output<typeof TicketPatch>;
 /** Many new tickets. */
 export const NewTickets = z.strictObject({ tickets: bulk(NewTicket) }).meta({
   id: 'NewTickets',
-  description: `1 to ${bulkItems} new tickets; each is made or refused by itself.`,
+  description: 'New tickets; each is made or refused by itself.',
   example: {
     tickets: [
       {
@@ -221,7 +250,7 @@ export type TicketPatchItem = z.output<typeof TicketPatchItem>;
 /** Changes of many tickets. */
 export const TicketPatches = z.strictObject({ tickets: bulk(TicketPatchItem) }).meta({
   id: 'TicketPatches',
-  description: `1 to ${bulkItems} changes, each of another ticket; each is made or refused by itself.`,
+  description: 'Changes, each of another ticket; each is made or refused by itself.',
   example: { tickets: [{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }] },
 });
 export type TicketPatches = z.output<typeof TicketPatches>;
@@ -230,7 +259,7 @@ export type TicketPatches = z.output<typeof TicketPatches>;
 function ticketAnswer<Status extends number>(status: Status, id: string, description: string) {
   const { example } = z.globalRegistry.get(Ticket) ?? {};
   return z
-    .object({ status: z.literal(status), data: Ticket })
+    .object({ status: itemStatus([status]), data: Ticket })
     .meta({ id, description, example: { status, data: example } });
 }
 

@@ -3,23 +3,36 @@ import { changesOf } from './changes.ts';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from './endpoint.ts';
 import { answered, Id, text, timestamps, trimmedText } from './fields.ts';
 
-export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({ id: 'UserRole' });
+export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
+  id: 'UserRole',
+  description: "What the user is in the workspace. What a request may do is its key's scopes to say.",
+});
 export type UserRole = z.output<typeof UserRole>;
 
 const Email = z.email().max(254).toLowerCase();
-const ShortText = trimmedText(1, 255);
+const Name = trimmedText(1, 255).meta({ description: 'What the user is called.' });
+const JobTitle = trimmedText(1, 255).meta({ description: 'What the user does.' });
+const Department = trimmedText(1, 255).meta({ description: 'Where in the company the user works.' });
+const Phone = trimmedText(1, 255).meta({ description: 'The telephone number, as it was written.' });
+const TimeZone = trimmedText(1, 255).meta({ description: 'The time zone, an IANA name such as Europe/Berlin.' });
 
 export const User = z
   .object({
     id: Id,
-    name: answered(ShortText),
-    email: z.string().min(1).max(254).meta({ format: 'email', description: 'In lower case, unique in the workspace.' }),
+    name: answered(Name),
+    email: z
+      .string()
+      .min(1)
+      .max(254)
+      .meta({ format: 'email', description: 'The e-mail address, in lower case, unique in the workspace.' }),
     role: UserRole,
-    active: z.boolean(),
-    jobTitle: answered(ShortText).nullable(),
-    department: answered(ShortText).nullable(),
-    phone: answered(ShortText).nullable(),
-    timeZone: answered(ShortText).nullable().meta({ description: 'An IANA name such as Europe/Berlin.' }),
+    active: z
+      .boolean()
+      .meta({ description: 'Whether the user is one still: others are not newly named, and their keys do not work.' }),
+    jobTitle: answered(JobTitle).nullable(),
+    department: answered(Department).nullable(),
+    phone: answered(Phone).nullable(),
+    timeZone: answered(TimeZone).nullable(),
     ...timestamps,
   })
   .meta({
@@ -43,13 +56,13 @@ export type User = z.output<typeof User>;
 
 /** No endpoint of v1 creates users; the command line does, with this schema. */
 export const NewUser = z.strictObject({
-  name: ShortText,
+  name: Name,
   email: Email,
   role: UserRole,
-  jobTitle: ShortText.nullish(),
-  department: ShortText.nullish(),
-  phone: ShortText.nullish(),
-  timeZone: ShortText.nullish(),
+  jobTitle: JobTitle.nullish(),
+  department: Department.nullish(),
+  phone: Phone.nullish(),
+  timeZone: TimeZone.nullish(),
 });
 export type NewUser = z.output<typeof NewUser>;
 

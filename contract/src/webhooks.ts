@@ -4,12 +4,16 @@ import { endpoints, IdParam, item, list, listQuery, meta, NoBody, NoQuery, patch
 import { EventType } from './events.ts';
 import { answered, Id, Timestamp, TimestampInput, text, timestamps } from './fields.ts';
 
-const Url = text(1, 2048).meta({ format: 'uri', example: 'https://hooks.example.com/itsm' });
+const Url = text(1, 2048).meta({
+  description: 'Where events are sent: https, with a public host and without user info.',
+  format: 'uri',
+  example: 'https://hooks.example.com/itsm',
+});
 const Secret = text(1, 256).meta({ description: 'Signs each delivery; 24 characters or more are recommended.' });
-const Events = z.array(EventType).min(1).max(100);
+const Events = z.array(EventType).min(1).max(100).meta({ description: 'The types of events that are sent.' });
 const SkipOwn = z.boolean().meta({
   description:
-    'Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key.',
+    'Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key.',
 });
 
 /** How much a filter may ask for; `text` in UTF-16 units. */
@@ -47,13 +51,13 @@ export const Webhook = z
     events: Events,
     filter: Filter.nullable(),
     skipOwn: SkipOwn,
-    active: z.boolean(),
-    lastSuccessAt: Timestamp.nullable(),
-    lastFailureAt: Timestamp.nullable(),
+    active: z.boolean().meta({ description: 'Whether it is told of events: false once it was deactivated, for ever.' }),
+    lastSuccessAt: Timestamp.nullable().meta({ description: 'When a delivery last arrived; null where none has.' }),
+    lastFailureAt: Timestamp.nullable().meta({ description: 'When an attempt last failed; null where none has.' }),
     pausedAt: Timestamp.nullable().meta({
-      description: 'Since when deliveries rest, because the endpoint failed or by `paused`.',
+      description: 'Since when deliveries rest, because the endpoint failed or by `paused`; null while they go out.',
     }),
-    pausedReason: z.string().nullable(),
+    pausedReason: z.string().nullable().meta({ description: 'Why deliveries rest, in words; null while they go out.' }),
     ...timestamps,
   })
   .meta({
@@ -78,7 +82,7 @@ export type Webhook = z.output<typeof Webhook>;
 
 export const NewWebhook = z
   .strictObject({
-    url: Url.meta({ description: 'https, with a public host and without user info.' }),
+    url: Url,
     secret: Secret,
     events: Events,
     filter: Filter.nullish(),
@@ -86,6 +90,7 @@ export const NewWebhook = z
   })
   .meta({
     id: 'NewWebhook',
+    description: 'A new subscription to events.',
     example: {
       url: 'https://hooks.example.com/itsm',
       secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -110,8 +115,8 @@ export const WebhookPatch = patch({
     .optional()
     .meta({
       description:
-        'true: events queue and nothing is sent. false: what waits is sent, whatever paused it, and failures before count ' +
-        'no more.',
+        'Whether deliveries rest. `true`: events queue and nothing is sent. `false`: what waits is sent, whatever paused it, ' +
+        'and failures before count no more.',
     }),
 }).meta({
   id: 'WebhookPatch',
@@ -137,7 +142,11 @@ export const WebhookReplay = z
       .optional()
       .meta({ description: 'Those in one of these states; EXHAUSTED alone unless given.' }),
   })
-  .meta({ id: 'WebhookReplay', example: { since: '2026-11-20T10:00:00Z' } });
+  .meta({
+    id: 'WebhookReplay',
+    description: 'Which deliveries are sent again.',
+    example: { since: '2026-11-20T10:00:00Z' },
+  });
 export type WebhookReplay = z.output<typeof WebhookReplay>;
 
 /** How many replays of a subscription may be under way. */
@@ -148,9 +157,9 @@ export const maxCountedReplay = 10_000;
 
 export const WebhookReplayStarted = z
   .object({
-    webhookId: Id,
-    since: Timestamp,
-    states: z.array(ReplayableState),
+    webhookId: Id.meta({ description: 'The subscription whose deliveries they are.' }),
+    since: Timestamp.meta({ description: 'Those that were made then or later.' }),
+    states: z.array(ReplayableState).meta({ description: 'Those in one of these states.' }),
     matching: z
       .int()
       .min(0)

@@ -1,8 +1,10 @@
-import type { Activity } from '@itsm-api/contract';
+import type { AssetActivity, TicketActivity } from '@itsm-api/contract';
 import { updateAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+type Activity = TicketActivity | AssetActivity;
 
 let api: Api;
 let workspace: Workspace;

@@ -25,11 +25,14 @@ type Answer<Route> = Route extends { responses: { 200: infer Success extends z.Z
     : never;
 
 /** The contract's answer with its enums opened, since a newer server may answer other values. */
-type Opened<T> = T extends readonly (infer Element)[]
-  ? OpenedValue<Element>[]
-  : T extends object
+type Opened<T> = T extends readonly (infer Element)[] ? OpenedValue<Element>[] : T extends object ? OpenedObject<T> : T;
+/** Named fields beside others: one type of each. */
+type OpenedObject<T> = [string, keyof Named<T>] extends [keyof T, infer Name]
+  ? [Name] extends [never]
     ? { [Key in keyof T]: OpenedValue<T[Key]> }
-    : T;
+    : Record<string, T[string & keyof T]> & { [Key in keyof Named<T>]: OpenedValue<Named<T>[Key]> }
+  : { [Key in keyof T]: OpenedValue<T[Key]> };
+type Named<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
 type OpenedValue<T> =
   IsEnum<Exclude<T, null>> extends true ? client.Open<Exclude<T, null> & string> | Nulls<T> : Opened<T>;
 type Nulls<T> = Extract<T, null>;
@@ -97,10 +100,14 @@ holds<{
   commentList: Equal<Arguments<Comments['list']>, [Path<Api['comments']['list']>['id'], query?: client.CommentQuery]>;
   commentCreate: Equal<Arguments<Comments['create']>, [Path<Api['comments']['create']>['id'], client.NewComment]>;
   newComment: Equal<client.NewComment, Body<Api['comments']['create']>>;
-  activityQuery: Equal<client.ActivityQuery, Query<Api['activities']['ofTicket']>>;
+  activityQuery: Equal<client.TicketActivityQuery, Query<Api['activities']['ofTicket']>>;
   activityOfTicket: Equal<
     Arguments<Activities['ofTicket']>,
-    [Path<Api['activities']['ofTicket']>['id'], query?: client.ActivityQuery]
+    [Path<Api['activities']['ofTicket']>['id'], query?: client.TicketActivityQuery]
+  >;
+  activityOfAsset: Equal<
+    Arguments<Activities['ofAsset']>,
+    [Path<Api['activities']['ofAsset']>['id'], query?: client.AssetActivityQuery]
   >;
   assetQuery: Equal<client.AssetQuery, Query<Api['assets']['list']>>;
   assetList: Equal<Arguments<Assets['list']>, [query?: client.AssetQuery]>;
@@ -198,8 +205,9 @@ holds<{
   ticketUpdated: Equal<EventOf<'ticket.updated'>['ticket'], Opened<contract.EventPayload<'ticket.updated'>>>;
   assetCreated: Equal<EventOf<'asset.created'>['asset'], Opened<contract.EventPayload<'asset.created'>>>;
   taskUpdated: Equal<EventOf<'task.updated'>['task'], Opened<contract.EventPayload<'task.updated'>>>;
-  ticketChanges: Equal<EventOf<'ticket.updated'>['changes'], contract.Changes>;
-  taskChanges: Equal<EventOf<'task.updated'>['changes'], contract.Changes>;
+  ticketChanges: Equal<EventOf<'ticket.updated'>['changes'], Opened<contract.TicketChanges>>;
+  taskChanges: Equal<EventOf<'task.updated'>['changes'], Opened<contract.TaskChanges>>;
+  changes: Equal<client.Changes, contract.Changes>;
 }>();
 
 export function describeEvent(event: WebhookEvent): string {
@@ -215,6 +223,17 @@ export function describeEvent(event: WebhookEvent): string {
     default:
       return String((event satisfies client.UnknownEvent).body.type);
   }
+}
+
+/** What is known of a change is typed; as a map of anything it goes where it went before it was. */
+export function describeChanges({ changes }: EventOf<'ticket.updated'>): string {
+  const before: number | null | undefined = changes.assigneeId?.from;
+  const status: client.Open<client.TicketStatus> | undefined = changes.status?.to;
+  const ofNewerServer: unknown = changes.riskLevel?.to;
+  const all: client.Changes = changes;
+  // @ts-expect-error: an assignee is no text
+  changes.assigneeId?.to satisfies string | undefined;
+  return [before, status, ofNewerServer, ...Object.entries(all).map(([name, { to }]) => `${name} ${to}`)].join();
 }
 
 export function describeError(error: unknown): string {

@@ -12,49 +12,53 @@ afterAll(() => api.close());
 const get = (path: string, headers: Record<string, string> = {}) =>
   api.app.inject({ method: 'GET', url: path, headers });
 
-describe.each(['/openapi.json', '/openapi.yaml', '/openapi-3.0.json', '/docs/js/scalar.js', '/favicon.ico'])(
-  '%s',
-  (path) => {
-    it('is the same in every coding, and each has a tag of its own', async () => {
-      const plain = await get(path);
-      expect(plain.headers['content-encoding']).toBeUndefined();
-      expect(Number(plain.headers['content-length'])).toBe(plain.rawPayload.length);
-      const gzipped = await get(path, { 'accept-encoding': 'gzip' });
-      expect(gzipped.headers['content-encoding']).toBe('gzip');
-      expect(gunzipSync(gzipped.rawPayload).equals(plain.rawPayload)).toBe(true);
-      const brotli = await get(path, { 'accept-encoding': 'gzip, deflate, br' });
-      expect(brotli.headers['content-encoding']).toBe('br');
-      expect(brotliDecompressSync(brotli.rawPayload).equals(plain.rawPayload)).toBe(true);
-      expect(new Set([plain, gzipped, brotli].map(({ headers }) => headers.etag)).size).toBe(3);
-    });
+describe.each([
+  '/openapi.json',
+  '/openapi.yaml',
+  '/openapi-3.0.json',
+  '/docs/changelog.md',
+  '/docs/js/scalar.js',
+  '/favicon.ico',
+])('%s', (path) => {
+  it('is the same in every coding, and each has a tag of its own', async () => {
+    const plain = await get(path);
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(Number(plain.headers['content-length'])).toBe(plain.rawPayload.length);
+    const gzipped = await get(path, { 'accept-encoding': 'gzip' });
+    expect(gzipped.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(gzipped.rawPayload).equals(plain.rawPayload)).toBe(true);
+    const brotli = await get(path, { 'accept-encoding': 'gzip, deflate, br' });
+    expect(brotli.headers['content-encoding']).toBe('br');
+    expect(brotliDecompressSync(brotli.rawPayload).equals(plain.rawPayload)).toBe(true);
+    expect(new Set([plain, gzipped, brotli].map(({ headers }) => headers.etag)).size).toBe(3);
+  });
 
-    it('may be kept, and is asked for again', async () => {
-      const { headers } = await get(path, { 'accept-encoding': 'br' });
-      expect(headers).toMatchObject({
-        'cache-control': 'public, no-cache',
-        vary: 'Accept-Encoding',
-        'x-content-type-options': 'nosniff',
-      });
-      for (const tags of [String(headers.etag), `"other", W/${headers.etag}`, '*']) {
-        const again = await get(path, { 'accept-encoding': 'br', 'if-none-match': tags });
-        expect(again).toMatchObject({ statusCode: 304, body: '' });
-        expect(again.headers).toMatchObject({ etag: headers.etag, vary: 'Accept-Encoding' });
-      }
-      for (const stale of ['"other"', '']) {
-        expect((await get(path, { 'accept-encoding': 'br', 'if-none-match': stale })).statusCode).toBe(200);
-      }
+  it('may be kept, and is asked for again', async () => {
+    const { headers } = await get(path, { 'accept-encoding': 'br' });
+    expect(headers).toMatchObject({
+      'cache-control': 'public, no-cache',
+      vary: 'Accept-Encoding',
+      'x-content-type-options': 'nosniff',
     });
+    for (const tags of [String(headers.etag), `"other", W/${headers.etag}`, '*']) {
+      const again = await get(path, { 'accept-encoding': 'br', 'if-none-match': tags });
+      expect(again).toMatchObject({ statusCode: 304, body: '' });
+      expect(again.headers).toMatchObject({ etag: headers.etag, vary: 'Accept-Encoding' });
+    }
+    for (const stale of ['"other"', '']) {
+      expect((await get(path, { 'accept-encoding': 'br', 'if-none-match': stale })).statusCode).toBe(200);
+    }
+  });
 
-    it('is told of by HEAD', async () => {
-      const whole = await get(path, { 'accept-encoding': 'br' });
-      const head = await api.app.inject({ method: 'HEAD', url: path, headers: { 'accept-encoding': 'br' } });
-      expect(head.body).toBe('');
-      for (const name of ['content-length', 'content-encoding', 'etag', 'vary', 'content-type']) {
-        expect(head.headers[name], name).toBe(whole.headers[name]);
-      }
-    });
-  },
-);
+  it('is told of by HEAD', async () => {
+    const whole = await get(path, { 'accept-encoding': 'br' });
+    const head = await api.app.inject({ method: 'HEAD', url: path, headers: { 'accept-encoding': 'br' } });
+    expect(head.body).toBe('');
+    for (const name of ['content-length', 'content-encoding', 'etag', 'vary', 'content-type']) {
+      expect(head.headers[name], name).toBe(whole.headers[name]);
+    }
+  });
+});
 
 it('the script is small on its way', async () => {
   const { rawPayload } = await get('/docs/js/scalar.js', { 'accept-encoding': 'br' });

@@ -101,7 +101,7 @@ const generators: Record<keyof typeof uses, (document: OpenApi, into: string) =>
   },
 };
 
-describe.each(Object.keys(uses) as (keyof typeof uses)[])('a client by %s', (generator) => {
+describe.each(Object.keys(uses) as (keyof typeof uses)[])('a client by %s', { timeout: 120_000 }, (generator) => {
   it.each([
     ['3.1', () => openApiDocument()],
     ['3.0', () => downgrade(openApiDocument())],

@@ -13,7 +13,7 @@ type Fields = Record<string, Schema>;
 
 /** How a schema breaks those who sent, or who read, what the old one allowed. */
 export function breaksOfSchema(sides: Sides, direction: Direction, old: Schema, now: Schema, at: string): string[] {
-  const [was, is] = [follow(old, sides.released), follow(now, sides.present)];
+  const [was, is] = [plain(old, sides.released), plain(now, sides.present)];
   const inner = (before: unknown, after: unknown, place: string) =>
     isSchema(before) && isSchema(after) ? breaksOfSchema(sides, direction, before, after, place) : [];
   return [
@@ -23,6 +23,7 @@ export function breaksOfSchema(sides: Sides, direction: Direction, old: Schema, 
     ...Object.entries(fieldsOf(was)).flatMap(([name, field]) => inner(field, fieldsOf(is)[name], `${at}.${name}`)),
     ...inner(was.items, is.items, `${at}[]`),
     ...inner(was.additionalProperties, is.additionalProperties, `${at}{}`),
+    ...newNames(was, is).flatMap((name) => inner(was.additionalProperties, fieldsOf(is)[name], `${at}.${name}`)),
     ...inner(was.propertyNames, is.propertyNames, `names of ${at}`),
     ...breaksOfChoices(sides, direction, was, is, at),
   ];
@@ -39,10 +40,18 @@ function breaksOfValues(direction: Direction, was: Schema, is: Schema): string[]
     ...(isNarrowed ? [asked ? 'other types are no longer taken' : 'the type is open now'] : []),
     ...(wider.const !== undefined && was.const !== is.const ? ['the constant is changed'] : []),
     ...(asked ? removedValues(was, is) : []),
-    ...(wider.format !== undefined && was.format !== is.format
+    ...(wider.format !== undefined && was.format !== is.format && !saysMoreOfIntegers(was, is)
       ? [`format ${was.format ?? 'none'} became ${is.format ?? 'none'}`]
       : []),
   ];
+}
+
+/**
+ * Every integer of JSON that keeps its value on the way has 64 bits: where none was said to be the size, `int64` refuses
+ * nothing. It tells generators for languages with several sizes to take the large one.
+ */
+function saysMoreOfIntegers(was: Schema, is: Schema): boolean {
+  return was.format === undefined && is.format === 'int64' && typesOf(was).includes('integer');
 }
 
 function removedValues(was: Schema, is: Schema): string[] {
@@ -99,6 +108,25 @@ function breaksOfChoices(sides: Sides, direction: Direction, was: Schema, is: Sc
   return lost.map(
     (choice) => `${at}: the choice ${JSON.stringify(choice)} ${direction === 'request' ? 'is removed' : 'is new'}`,
   );
+}
+
+/** What is named beside the names that a map may have anyway. */
+function newNames(was: Schema, is: Schema): string[] {
+  return Object.keys(fieldsOf(is)).filter((name) => !(name in fieldsOf(was)));
+}
+
+/** What a reference leads to; a choice of a schema or null as this schema with null among its types and values. */
+function plain(schema: Schema, document: OpenApi): Schema {
+  const { anyOf, ...rest } = follow(schema, document);
+  const [choice, other] = Array.isArray(anyOf) && anyOf.length === 2 ? (anyOf as Schema[]) : [];
+  if (choice === undefined || other?.type !== 'null') return anyOf === undefined ? rest : { ...rest, anyOf };
+  const inner = plain(choice, document);
+  return {
+    ...inner,
+    ...rest,
+    type: [...typesOf(inner), 'null'],
+    ...(Array.isArray(inner.enum) && { enum: [...inner.enum, null] }),
+  };
 }
 
 function choicesOf({ anyOf, oneOf }: Schema): Schema[] | undefined {

@@ -106,12 +106,12 @@ describe('is broken by', () => {
     ],
     [
       'a value that custom fields no longer take',
-      (d) => schema(d, 'CustomFieldsPatch').additionalProperties.anyOf.shift(),
+      (d) => schema(d, 'CustomFieldValue').anyOf.shift(),
       'the choice {"type":"string"',
     ],
     [
       'a value that custom fields did not have',
-      (d) => schema(d, 'CustomFields').additionalProperties.anyOf.push({ type: 'object' }),
+      (d) => schema(d, 'CustomFieldValue').anyOf.push({ type: 'object' }),
       'the choice {"type":"object"} is new',
     ],
     [
@@ -152,6 +152,31 @@ describe('is broken by', () => {
       'dueDate: format date became date-time',
     ],
     [
+      'a size of integers that is small',
+      (d) => (d.components.parameters.PerPage.schema.format = 'int32'),
+      'parameter query perPage: format none became int32',
+    ],
+    [
+      'another size of integers',
+      (d) => (schema(d, 'Ticket').properties.id.format = 'int32'),
+      'data.id: format int64 became int32',
+    ],
+    [
+      'a size of what is no integer',
+      (d) => (schema(d, 'NewTask').properties.title.format = 'int64'),
+      'body.title: format none became int64',
+    ],
+    [
+      'null that is no longer taken of a named schema',
+      (d) => (schema(d, 'NewTicket').properties.category = { $ref: '#/components/schemas/TicketCategory' }),
+      'body.category: type null is no longer taken',
+    ],
+    [
+      'a field that a map had otherwise',
+      (d) => (schema(d, 'CustomFields').properties = { added: { type: 'object' } }),
+      'customFields.added: the choices are others',
+    ],
+    [
       'another constant',
       (d) => (schema(d, 'Pong').properties.version.const = 'v2'),
       'version: the constant is changed',
@@ -186,6 +211,18 @@ describe('is not broken by', () => {
       },
     ],
     ['a new enum value', (d) => schema(d, 'TicketStatus').enum.push('ON_HOLD')],
+    ['integers that are said to have 64 bits', (d) => (d.components.parameters.PerPage.schema.format = 'int64')],
+    [
+      'a null that has its name in another way',
+      (d) =>
+        (schema(d, 'NewTask').properties.priority = {
+          anyOf: [{ $ref: '#/components/schemas/Priority' }, { type: 'null' }],
+        }),
+    ],
+    [
+      'a change that is told of another field',
+      (d) => (schema(d, 'TicketChanges').properties.added = schema(d, 'TicketChanges').properties.title),
+    ],
     ['a longer text in requests', (d) => (schema(d, 'NewTask').properties.title.maxLength = 500)],
     ['a required field that became optional', (d) => schema(d, 'NewTicket').required.pop()],
     ['a new event', (d) => (d.webhooks['asset.updated'] = d.webhooks['asset.created'])],

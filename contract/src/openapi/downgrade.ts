@@ -1,20 +1,36 @@
-import { mapSchema } from './schemas.ts';
+import { componentNamed, mapSchema } from './schemas.ts';
 import type { Components, OpenApi, Schema } from './types.ts';
 
 /** The document in OpenAPI 3.0.3, for generators that know no later one. It has no webhooks: 3.0 can't say them. */
 export function downgrade({ webhooks = {}, ...document }: OpenApi): OpenApi {
   const deliveryTags = Object.values(webhooks).flatMap(({ post }) => post.tags);
   const { identifier, ...license } = document.info.license;
-  return mapSchema(
+  const { schemas } = document.components;
+  const said = mapSchema(
     {
       ...document,
       openapi: '3.0.3',
       info: { ...document.info, license: { ...license, url: `https://spdx.org/licenses/${identifier}.html` } },
       tags: document.tags.filter(({ name }) => !deliveryTags.includes(name)),
-      components: usedBy(document.paths, document.components),
     },
-    downgradeSchema,
+    (schema) => downgradeSchema(downgradeReference(schema, schemas)),
   ) as OpenApi;
+  return { ...said, components: usedBy(said.paths, said.components) };
+}
+
+/**
+ * A reference of 3.0 has nothing beside it, and can't be null: what is to be said of it stands around it
+ * (docs/decisions/openapi.md).
+ */
+function downgradeReference({ $ref, ...words }: Schema, schemas: Record<string, Schema>): Schema {
+  if (typeof $ref !== 'string') return words;
+  const { anyOf } = schemas[componentNamed($ref)] ?? {};
+  const [choice, other] = Array.isArray(anyOf) ? (anyOf as Schema[]) : [];
+  if (typeof choice?.$ref === 'string' && other !== undefined && isNull(other)) {
+    // `nullable` must stand beside a type.
+    return { ...words, type: schemas[componentNamed(choice.$ref)]?.type, nullable: true, allOf: [choice] };
+  }
+  return Object.keys(words).length === 0 ? { $ref } : { ...words, allOf: [{ $ref }] };
 }
 
 /** Says what 3.1 says of a schema in the words of 3.0; objects that are no schemas have none of these. */

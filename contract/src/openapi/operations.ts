@@ -5,6 +5,7 @@ import { describeErrors, errorCodes, errorContent } from './errors.ts';
 import { headersOf } from './headers.ts';
 import { conditionsOf, headerParameters, toComponent } from './parameters.ts';
 import { describeOperation, hasForbiddenMoves } from './prose.ts';
+import { metaOf } from './schemas.ts';
 import type { Components, Content, Operation, Parameter, Reference, Response } from './types.ts';
 
 /** The statuses of errors whose answer is the same on every endpoint. */
@@ -55,7 +56,10 @@ export function completed(
     ...(scope === null && { security: [] }),
     ...(scope !== null && scope !== 'any' && { 'x-required-scope': scope }),
     ...(references.length > 0 && { parameters: references }),
-    ...(drafted.requestBody && { requestBody: { required: true, content: drafted.requestBody.content } }),
+    ...(drafted.requestBody &&
+      body && {
+        requestBody: { description: metaOf(body).description, required: true, content: drafted.requestBody.content },
+      }),
     responses: {
       ...successes(drafted, route),
       ...failures(route, codesOf(resource, route, fields)),

@@ -34,9 +34,17 @@ function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas
   const value = isArray
     ? { success: true, data: [example], ...(meta && { meta: meta === PageMeta ? onePage : metaOf(meta).example }) }
     : { success: true, data: { ...(example as object), ...visible(changeOf(route), example as object) } };
-  const kind = meta === undefined ? 's' : meta === PageMeta ? 'List' : 'Changes';
-  const reference = addSchema(schemas, `${id}${isArray ? kind : ''}Envelope`, toSchema(schema, 'output', schemas));
+  const [name, description] = envelopeOf(id, isArray ? (meta ?? null) : undefined);
+  const reference = addSchema(schemas, name, { ...toSchema(schema, 'output', schemas), description });
   return { ...reference, mediaExamples: { success: { value } } };
+}
+
+/** What the envelope of a resource is called, and what it is: of one; of several, with their meta or without any. */
+function envelopeOf(id: string, meta: z.ZodType | null | undefined): [name: string, description: string] {
+  if (meta === undefined) return [`${id}Envelope`, `One \`${id}\`.`];
+  if (meta === null) return [`${id}sEnvelope`, `A \`${id}\` for each item.`];
+  if (meta === PageMeta) return [`${id}ListEnvelope`, `A page of a list, of \`${id}\`.`];
+  return [`${id}ChangesEnvelope`, `A page of what has changed, of \`${id}\`.`];
 }
 
 /** What the example of the request changes in the example of the resource. */

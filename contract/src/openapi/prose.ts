@@ -9,10 +9,15 @@ import { type Scope, scopes } from '../scopes.ts';
 import { ticketTransitions } from '../tickets.ts';
 import { errorCodes } from './errors.ts';
 
+/** Where the server has the changelog of the API, docs/changelog.md. */
+export const changelogPath = '/docs/changelog.md';
+
 /** What is said of the whole API. */
 export const introduction = `
 Tickets, assets, projects and tasks, users and webhook subscriptions of one workspace.
 All paths are below \`${pathPrefix}\` of the workspace's own address. Requests and answers are JSON.
+
+What has been added, and when: [the changelog](${changelogPath}).
 
 # Keys and scopes
 

@@ -27,7 +27,7 @@ export type Operation = With<
     operationId: string;
     tags: string[];
     parameters?: (Parameter | Reference)[];
-    requestBody?: { required: true; content: Content };
+    requestBody?: { description: string; required: true; content: Content };
     responses: Record<string, Response | Reference>;
     /** The scope that the key must carry; absent where no key is needed. */
     'x-required-scope'?: string;

@@ -81,6 +81,7 @@ export function describeWebhooks(schemas: Schemas): Record<string, { post: Opera
 function deliveryOf(type: EventType, schemas: Schemas): Operation {
   const { when, key, payload, changes } = events[type];
   const name = type.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const body = toSchema(deliveryBody(type), 'output', schemas);
   const resource = metaOf(payload).example as { priority?: string };
   const value = {
     id: vector.id,
@@ -98,10 +99,11 @@ function deliveryOf(type: EventType, schemas: Schemas): Operation {
     security: [],
     parameters: Object.keys(deliveryHeaders).map((each) => ({ $ref: `#/components/parameters/${each}` })),
     requestBody: {
+      description: 'The event. Its signatures are over these very bytes.',
       required: true,
       content: {
         'application/json': {
-          schema: addSchema(schemas, `${name}Event`, toSchema(deliveryBody(type), 'output', schemas)),
+          schema: addSchema(schemas, `${name}Event`, { ...body, description: when }),
           examples: { example: { value } },
         },
       },

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { downgrade, openApiDocument } from '@itsm-api/contract/openapi';
+import { readFile } from 'node:fs/promises';
+import { changelogPath, downgrade, openApiDocument } from '@itsm-api/contract/openapi';
 import reference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
 import { isPage, shareFiles } from './shared-files.ts';
 
-/** The OpenAPI document in its three forms, and the reference pages made from it; `/` leads there. */
+/** The OpenAPI document in its three forms, the reference pages made from it, and the changelog; `/` leads there. */
 export async function addDocs(app: FastifyInstance): Promise<void> {
   const document = openApiDocument();
   const yaml = stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
@@ -14,11 +15,14 @@ export async function addDocs(app: FastifyInstance): Promise<void> {
     serveText(scope, '/openapi.json', 'application/json; charset=utf-8', JSON.stringify(document));
     serveText(scope, '/openapi.yaml', 'application/yaml; charset=utf-8', yaml);
     serveText(scope, '/openapi-3.0.json', 'application/json; charset=utf-8', JSON.stringify(downgrade(document)));
+    serveText(scope, changelogPath, 'text/plain; charset=utf-8', await readFile(changelog, 'utf8'));
     serveText(scope, '/favicon.ico', 'image/svg+xml', icon);
     scope.get('/', (_request, reply) => reply.redirect('/docs'));
     await scope.register(addReference);
   });
 }
+
+const changelog = new URL('../../../docs/changelog.md', import.meta.url);
 
 function serveText(app: FastifyInstance, path: string, type: string, text: string): void {
   app.get(path, (_request, reply) => reply.type(type).send(text));

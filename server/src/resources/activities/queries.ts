@@ -1,4 +1,4 @@
-import type { Activity, ActivityQuery, TicketReference } from '@itsm-api/contract';
+import type { ActivityQuery, AssetActivity, TicketActivity, TicketReference } from '@itsm-api/contract';
 import type { Context } from '../../context.ts';
 import type { Activity as Columns } from '../../database/generated/client.ts';
 import { selectRows } from '../../database/statements.ts';
@@ -8,12 +8,16 @@ import { mostCounted, type Page, pageMeta } from '../lists.ts';
 import { ticketIdOf } from '../tickets/reference.ts';
 import type { Recorded } from './record.ts';
 
+/** What each kind of activity is answered as. */
+type Activities = { TICKET: TicketActivity; ASSET: AssetActivity };
+
 /** A row of activity as JSON. */
-interface ActivityRow extends Pick<Columns, 'action' | 'changes'> {
+interface ActivityRow<Changes> extends Pick<Columns, 'action'> {
   id: number;
   at: string;
   actorUserId: number | null;
   actorKeyId: number | null;
+  changes: Changes;
 }
 
 const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
@@ -44,23 +48,24 @@ export async function listTicketActivity(
   context: Context,
   reference: TicketReference,
   query: ActivityQuery,
-): Promise<Page<Activity>> {
+): Promise<Page<TicketActivity>> {
   return listActivity(context, 'TICKET', await ticketIdOf(context, reference), query);
 }
 
 /** The same of one asset. @throws ApiError NOT_FOUND for the asset */
-export function listAssetActivity(context: Context, id: number, query: ActivityQuery): Promise<Page<Activity>> {
+export function listAssetActivity(context: Context, id: number, query: ActivityQuery): Promise<Page<AssetActivity>> {
   return listActivity(context, 'ASSET', id, query);
 }
 
-async function listActivity(
+async function listActivity<Resource extends Recorded>(
   { db }: Context,
-  resource: Recorded,
+  resource: Resource,
   id: number,
   query: ActivityQuery,
-): Promise<Page<Activity>> {
+) {
   const { page, perPage } = query;
-  const [row] = await selectRows<{ counted: number; activities: ActivityRow[] | null }>(db, {
+  type Rows = ActivityRow<Activities[Resource]['changes']>[];
+  const [row] = await selectRows<{ counted: number; activities: Rows | null }>(db, {
     text: texts[resource],
     values: [db.$tenantId, id, BigInt(page - 1) * BigInt(perPage), perPage],
   });
@@ -69,7 +74,7 @@ async function listActivity(
   return { data: (row.activities ?? []).map(presentActivity), meta: pageMeta(query, total) };
 }
 
-function presentActivity({ id, at, action, actorUserId, actorKeyId, changes }: ActivityRow): Activity {
+function presentActivity<Changes>({ id, at, action, actorUserId, actorKeyId, changes }: ActivityRow<Changes>) {
   const actor = actorUserId === null ? null : { userId: actorUserId, keyId: actorKeyId };
   return { id, at: presentTimestamp(at), action, actor, changes };
 }
