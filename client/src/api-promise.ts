@@ -2,8 +2,11 @@ import type { RateLimit } from './rate-limits.ts';
 
 /** What was answered, with what the envelope and the headers say of it. */
 export interface ApiResponse<Data> {
+  /** What the call itself resolves to. */
   data: Data;
+  /** The HTTP status; 304 where `ifNoneMatch` still holds. */
   status: number;
+  /** All headers of the answer; a page in a browser may read those that the service allows. */
   headers: Headers;
   /** Names the state that a single resource is in, for `ifMatch`; undefined on lists. */
   etag: string | undefined;

@@ -1,16 +1,22 @@
 import { ApiPromise } from './api-promise.ts';
+import { checkOptions } from './attempt.ts';
+import { type BulkAnswer, sendBulk } from './bulk.ts';
+import { ApiChanges, type ChangesPage } from './changes.ts';
 import { routes } from './generated.ts';
 import type * as generated from './generated-resources.ts';
-import { type ClientOptions, createSend, type PostOptions, type Send } from './http.ts';
 import { ApiList } from './list.ts';
+import type { BulkPostOptions, ClientOptions, PostOptions } from './options.ts';
+import { type PacedLimit, Pacing } from './pacing.ts';
+import { createSend, type Send } from './send.ts';
 
 /** An operation of the route table. */
 interface Route {
   method: string;
   path: string;
+  group?: string;
   scope?: string;
-  /** What stands after the ids of the path, before the options. */
-  takes?: 'query' | 'changes' | 'body';
+  /** What stands after the ids of the path, before the options; `items` are the field of a body that holds several. */
+  takes?: 'query' | 'changes' | 'body' | { items: string };
 }
 
 /**
@@ -33,53 +39,82 @@ export class ItsmClient implements generated.Resources {
   readonly webhooks: generated.Webhooks;
   readonly deliveries: generated.Deliveries;
 
+  readonly #pacing: Pacing;
+
   /** Throws a `TypeError` for a `baseUrl` or an `apiKey` that can't be one. */
   constructor(options: ClientOptions) {
-    const send = createSend(options);
-    this.ping = resource(send, routes.ping);
-    this.me = resource(send, routes.me);
-    this.tickets = resource(send, routes.tickets);
-    this.comments = resource(send, routes.comments);
-    this.assets = resource(send, routes.assets);
-    this.activities = resource(send, routes.activities);
-    this.projects = resource(send, routes.projects);
-    this.tasks = resource(send, routes.tasks);
-    this.users = resource(send, routes.users);
-    this.webhooks = resource(send, routes.webhooks);
-    this.deliveries = resource(send, routes.deliveries);
+    const checked = checkOptions(options);
+    this.#pacing = new Pacing(checked.logger);
+    const api = { send: createSend(checked, this.#pacing), baseUrl: checked.baseUrl };
+    this.ping = resource(api, routes.ping);
+    this.me = resource(api, routes.me);
+    this.tickets = resource(api, routes.tickets);
+    this.comments = resource(api, routes.comments);
+    this.assets = resource(api, routes.assets);
+    this.activities = resource(api, routes.activities);
+    this.projects = resource(api, routes.projects);
+    this.tasks = resource(api, routes.tasks);
+    this.users = resource(api, routes.users);
+    this.webhooks = resource(api, routes.webhooks);
+    this.deliveries = resource(api, routes.deliveries);
+  }
+
+  /** What is left of the limits of the key as far as answers have told, and how many calls wait for each. */
+  get rateLimits(): PacedLimit[] {
+    return this.#pacing.limits;
   }
 }
 
+/** What methods are made of. */
+interface Api {
+  send: Send;
+  baseUrl: string;
+}
+
 /** The methods of a resource; that they are those of its interface is the generator's doing. */
-function resource<Methods>(send: Send, routes: Record<string, Route>): Methods {
-  const methods = Object.entries(routes).map(([name, route]) => [name, method(send, route)]);
+function resource<Methods>(api: Api, routes: Record<string, Route>): Methods {
+  const methods = Object.entries(routes).map(([name, route]) => [name, method(api, route)]);
   return Object.fromEntries(methods) as Methods;
 }
 
-function method(send: Send, route: Route) {
+function method({ send, baseUrl }: Api, { takes, ...route }: Route) {
   const names = route.path.match(/:\w+/g) ?? [];
   return (...values: unknown[]) => {
     const ids = values.slice(0, names.length);
     const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
-    const request = { ...route, options: route.takes ? options : input };
+    const request = { ...route, options: takes ? options : input };
+    // A path that can't be is told by the promise.
+    const sendTo = async <Envelope>(more: object) =>
+      send<Envelope>({ ...request, ...more, path: fill(route.path, ids) });
 
-    if (route.takes === 'query') {
-      return new ApiList(async (query, patient) => {
-        const response = await send<never>({ ...request, path: fill(route.path, ids), query, patient });
-        return response;
-      }, input);
+    if (takes === 'query') return new ApiList((query) => sendTo<never>({ query }), input);
+    if (takes === 'changes') {
+      const read = async (query: object) => {
+        const response = await sendTo<ChangesPage<unknown>>({ query });
+        const { data, meta } = response.data;
+        return { ...response, data: { data, meta } };
+      };
+      return new ApiChanges(read, input ?? {}, route.path, options?.signal);
+    }
+    if (typeof takes === 'object') {
+      const { idempotencyKey: _, ...perRequest } = { ...options };
+      const sendItems = async (items: object[], idempotencyKey: string) => {
+        const body = { [takes.items]: items };
+        const response = await sendTo<{ data: BulkAnswer<unknown>[] }>({
+          body,
+          options: { ...perRequest, idempotencyKey },
+        });
+        return response.data.data;
+      };
+      return sendBulk({ ...route, baseUrl, send: sendItems }, input as object[], options as BulkPostOptions);
     }
     // Sent at once, awaited or not.
-    const given = route.takes === 'changes' ? { query: input } : { body: route.takes && input };
-    const response = sendOne(send, { ...request, ...given }, ids);
-    return new ApiPromise(() => response);
+    const response = sendTo<{ data: unknown }>({ body: takes && input });
+    return new ApiPromise(async () => {
+      const answered = await response;
+      return { ...answered, data: answered.data.data };
+    });
   };
-}
-
-async function sendOne(send: Send, request: Parameters<Send>[0], ids: unknown[]) {
-  const response = await send<{ data: unknown; meta?: unknown }>({ ...request, path: fill(request.path, ids) });
-  const { data, meta } = response.data;
-  return { ...response, data: meta === undefined ? data : { data, meta } };
 }
 
 /** The path with its ids, digits or a ticket's number: `..` would lead to another endpoint. */

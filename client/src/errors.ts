@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetail, Open, Scope } from './generated.ts';
+import { type ErrorCode, type ErrorDetail, type Open, remedies, type Scope } from './generated.ts';
 import type { RateLimit } from './rate-limits.ts';
 
 /** The same in every copy of this package, so that an error of one is known to another. */
@@ -7,6 +7,8 @@ const brand = Symbol.for('@itsm-api/client/error');
 /** What is known of a failure. */
 export interface Failure {
   code: string;
+  method: string;
+  path: string;
   status?: number | undefined;
   headers?: Headers | undefined;
   requestId?: string | undefined;
@@ -14,6 +16,7 @@ export interface Failure {
   requiredScope?: string | undefined;
   details?: ErrorDetail[] | undefined;
   docs?: string | undefined;
+  remedy?: string | undefined;
   rateLimits?: RateLimit[] | undefined;
   cause?: unknown;
 }
@@ -25,8 +28,13 @@ export interface Failure {
 export class ItsmError extends Error {
   /** What went wrong, for programs: a code of the API, or one of the client's own, such as `TIMEOUT`. */
   readonly code: string;
+  /** The HTTP method of the request. */
+  readonly method: string;
+  /** Its path, without `/api/public/v1` and without its query. */
+  readonly path: string;
   /** The HTTP status; undefined where no answer came. */
   readonly status: number | undefined;
+  /** The headers of the answer. */
   readonly headers: Headers | undefined;
   /** Names the request to whoever runs the service. */
   readonly requestId: string | undefined;
@@ -34,24 +42,37 @@ export class ItsmError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** What is wrong with which field or parameter; empty where nothing is named. */
   readonly details: ErrorDetail[];
-  /** Where the server says what the code means: a path on it. Undefined where no answer of the API came. */
+  /** The page on which the server says what the code means. Undefined where no answer of the API came. */
   readonly docs: string | undefined;
+  /** What to do about it. Undefined for a code of a newer server. */
+  readonly remedy: string | undefined;
   /** The limits of the key, where the answer tells them. */
   readonly rateLimits: RateLimit[];
   /** Where a walk over a list stopped: give it to `list({ page })` to go on from there. */
   page: number | undefined;
+  /** Where following changes stopped: give it to `changes({ cursor })` to go on from there. */
+  cursor: string | undefined;
 
   constructor(message: string, failure: Failure) {
     super(message, failure.cause === undefined ? undefined : { cause: failure.cause });
     this.code = failure.code;
+    this.method = failure.method;
+    this.path = failure.path;
     this.status = failure.status;
     this.headers = failure.headers;
     this.requestId = failure.requestId;
     this.retryAfterSeconds = failure.retryAfterSeconds;
     this.details = failure.details ?? [];
     this.docs = failure.docs;
+    this.remedy = failure.remedy ?? remedyOf(failure.code);
     this.rateLimits = failure.rateLimits ?? [];
     Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** All of it but the headers, for logs: `JSON.stringify(error)`. */
+  toJSON(): Record<string, unknown> {
+    const { name, message, headers: _, cause, ...rest } = this;
+    return { name, message, ...rest, cause: plain(cause) };
   }
 
   static {
@@ -131,7 +152,7 @@ export class InsufficientScopeError extends ItsmError {
 
   constructor(message: string, failure: Failure) {
     super(message, failure);
-    this.requiredScope = failure.requiredScope ?? '';
+    this.requiredScope = (failure.requiredScope ?? '') as Open<Scope>;
   }
 
   static {
@@ -274,6 +295,36 @@ export function isItsmError<Code extends keyof ErrorClasses>(
 export function isItsmError(error: unknown, code?: string): boolean {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false;
   return code === undefined || (error as { code?: unknown }).code === code;
+}
+
+/** For `catch`: what a request may end with, as a value. Anything else is the caller's mistake and goes to them. */
+export function asOutcome(error: unknown): ItsmError {
+  if (isItsmError(error)) return error;
+  throw error;
+}
+
+/** Whether the same may succeed a little later. */
+export function isPassing({ code, status = 0 }: ItsmError): boolean {
+  return status === 408 || status === 429 || status >= 500 || code === 'CONNECTION_FAILED' || code === 'TIMEOUT';
+}
+
+/** What is to be done about the client's own codes; those of the API are the contract's. */
+const ownRemedies: Record<string, string> = {
+  CONNECTION_FAILED: 'Check baseUrl and the network. Of a PATCH or a DELETE look first whether it was done.',
+  TIMEOUT: 'Try again, or raise timeoutMs. Of a PATCH or a DELETE look first whether it was done.',
+  ABORTED: 'Nothing, where you ended it yourself. Of a write look whether it was done.',
+  UNEXPECTED_ANSWER: "Pass the workspace's own address as baseUrl, and look what stands between it and you.",
+};
+
+function remedyOf(code: string): string | undefined {
+  const known: Record<string, string> = { ...remedies, ...ownRemedies };
+  return Object.hasOwn(known, code) ? known[code] : undefined;
+}
+
+/** An error as JSON has it, with those that it comes of. */
+function plain(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause;
+  return Object.assign({ name: cause.name, message: cause.message }, cause, { cause: plain(cause.cause) });
 }
 
 /** On the prototype, where a stack trace finds it, and as text, which minifying leaves alone. */

@@ -1,13 +1,14 @@
 // Made from the contract by `pnpm generate`; not to be edited.
 
 import type { ApiPromise } from './api-promise.ts';
+import type { BulkResult } from './bulk.ts';
+import type { ApiChanges, FollowQuery } from './changes.ts';
 import type {
   Activity,
   ActivityQuery,
   Asset,
   AssetPatch,
   AssetQuery,
-  ChangesQuery,
   Comment,
   CommentQuery,
   Delivery,
@@ -18,8 +19,6 @@ import type {
   NewComment,
   NewTask,
   NewTicket,
-  NewTicketAnswer,
-  NewTickets,
   NewWebhook,
   Pong,
   Project,
@@ -30,8 +29,7 @@ import type {
   Ticket,
   TicketNumber,
   TicketPatch,
-  TicketPatchAnswer,
-  TicketPatches,
+  TicketPatchItem,
   TicketQuery,
   User,
   UserQuery,
@@ -41,8 +39,8 @@ import type {
   WebhookReplay,
   WebhookReplayStarted,
 } from './generated.ts';
-import type { PostOptions, RequestOptions } from './http.ts';
-import type { ApiList, ChangesPage } from './list.ts';
+import type { ApiList } from './list.ts';
+import type { BulkOptions, BulkPostOptions, PostOptions, RequestOptions } from './options.ts';
 
 export interface Ping {
   /**
@@ -62,6 +60,8 @@ export interface Me {
    *
    * Its user, its workspace, its scopes, and what is left of its limits.
    *
+   * Is a request of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const identity = await client.me.get();
    */
@@ -76,6 +76,8 @@ export interface Tickets {
    *
    * Needs the scope `tickets:read`: list and read tickets.
    *
+   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const ticket of client.tickets.list({ status: 'OPEN' })) console.log(ticket.id);
    */
@@ -88,15 +90,19 @@ export interface Tickets {
    *
    * Needs the scope `tickets:read`: list and read tickets.
    *
+   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const { data, meta } = await client.tickets.changes({ since: '2026-11-20T10:00:00Z' });
+   * for await (const ticket of client.tickets.changes({ since: '2026-11-20T10:00:00Z' })) console.log(ticket.id);
    */
-  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Ticket>>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Ticket>;
 
   /**
    * Get a ticket.
    *
    * Needs the scope `tickets:read`: list and read tickets.
+   *
+   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const ticket = await client.tickets.get(1042);
@@ -109,6 +115,8 @@ export interface Tickets {
    * Emits `ticket.created`.
    *
    * Needs the scope `tickets:write`: create and update tickets.
+   *
+   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const ticket = await client.tickets.create({
@@ -131,6 +139,8 @@ export interface Tickets {
    *
    * Needs the scope `tickets:write`: create and update tickets.
    *
+   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const ticket = await client.tickets.update(1042, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
    */
@@ -141,31 +151,37 @@ export interface Tickets {
    *
    * Up to 100 in one request, which counts as one. Each is made or refused by itself; `data` tells for each what the single request would have been answered. Emits `ticket.created` for each that is made.
    *
+   * The client sends any number of them, 100 in a request, and tells what became of each; it rejects only where no item was answered at all.
+   *
    * Needs the scope `tickets:write`: create and update tickets.
    *
+   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const answers = await client.tickets.createMany({
-   *   tickets: [{
+   * const { done, failed } = await client.tickets.createMany([{
    *   title: 'VPN drops every ten minutes',
    *   description: 'Since this morning.',
    *   type: 'INCIDENT',
    *   category: 'NETWORK',
-   * }, { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' }],
-   * });
+   * }, { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' }]);
    */
-  createMany(body: NewTickets, options?: PostOptions): ApiPromise<NewTicketAnswer[]>;
+  createMany(items: readonly NewTicket[], options?: BulkPostOptions): Promise<BulkResult<NewTicket, Ticket>>;
 
   /**
    * Update many tickets.
    *
    * Up to 100 in one request, which counts as one. Each is changed or refused by itself; `data` tells for each what the single request would have been answered. Emits `ticket.updated` for each that changes.
    *
+   * The client sends any number of them, 100 in a request, and tells what became of each; it rejects only where no item was answered at all.
+   *
    * Needs the scope `tickets:write`: create and update tickets.
    *
+   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const answers = await client.tickets.updateMany({ tickets: [{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }] });
+   * const { done, failed } = await client.tickets.updateMany([{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }]);
    */
-  updateMany(body: TicketPatches, options?: RequestOptions): ApiPromise<TicketPatchAnswer[]>;
+  updateMany(items: readonly TicketPatchItem[], options?: BulkOptions): Promise<BulkResult<TicketPatchItem, Ticket>>;
 }
 
 export interface Comments {
@@ -175,6 +191,8 @@ export interface Comments {
    * Newest first, PUBLIC and INTERNAL ones.
    *
    * Needs the scope `tickets:read`: list and read tickets.
+   *
+   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * for await (const comment of client.comments.list(1042)) console.log(comment.id);
@@ -187,6 +205,8 @@ export interface Comments {
    * On a ticket in any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
    *
    * Needs the scope `tickets:write`: create and update tickets.
+   *
+   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const comment = await client.comments.create(1042, { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' });
@@ -202,6 +222,8 @@ export interface Assets {
    *
    * Needs the scope `assets:read`: list and read assets.
    *
+   * Each request is one of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const asset of client.assets.list({ status: 'ON_ORDER' })) console.log(asset.id);
    */
@@ -214,15 +236,19 @@ export interface Assets {
    *
    * Needs the scope `assets:read`: list and read assets.
    *
+   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const { data, meta } = await client.assets.changes({ since: '2026-11-20T10:00:00Z' });
+   * for await (const asset of client.assets.changes({ since: '2026-11-20T10:00:00Z' })) console.log(asset.id);
    */
-  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Asset>>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Asset>;
 
   /**
    * Get an asset.
    *
    * Needs the scope `assets:read`: list and read assets.
+   *
+   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const asset = await client.assets.get(311);
@@ -235,6 +261,8 @@ export interface Assets {
    * Emits `asset.created`.
    *
    * Needs the scope `assets:write`: create and update assets.
+   *
+   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const asset = await client.assets.create({
@@ -252,6 +280,8 @@ export interface Assets {
    *
    * Needs the scope `assets:write`: create and update assets.
    *
+   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const asset = await client.assets.update(311, { assignedToId: 7 });
    */
@@ -266,6 +296,8 @@ export interface Activities {
    *
    * Needs the scope `tickets:read`: list and read tickets.
    *
+   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const activity of client.activities.ofTicket(9120)) console.log(activity.id);
    */
@@ -277,6 +309,8 @@ export interface Activities {
    * Newest first. It begins with the release that keeps it: what was done before is not told.
    *
    * Needs the scope `assets:read`: list and read assets.
+   *
+   * Each request is one of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * for await (const activity of client.activities.ofAsset(9120)) console.log(activity.id);
@@ -292,6 +326,8 @@ export interface Projects {
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
    *
+   * Each request is one of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const project of client.projects.list({ status: 'PLANNED' })) console.log(project.id);
    */
@@ -304,15 +340,19 @@ export interface Projects {
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
    *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const { data, meta } = await client.projects.changes({ since: '2026-11-20T10:00:00Z' });
+   * for await (const project of client.projects.changes({ since: '2026-11-20T10:00:00Z' })) console.log(project.id);
    */
-  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Project>>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Project>;
 
   /**
    * Get a project.
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
+   *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const project = await client.projects.get(12);
@@ -328,6 +368,8 @@ export interface Tasks {
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
    *
+   * Each request is one of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const task of client.tasks.list(12, { status: 'TODO' })) console.log(task.id);
    */
@@ -340,15 +382,19 @@ export interface Tasks {
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
    *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const { data, meta } = await client.tasks.changes({ since: '2026-11-20T10:00:00Z' });
+   * for await (const task of client.tasks.changes({ since: '2026-11-20T10:00:00Z' })) console.log(task.id);
    */
-  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Task>>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Task>;
 
   /**
    * Create a task in a project.
    *
    * Needs the scope `projects:write`: create and update tasks.
+   *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const task = await client.tasks.create(12, { title: 'Order patch cables', assigneeId: 7, dueDate: '2026-11-27' });
@@ -359,6 +405,8 @@ export interface Tasks {
    * Get a task.
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
+   *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const task = await client.tasks.get(508);
@@ -371,6 +419,8 @@ export interface Tasks {
    * Emits `task.updated` when something changes.
    *
    * Needs the scope `projects:write`: create and update tasks.
+   *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const task = await client.tasks.update(508, { status: 'IN_PROGRESS', assigneeId: 7 });
@@ -386,6 +436,8 @@ export interface Users {
    *
    * Needs the scope `users:read`: list and read users.
    *
+   * Each request is one of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const user of client.users.list({ role: 'ADMIN' })) console.log(user.id);
    */
@@ -398,15 +450,19 @@ export interface Users {
    *
    * Needs the scope `users:read`: list and read users.
    *
+   * Is a request of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const { data, meta } = await client.users.changes({ since: '2026-11-20T10:00:00Z' });
+   * for await (const user of client.users.changes({ since: '2026-11-20T10:00:00Z' })) console.log(user.id);
    */
-  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<User>>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<User>;
 
   /**
    * Get a user.
    *
    * Needs the scope `users:read`: list and read users.
+   *
+   * Is a request of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const user = await client.users.get(7);
@@ -422,6 +478,8 @@ export interface Webhooks {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Each request is one of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const webhook of client.webhooks.list()) console.log(webhook.id);
    */
@@ -434,6 +492,8 @@ export interface Webhooks {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const webhook = await client.webhooks.get(5);
    */
@@ -445,6 +505,8 @@ export interface Webhooks {
    * A workspace may have 100 active subscriptions.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const webhook = await client.webhooks.create({
@@ -462,6 +524,8 @@ export interface Webhooks {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const webhook = await client.webhooks.update(5, { events: ['ticket.created', 'ticket.updated'] });
    */
@@ -473,6 +537,8 @@ export interface Webhooks {
    * Of the first type that it wants, with the example of this document as its resource, whatever its filter. Its `webhook-id` begins with `evt_test_`. Answers the delivery, which tells what came of it. While the subscription is paused it waits.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const delivery = await client.webhooks.test(5);
@@ -486,6 +552,8 @@ export interface Webhooks {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const webhookreplaystarted = await client.webhooks.replay(5, { since: '2026-11-20T10:00:00Z' });
    */
@@ -497,6 +565,8 @@ export interface Webhooks {
    * Answers the deactivated subscription, and again when repeated.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const webhook = await client.webhooks.delete(5);
@@ -512,6 +582,8 @@ export interface Deliveries {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Each request is one of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const delivery of client.deliveries.list(5, { state: 'PENDING' })) console.log(delivery.id);
    */
@@ -521,6 +593,8 @@ export interface Deliveries {
    * Get a delivery with its attempts.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const deliverydetail = await client.deliveries.get(9001);
@@ -533,6 +607,8 @@ export interface Deliveries {
    * At once, whatever its state, with the same `webhook-id` and all attempts before it. One that is being sent just now is left as it is. While its subscription is paused it waits.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const delivery = await client.deliveries.replay(9001);

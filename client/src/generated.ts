@@ -10,8 +10,28 @@ export const version = '0.0.0';
  */
 export const pathPrefix = '/api/public/v1';
 
-/** One of the values known today; a newer server may answer others. */
-export type Open<Known extends string> = Known | (string & {});
+/**
+ * What a bulk request may hold.
+ *
+ * @internal
+ */
+export const limits = { bulkItems: 100, bodyBytes: 1048576 };
+
+/** A value that this version of the client does not know, of a newer server: text, of no known value. */
+export declare enum Unknown {
+  Value = 'a value of a newer server',
+}
+
+/**
+ * One of the values known today, or `Unknown` of a newer server. A `switch` over it needs a `default`, and a `case`
+ * that is no known value is an error. What was read can be sent again.
+ */
+export type Open<Known extends string> = Known | Unknown;
+
+/** Fields of which at least one is named. */
+export type AtLeastOne<Fields> = {
+  [Name in keyof Fields]: Pick<Fields, Name> & { [Other in keyof Fields]?: Fields[Other] | undefined };
+}[keyof Fields];
 
 export interface Pong {
   status: 'ok';
@@ -39,10 +59,11 @@ export interface Key {
   lastFour: string;
   /** What the key may do. */
   scopes: Open<Scope>[];
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** Null where it does not expire. */
+  /** Null where it does not expire. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   expiresAt: string | null;
-  /** To the minute; null where it was not used before. */
+  /** To the minute; null where it was not used before. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastUsedAt: string | null;
 }
 
@@ -52,17 +73,23 @@ export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
 export interface User {
   /** A positive integer. */
   id: number;
+  /** 1 to 255 characters. */
   name: string;
-  /** In lower case, unique in the workspace. */
+  /** In lower case, unique in the workspace. 1 to 254 characters. */
   email: string;
   role: Open<UserRole>;
   active: boolean;
+  /** 1 to 255 characters. */
   jobTitle: string | null;
+  /** 1 to 255 characters. */
   department: string | null;
+  /** 1 to 255 characters. */
   phone: string | null;
-  /** An IANA name such as Europe/Berlin. */
+  /** An IANA name such as Europe/Berlin. 1 to 255 characters. */
   timeZone: string | null;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
@@ -87,8 +114,11 @@ export interface Limit {
 
 /** The key of the request, without its secret: whose it is, what it may do, and what is left of its limits. */
 export interface Identity {
+  /** A key without its secret. */
   key: Key;
+  /** A person of the workspace. */
   user: User;
+  /** Whose rows the key sees. */
   workspace: Workspace;
   limits: Limit[];
 }
@@ -103,7 +133,7 @@ export type Priority = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
 export type TicketCategory = 'SOFTWARE' | 'HARDWARE' | 'NETWORK' | 'ACCESS' | 'EMAIL' | 'OTHER';
 
 /** At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
-export type CustomFields = Record<string, string | number | boolean | null | (string | number | boolean | null)[]>;
+export type CustomFields = Record<string, string | number | boolean | null | readonly (string | number | boolean | null)[]>;
 
 /** An incident, problem, change or service request. */
 export interface Ticket {
@@ -111,13 +141,16 @@ export interface Ticket {
   id: number;
   /** INC-, PRB-, CHG-, REQ- and a number that counts from 1 in the workspace and type; never used again. */
   ticketNumber: string;
+  /** 1 to 255 characters. */
   title: string;
+  /** 1 to 65535 characters. */
   description: string;
   type: Open<TicketType>;
+  /** A new ticket is OPEN. CLOSED and CANCELLED are final. */
   status: Open<TicketStatus>;
   priority: Open<Priority>;
   category: Open<TicketCategory> | null;
-  /** An opaque identifier, stored as given. */
+  /** An opaque identifier, stored as given. 1 to 255 characters. */
   categoryConfigId: string | null;
   /** Whose ticket it is: the user who created the key, unless another was named. */
   requesterId: number;
@@ -127,13 +160,19 @@ export interface Ticket {
   watcherUserIds: number[];
   /** A positive integer. */
   parentId: number | null;
+  /** At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
   customFields: CustomFields;
+  /** 1 to 65535 characters. */
   resolution: string | null;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   resolvedAt: string | null;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   closedAt: string | null;
   /** How many comments there are, PUBLIC and INTERNAL ones. */
   commentCount: number;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
@@ -142,32 +181,43 @@ export type TicketAssignee = number | 'me' | 'none';
 
 /** The page and the filters of a list of tickets. */
 export interface TicketQuery {
+  /** The page, from 1. 1 by default. */
   page?: number | string | undefined;
+  /** Rows on a page, at most 100. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  status?: TicketStatus | readonly TicketStatus[] | undefined;
-  priority?: Priority | readonly Priority[] | undefined;
+  /** 1 to 100 of them. */
+  status?: Open<TicketStatus> | readonly Open<TicketStatus>[] | undefined;
+  /** 1 to 100 of them. */
+  priority?: Open<Priority> | readonly Open<Priority>[] | undefined;
+  /** 1 to 100 of them. */
   assigneeId?: TicketAssignee | readonly TicketAssignee[] | undefined;
-  type?: TicketType | readonly TicketType[] | undefined;
-  category?: TicketCategory | readonly TicketCategory[] | undefined;
+  /** 1 to 100 of them. */
+  type?: Open<TicketType> | readonly Open<TicketType>[] | undefined;
+  /** 1 to 100 of them. */
+  category?: Open<TicketCategory> | readonly Open<TicketCategory>[] | undefined;
+  /** 1 to 100 of them. */
   requesterId?: number | string | readonly (number | string)[] | undefined;
+  /** 1 to 100 of them. */
   parentId?: number | string | readonly (number | string)[] | undefined;
+  /** 1 to 100 of them. */
   watcherUserId?: number | string | readonly (number | string)[] | undefined;
-  /** Only those created then or later. */
+  /** Only those created then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdSince?: string | undefined;
-  /** Only those created earlier. */
+  /** Only those created earlier. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdBefore?: string | undefined;
-  /** Only those whose number, title and description hold all of these words; the last may be the beginning of one. */
+  /** Only those whose number, title and description hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
   q?: string | undefined;
-  /** `-id`: newest first. `id`: oldest first. */
+  /** `-id`: newest first. `id`: oldest first. "-id" by default. */
   sort?: '-id' | 'id' | undefined;
 }
 
 /** Where to begin with what has changed, and how much of it. */
 export interface ChangesQuery {
-  /** What has changed since this moment, and perhaps a little before it. Not together with `cursor`. */
+  /** What has changed since this moment, and perhaps a little before it. Not together with `cursor`. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since?: string | undefined;
-  /** The `nextCursor` of the page before: what has changed after it. */
+  /** The `nextCursor` of the page before: what has changed after it. 1 to 200 characters. */
   cursor?: string | undefined;
+  /** Rows on a page, at most 100. 1 to 100. 100 by default. */
   perPage?: number | string | undefined;
 }
 
@@ -175,127 +225,81 @@ export interface ChangesQuery {
 export type TicketNumber = `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`;
 
 /** One of `category` and `categoryConfigId` is required; both may be given. */
-export interface NewTicket {
+export type NewTicket = AtLeastOne<{
+  category: Open<TicketCategory> | null;
+  /** An opaque identifier, stored as given. 1 to 255 characters. */
+  categoryConfigId: string | null;
+}> & {
+  /** 1 to 255 characters. */
   title: string;
+  /** 1 to 65535 characters. */
   description: string;
-  type: TicketType;
-  category?: TicketCategory | null | undefined;
-  /** An opaque identifier, stored as given. */
-  categoryConfigId?: string | null | undefined;
+  type: Open<TicketType>;
   /** MEDIUM when absent. */
-  priority?: Priority | null | undefined;
+  priority?: Open<Priority> | null | undefined;
   /** On whose behalf; the user who created the key when absent. */
   requesterId?: number | null | undefined;
   /** A positive integer. */
   assigneeId?: number | null | undefined;
   /** Users who follow the ticket, at most 100, in ascending order. */
-  watcherUserIds?: number[] | null | undefined;
+  watcherUserIds?: readonly number[] | null | undefined;
   /** A positive integer. */
   parentId?: number | null | undefined;
+  /** At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
   customFields?: CustomFields | null | undefined;
-}
+};
 
 /** Merged into what is there: a key given replaces, a key given as null is removed. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
-export type CustomFieldsPatch = Record<string, string | number | boolean | null | (string | number | boolean | null)[]>;
+export type CustomFieldsPatch = Record<string, string | number | boolean | null | readonly (string | number | boolean | null)[]>;
 
 /** Absent fields stay as they are; null clears. `type` cannot change. */
 export interface TicketPatch {
+  /** 1 to 255 characters. */
   title?: string | undefined;
+  /** 1 to 65535 characters. */
   description?: string | undefined;
-  status?: TicketStatus | undefined;
-  priority?: Priority | undefined;
-  category?: TicketCategory | null | undefined;
-  /** An opaque identifier, stored as given. */
+  /** A new ticket is OPEN. CLOSED and CANCELLED are final. */
+  status?: Open<TicketStatus> | undefined;
+  priority?: Open<Priority> | undefined;
+  category?: Open<TicketCategory> | null | undefined;
+  /** An opaque identifier, stored as given. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
   /** A positive integer. */
   assigneeId?: number | null | undefined;
   /** Users who follow the ticket, at most 100, in ascending order. */
-  watcherUserIds?: number[] | undefined;
+  watcherUserIds?: readonly number[] | undefined;
   /** A positive integer. */
   parentId?: number | null | undefined;
+  /** Merged into what is there: a key given replaces, a key given as null is removed. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
   customFields?: CustomFieldsPatch | undefined;
+  /** 1 to 65535 characters. */
   resolution?: string | null | undefined;
 }
-
-/** An item whose ticket was made. */
-export interface CreatedTicket {
-  status: 201;
-  data: Ticket;
-}
-
-/** What went wrong, for programs. */
-export type ErrorCode =
-  | 'VALIDATION_ERROR'
-  | 'INVALID_JSON'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'INVALID_TRANSITION'
-  | 'INVALID_REFERENCE'
-  | 'QUERY_TOO_BROAD'
-  | 'INVALID_API_KEY'
-  | 'INSUFFICIENT_SCOPE'
-  | 'NOT_FOUND'
-  | 'IDEMPOTENCY_KEY_REUSED'
-  | 'IDEMPOTENCY_IN_PROGRESS'
-  | 'PRECONDITION_FAILED'
-  | 'RATE_LIMIT_EXCEEDED'
-  | 'INTERNAL_ERROR';
-
-export interface ErrorDetail {
-  /** The field, query parameter or path parameter, with dots into its parts. */
-  path: string;
-  message: string;
-}
-
-/** An item that was refused; nothing of it was done. */
-export interface BulkRefusal {
-  /** The status that the single request would have. */
-  status: 400 | 404;
-  /** What the single request would have been answered. */
-  error: { code: Open<ErrorCode>; message: string; details?: ErrorDetail[] | undefined; docs: string };
-}
-
-/** What became of one item; `status` tells which. */
-export type NewTicketAnswer = CreatedTicket | BulkRefusal;
-
-/** 1 to 100 new tickets; each is made or refused by itself. */
-export interface NewTickets {
-  tickets: NewTicket[];
-}
-
-/** An item whose ticket is as the item asked. */
-export interface UpdatedTicket {
-  status: 200;
-  data: Ticket;
-}
-
-/** What became of one item; `status` tells which. */
-export type TicketPatchAnswer = UpdatedTicket | BulkRefusal;
 
 /** The id of a ticket and what changes in it: absent fields stay as they are; null clears. */
 export interface TicketPatchItem {
   /** A positive integer. */
   id: number;
+  /** 1 to 255 characters. */
   title?: string | undefined;
+  /** 1 to 65535 characters. */
   description?: string | undefined;
-  status?: TicketStatus | undefined;
-  priority?: Priority | undefined;
-  category?: TicketCategory | null | undefined;
-  /** An opaque identifier, stored as given. */
+  /** A new ticket is OPEN. CLOSED and CANCELLED are final. */
+  status?: Open<TicketStatus> | undefined;
+  priority?: Open<Priority> | undefined;
+  category?: Open<TicketCategory> | null | undefined;
+  /** An opaque identifier, stored as given. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
   /** A positive integer. */
   assigneeId?: number | null | undefined;
   /** Users who follow the ticket, at most 100, in ascending order. */
-  watcherUserIds?: number[] | undefined;
+  watcherUserIds?: readonly number[] | undefined;
   /** A positive integer. */
   parentId?: number | null | undefined;
+  /** Merged into what is there: a key given replaces, a key given as null is removed. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
   customFields?: CustomFieldsPatch | undefined;
+  /** 1 to 65535 characters. */
   resolution?: string | null | undefined;
-}
-
-/** 1 to 100 changes, each of another ticket; each is made or refused by itself. */
-export interface TicketPatches {
-  tickets: TicketPatchItem[];
 }
 
 /** For whom it was written. A label: whoever may read the ticket reads both. */
@@ -309,23 +313,27 @@ export interface Comment {
   ticketId: number;
   /** The user who created the key that wrote it. */
   authorId: number;
-  /** The text, at most 65535 bytes in UTF-8. */
+  /** The text, at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
+  /** For whom it was written. A label: whoever may read the ticket reads both. */
   visibility: Open<CommentVisibility>;
-  /** When it was written. It never changes. */
+  /** When it was written. It never changes. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
 }
 
 /** The page and the filters of a list of comments. */
 export interface CommentQuery {
+  /** The page, from 1. 1 by default. */
   page?: number | string | undefined;
+  /** Rows on a page, at most 100. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
 export interface NewComment {
-  /** The text, at most 65535 bytes in UTF-8. */
+  /** The text, at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
-  visibility: CommentVisibility;
+  /** For whom it was written. A label: whoever may read the ticket reads both. */
+  visibility: Open<CommentVisibility>;
 }
 
 export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
@@ -345,75 +353,112 @@ export type AssetStatus =
 export interface Asset {
   /** A positive integer. */
   id: number;
+  /** 1 to 255 characters. */
   name: string;
-  /** Unique in the workspace. */
+  /** Unique in the workspace. 1 to 100 characters. */
   assetTag: string;
+  /** 1 to 255 characters. */
   serialNumber: string | null;
   type: Open<AssetType>;
+  /** DISPOSED is final; every other move is free. */
   status: Open<AssetStatus>;
+  /** 1 to 255 characters. */
   manufacturer: string | null;
+  /** 1 to 255 characters. */
   model: string | null;
+  /** 1 to 255 characters. */
   location: string | null;
   /** A positive integer. */
   assignedToId: number | null;
+  /** A date, `YYYY-MM-DD`. */
   purchaseDate: string | null;
   /** A decimal as a string; answered with two decimals. */
   purchaseCost: string | null;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt: string | null;
+  /** 1 to 65535 characters. */
   notes: string | null;
+  /** At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
   customFields: CustomFields;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of assets. */
 export interface AssetQuery {
+  /** The page, from 1. 1 by default. */
   page?: number | string | undefined;
+  /** Rows on a page, at most 100. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  status?: AssetStatus | readonly AssetStatus[] | undefined;
-  type?: AssetType | readonly AssetType[] | undefined;
+  /** 1 to 100 of them. */
+  status?: Open<AssetStatus> | readonly Open<AssetStatus>[] | undefined;
+  /** 1 to 100 of them. */
+  type?: Open<AssetType> | readonly Open<AssetType>[] | undefined;
+  /** 1 to 100 of them. */
   assignedToId?: number | string | readonly (number | string)[] | undefined;
-  /** Only those whose name, asset tag and serial number hold all of these words; the last may be the beginning of one. */
+  /** Only those whose name, asset tag and serial number hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
   q?: string | undefined;
 }
 
 /** Without a status an asset is IN_USE where it is assigned, and else IN_STOCK. */
 export interface NewAsset {
+  /** 1 to 255 characters. */
   name: string;
-  /** Unique in the workspace. */
+  /** Unique in the workspace. 1 to 100 characters. */
   assetTag: string;
+  /** 1 to 255 characters. */
   serialNumber?: string | null | undefined;
-  type: AssetType;
-  status?: AssetStatus | null | undefined;
+  type: Open<AssetType>;
+  /** DISPOSED is final; every other move is free. */
+  status?: Open<AssetStatus> | null | undefined;
+  /** 1 to 255 characters. */
   manufacturer?: string | null | undefined;
+  /** 1 to 255 characters. */
   model?: string | null | undefined;
+  /** 1 to 255 characters. */
   location?: string | null | undefined;
   /** A positive integer. */
   assignedToId?: number | null | undefined;
+  /** A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
   /** A decimal as a string; answered with two decimals. */
   purchaseCost?: string | null | undefined;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt?: string | null | undefined;
+  /** 1 to 65535 characters. */
   notes?: string | null | undefined;
+  /** At most 50 keys and 16 KiB as JSON; values are strings, numbers, booleans, null or arrays of those. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
   customFields?: CustomFields | null | undefined;
 }
 
 /** Absent fields stay as they are; null clears. Assigning without a status means IN_USE; unassigning an asset that is IN_USE means IN_STOCK. `assetTag` cannot change. */
 export interface AssetPatch {
+  /** 1 to 255 characters. */
   name?: string | undefined;
+  /** 1 to 255 characters. */
   serialNumber?: string | null | undefined;
-  type?: AssetType | undefined;
-  status?: AssetStatus | undefined;
+  type?: Open<AssetType> | undefined;
+  /** DISPOSED is final; every other move is free. */
+  status?: Open<AssetStatus> | undefined;
+  /** 1 to 255 characters. */
   manufacturer?: string | null | undefined;
+  /** 1 to 255 characters. */
   model?: string | null | undefined;
+  /** 1 to 255 characters. */
   location?: string | null | undefined;
   /** A positive integer. */
   assignedToId?: number | null | undefined;
+  /** A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
   /** A decimal as a string; answered with two decimals. */
   purchaseCost?: string | null | undefined;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt?: string | null | undefined;
+  /** 1 to 65535 characters. */
   notes?: string | null | undefined;
+  /** Merged into what is there: a key given replaces, a key given as null is removed. Numbers are 0 or have a magnitude from 1e-9 to 1e15. */
   customFields?: CustomFieldsPatch | undefined;
 }
 
@@ -421,16 +466,25 @@ export interface AssetPatch {
 export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 
 /** Whose key did it; null for the command line. */
-export type Actor = { userId: number; keyId: number | null } | null;
+export type Actor = {
+  /** The user who created the key. */
+  userId: number;
+  /** The key; null where none was needed. */
+  keyId: number | null;
+} | null;
 
-export type Changes = Record<string, { from: unknown; to: unknown }>;
+export type Changes = Record<string, {
+  from: unknown;
+  to: unknown;
+}>;
 
 /** Something that was done to a ticket or an asset. `changes` are those of events, and empty for CREATED; of a longer text they hold the first 1000 characters and `…`. */
 export interface Activity {
   /** A positive integer. */
   id: number;
-  /** When it was done. */
+  /** When it was done. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   at: string;
+  /** What was done to the resource. */
   action: Open<ActivityAction>;
   /** Whose key did it; null for the command line. */
   actor: Actor;
@@ -439,7 +493,9 @@ export interface Activity {
 
 /** The page and the filters of a list of activities. */
 export interface ActivityQuery {
+  /** The page, from 1. 1 by default. */
   page?: number | string | undefined;
+  /** Rows on a page, at most 100. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
@@ -451,24 +507,33 @@ export interface Project {
   id: number;
   /** Unique in the workspace. */
   key: string;
+  /** 1 to 255 characters. */
   name: string;
+  /** 1 to 65535 characters. */
   description: string | null;
   status: Open<ProjectStatus>;
   priority: Open<Priority>;
   /** A positive integer. */
   managerId: number | null;
+  /** A date, `YYYY-MM-DD`. */
   startDate: string | null;
+  /** A date, `YYYY-MM-DD`. */
   endDate: string | null;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of projects. */
 export interface ProjectQuery {
+  /** The page, from 1. 1 by default. */
   page?: number | string | undefined;
+  /** Rows on a page, at most 100. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  status?: ProjectStatus | readonly ProjectStatus[] | undefined;
-  /** Only those whose key, name and description hold all of these words; the last may be the beginning of one. */
+  /** 1 to 100 of them. */
+  status?: Open<ProjectStatus> | readonly Open<ProjectStatus>[] | undefined;
+  /** Only those whose key, name and description hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
   q?: string | undefined;
 }
 
@@ -481,62 +546,88 @@ export interface Task {
   id: number;
   /** A positive integer. */
   projectId: number;
+  /** 1 to 255 characters. */
   title: string;
+  /** 1 to 65535 characters. */
   description: string | null;
+  /** A new task is TODO; every move is free. */
   status: Open<TaskStatus>;
   priority: Open<Priority>;
   /** A positive integer. */
   assigneeId: number | null;
+  /** A date, `YYYY-MM-DD`. */
   startDate: string | null;
+  /** A date, `YYYY-MM-DD`. */
   dueDate: string | null;
-  /** When it became DONE; null while it is not. */
+  /** When it became DONE; null while it is not. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   completedAt: string | null;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of tasks. */
 export interface TaskQuery {
+  /** The page, from 1. 1 by default. */
   page?: number | string | undefined;
+  /** Rows on a page, at most 100. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  status?: TaskStatus | readonly TaskStatus[] | undefined;
-  priority?: Priority | readonly Priority[] | undefined;
+  /** 1 to 100 of them. */
+  status?: Open<TaskStatus> | readonly Open<TaskStatus>[] | undefined;
+  /** 1 to 100 of them. */
+  priority?: Open<Priority> | readonly Open<Priority>[] | undefined;
+  /** 1 to 100 of them. */
   assigneeId?: number | string | readonly (number | string)[] | undefined;
-  /** Only those whose title and description hold all of these words; the last may be the beginning of one. */
+  /** Only those whose title and description hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
   q?: string | undefined;
 }
 
 export interface NewTask {
+  /** 1 to 255 characters. */
   title: string;
+  /** 1 to 65535 characters. */
   description?: string | null | undefined;
   /** MEDIUM when absent. */
-  priority?: Priority | null | undefined;
+  priority?: Open<Priority> | null | undefined;
   /** A positive integer. */
   assigneeId?: number | null | undefined;
+  /** A date, `YYYY-MM-DD`. */
   startDate?: string | null | undefined;
+  /** A date, `YYYY-MM-DD`. */
   dueDate?: string | null | undefined;
 }
 
 /** Absent fields stay as they are; null clears. */
 export interface TaskPatch {
+  /** 1 to 255 characters. */
   title?: string | undefined;
+  /** 1 to 65535 characters. */
   description?: string | null | undefined;
-  status?: TaskStatus | undefined;
-  priority?: Priority | undefined;
+  /** A new task is TODO; every move is free. */
+  status?: Open<TaskStatus> | undefined;
+  priority?: Open<Priority> | undefined;
   /** A positive integer. */
   assigneeId?: number | null | undefined;
+  /** A date, `YYYY-MM-DD`. */
   startDate?: string | null | undefined;
+  /** A date, `YYYY-MM-DD`. */
   dueDate?: string | null | undefined;
 }
 
 /** The page and the filters of a list of users. */
 export interface UserQuery {
+  /** The page, from 1. 1 by default. */
   page?: number | string | undefined;
+  /** Rows on a page, at most 100. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  role?: UserRole | readonly UserRole[] | undefined;
+  /** 1 to 100 of them. */
+  role?: Open<UserRole> | readonly Open<UserRole>[] | undefined;
+  /** 1 to 100 of them. */
   active?: boolean | 'true' | 'false' | readonly (boolean | 'true' | 'false')[] | undefined;
+  /** 1 to 100 of them. 1 to 254 characters. */
   email?: string | readonly string[] | undefined;
-  /** Only those whose name and e-mail address hold all of these words; the last may be the beginning of one. */
+  /** Only those whose name and e-mail address hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
   q?: string | undefined;
 }
 
@@ -550,48 +641,59 @@ export type WebhookFilterValue = string | number | boolean | null;
 export interface Webhook {
   /** A positive integer. */
   id: number;
+  /** 1 to 2048 characters. */
   url: string;
+  /** 1 to 100 of them. */
   events: Open<EventType>[];
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
-  filter: Record<string, WebhookFilterValue[]> | null;
+  filter: Record<string, readonly WebhookFilterValue[]> | null;
   /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn: boolean;
   active: boolean;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** Since when deliveries rest, because the endpoint failed or by `paused`. */
+  /** Since when deliveries rest, because the endpoint failed or by `paused`. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
   pausedReason: string | null;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of webhooks. */
 export interface WebhookQuery {
+  /** The page, from 1. 1 by default. */
   page?: number | string | undefined;
+  /** Rows on a page, at most 100. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
 export interface NewWebhook {
-  /** https, with a public host and without user info. */
+  /** https, with a public host and without user info. 1 to 2048 characters. */
   url: string;
-  /** Signs each delivery; 24 characters or more are recommended. */
+  /** Signs each delivery; 24 characters or more are recommended. 1 to 256 characters. */
   secret: string;
-  events: EventType[];
+  /** 1 to 100 of them. */
+  events: readonly Open<EventType>[];
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
-  filter?: Record<string, WebhookFilterValue[]> | null | undefined;
+  filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
   /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn?: boolean | undefined;
 }
 
 /** Absent fields stay as they are; null clears. */
 export interface WebhookPatch {
+  /** 1 to 2048 characters. */
   url?: string | undefined;
-  /** The new secret. The one before signs, too, for 24 hours, in `webhook-signature`. */
+  /** The new secret. The one before signs, too, for 24 hours, in `webhook-signature`. 1 to 256 characters. */
   secret?: string | undefined;
-  events?: EventType[] | undefined;
+  /** 1 to 100 of them. */
+  events?: readonly Open<EventType>[] | undefined;
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
-  filter?: Record<string, WebhookFilterValue[]> | null | undefined;
+  filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
   /** Whether it is told nothing of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn?: boolean | undefined;
   /** true: events queue and nothing is sent. false: what waits is sent, whatever paused it, and failures before count no more. */
@@ -609,14 +711,17 @@ export interface Delivery {
   webhookId: number;
   /** The `webhook-id` that receivers get, the same on every attempt. */
   eventId: string;
+  /** The public events. */
   event: Open<EventType>;
+  /** PENDING until it is settled: DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription. */
   state: Open<DeliveryState>;
   /** Attempts begun since it was made, or last replayed. */
   attemptCount: number;
-  /** While PENDING: when it may be tried next. */
+  /** While PENDING: when it may be tried next. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it was delivered, exhausted or cancelled. */
+  /** When it was delivered, exhausted or cancelled. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   settledAt: string | null;
 }
 
@@ -627,6 +732,7 @@ export type ReplayableState = 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
 export interface WebhookReplayStarted {
   /** A positive integer. */
   webhookId: number;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
   states: Open<ReplayableState>[];
   /** How many deliveries were found; 10000 of them and more are not counted. */
@@ -634,23 +740,27 @@ export interface WebhookReplayStarted {
 }
 
 export interface WebhookReplay {
-  /** Deliveries that were made then or later. */
+  /** Deliveries that were made then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
-  /** Those in one of these states; EXHAUSTED alone unless given. */
-  states?: ReplayableState[] | undefined;
+  /** Those in one of these states; EXHAUSTED alone unless given. 1 to 3 of them. */
+  states?: readonly Open<ReplayableState>[] | undefined;
 }
 
 /** The page and the filters of a list of deliveries. */
 export interface DeliveryQuery {
+  /** The page, from 1. 1 by default. */
   page?: number | string | undefined;
+  /** Rows on a page, at most 100. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  state?: DeliveryState | readonly DeliveryState[] | undefined;
+  /** 1 to 100 of them. */
+  state?: Open<DeliveryState> | readonly Open<DeliveryState>[] | undefined;
 }
 
 /** What came of one attempt. */
 export interface DeliveryAttempt {
   /** Counts from 1, and again from 1 when the delivery is replayed. */
   number: number;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   startedAt: string;
   /** How long it took, in milliseconds. */
   durationMs: number;
@@ -670,14 +780,17 @@ export interface DeliveryDetail {
   webhookId: number;
   /** The `webhook-id` that receivers get, the same on every attempt. */
   eventId: string;
+  /** The public events. */
   event: Open<EventType>;
+  /** PENDING until it is settled: DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription. */
   state: Open<DeliveryState>;
   /** Attempts begun since it was made, or last replayed. */
   attemptCount: number;
-  /** While PENDING: when it may be tried next. */
+  /** While PENDING: when it may be tried next. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it was delivered, exhausted or cancelled. */
+  /** When it was delivered, exhausted or cancelled. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   settledAt: string | null;
   /** What is sent, byte for byte. */
   body: string;
@@ -690,9 +803,11 @@ export interface TicketCreatedEvent {
   /** The same on every attempt: deduplicate by it. */
   id: string;
   type: 'ticket.created';
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null for the command line. */
   actor: Actor;
+  /** An incident, problem, change or service request. */
   ticket: Ticket;
 }
 
@@ -701,9 +816,11 @@ export interface TicketUpdatedEvent {
   /** The same on every attempt: deduplicate by it. */
   id: string;
   type: 'ticket.updated';
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null for the command line. */
   actor: Actor;
+  /** An incident, problem, change or service request. */
   ticket: Ticket;
   changes: Changes;
 }
@@ -713,9 +830,11 @@ export interface AssetCreatedEvent {
   /** The same on every attempt: deduplicate by it. */
   id: string;
   type: 'asset.created';
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null for the command line. */
   actor: Actor;
+  /** A device, a licence or another thing the workspace looks after. */
   asset: Asset;
 }
 
@@ -724,9 +843,11 @@ export interface TaskUpdatedEvent {
   /** The same on every attempt: deduplicate by it. */
   id: string;
   type: 'task.updated';
+  /** A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null for the command line. */
   actor: Actor;
+  /** A task of a project. */
   task: Task;
   changes: Changes;
 }
@@ -747,6 +868,30 @@ export interface ChangesMeta {
   hasMore: boolean;
 }
 
+export interface ErrorDetail {
+  /** The field, query parameter or path parameter, with dots into its parts. */
+  path: string;
+  message: string;
+}
+
+/** What went wrong, for programs. */
+export type ErrorCode =
+  | 'VALIDATION_ERROR'
+  | 'INVALID_JSON'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'INVALID_TRANSITION'
+  | 'INVALID_REFERENCE'
+  | 'QUERY_TOO_BROAD'
+  | 'INVALID_API_KEY'
+  | 'INSUFFICIENT_SCOPE'
+  | 'NOT_FOUND'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  | 'PRECONDITION_FAILED'
+  | 'RATE_LIMIT_EXCEEDED'
+  | 'INTERNAL_ERROR';
+
 /** The events that this version of the client knows. */
 export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;
 
@@ -755,8 +900,11 @@ export const eventTypes: readonly string[] = ['ticket.created', 'ticket.updated'
 
 /** An event of a newer server. */
 export interface UnknownEvent {
+  /** The same on every attempt: deduplicate by it. */
   id: string;
+  /** The type that stands for all that this version of the client doesn't know. */
   type: 'unknown';
+  /** When it happened. */
   timestamp: string;
   /** All that was delivered; its `type` names the event. */
   body: Record<string, unknown>;
@@ -765,8 +913,27 @@ export interface UnknownEvent {
 /** A webhook event, told apart by its `type`. */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
+/** @internal */
+export const remedies: Record<ErrorCode, string> = {
+  VALIDATION_ERROR: 'Correct what `details` names. The same request again is refused again.',
+  INVALID_JSON: 'Send a JSON object, and all of it.',
+  UNSUPPORTED_MEDIA_TYPE: 'Send `Content-Type: application/json`, and no `Content-Encoding`.',
+  PAYLOAD_TOO_LARGE: 'Send less in one request; the message names the limit.',
+  INVALID_TRANSITION: 'Read the resource again, and choose a state that can follow its own.',
+  INVALID_REFERENCE: 'Look the id up in the lists. A user who is named anew must be active.',
+  QUERY_TOO_BROAD: 'Narrow the list: ask for a shorter time, or for fewer values.',
+  INVALID_API_KEY: 'Send the key as it was shown when it was made, in one header; or make a new one.',
+  INSUFFICIENT_SCOPE: 'Make a key that has the scope.',
+  NOT_FOUND: 'Check path and method, and whether the id is one of this workspace.',
+  IDEMPOTENCY_KEY_REUSED: 'Send the request that it was used for again as it was, or this one with a new key.',
+  IDEMPOTENCY_IN_PROGRESS: 'Wait so long, then send the same again, with the same key.',
+  PRECONDITION_FAILED: 'Read the resource again, look whether the change is still right, and send it with the new `ETag`.',
+  RATE_LIMIT_EXCEEDED: 'Wait so long, then send the same again. Nothing was done.',
+  INTERNAL_ERROR: 'Try again later what only reads. After a write, look first whether it was done.',
+};
+
 /**
- * Method, path and scope of every operation, and what it takes after the ids of its path.
+ * Method, path, limit and scope of every operation, and what it takes after the ids of its path.
  *
  * @internal
  */
@@ -775,61 +942,151 @@ export const routes = {
     get: { method: 'GET', path: '/ping' },
   },
   me: {
-    get: { method: 'GET', path: '/me' },
+    get: { method: 'GET', path: '/me', group: 'users' },
   },
   tickets: {
-    list: { method: 'GET', path: '/tickets', scope: 'tickets:read', takes: 'query' },
-    changes: { method: 'GET', path: '/tickets/changes', scope: 'tickets:read', takes: 'changes' },
-    get: { method: 'GET', path: '/tickets/:id', scope: 'tickets:read' },
-    create: { method: 'POST', path: '/tickets', scope: 'tickets:write', takes: 'body' },
-    update: { method: 'PATCH', path: '/tickets/:id', scope: 'tickets:write', takes: 'body' },
-    createMany: { method: 'POST', path: '/tickets/bulk', scope: 'tickets:write', takes: 'body' },
-    updateMany: { method: 'PATCH', path: '/tickets/bulk', scope: 'tickets:write', takes: 'body' },
+    list: { method: 'GET', path: '/tickets', group: 'tickets', scope: 'tickets:read', takes: 'query' },
+    changes: {
+  method: 'GET',
+  path: '/tickets/changes',
+  group: 'tickets',
+  scope: 'tickets:read',
+  takes: 'changes',
+},
+    get: { method: 'GET', path: '/tickets/:id', group: 'tickets', scope: 'tickets:read' },
+    create: { method: 'POST', path: '/tickets', group: 'tickets', scope: 'tickets:write', takes: 'body' },
+    update: { method: 'PATCH', path: '/tickets/:id', group: 'tickets', scope: 'tickets:write', takes: 'body' },
+    createMany: {
+  method: 'POST',
+  path: '/tickets/bulk',
+  group: 'tickets',
+  scope: 'tickets:write',
+  takes: { items: 'tickets' },
+},
+    updateMany: {
+  method: 'PATCH',
+  path: '/tickets/bulk',
+  group: 'tickets',
+  scope: 'tickets:write',
+  takes: { items: 'tickets' },
+},
   },
   comments: {
-    list: { method: 'GET', path: '/tickets/:id/comments', scope: 'tickets:read', takes: 'query' },
-    create: { method: 'POST', path: '/tickets/:id/comments', scope: 'tickets:write', takes: 'body' },
+    list: {
+  method: 'GET',
+  path: '/tickets/:id/comments',
+  group: 'tickets',
+  scope: 'tickets:read',
+  takes: 'query',
+},
+    create: {
+  method: 'POST',
+  path: '/tickets/:id/comments',
+  group: 'tickets',
+  scope: 'tickets:write',
+  takes: 'body',
+},
   },
   assets: {
-    list: { method: 'GET', path: '/assets', scope: 'assets:read', takes: 'query' },
-    changes: { method: 'GET', path: '/assets/changes', scope: 'assets:read', takes: 'changes' },
-    get: { method: 'GET', path: '/assets/:id', scope: 'assets:read' },
-    create: { method: 'POST', path: '/assets', scope: 'assets:write', takes: 'body' },
-    update: { method: 'PATCH', path: '/assets/:id', scope: 'assets:write', takes: 'body' },
+    list: { method: 'GET', path: '/assets', group: 'assets', scope: 'assets:read', takes: 'query' },
+    changes: { method: 'GET', path: '/assets/changes', group: 'assets', scope: 'assets:read', takes: 'changes' },
+    get: { method: 'GET', path: '/assets/:id', group: 'assets', scope: 'assets:read' },
+    create: { method: 'POST', path: '/assets', group: 'assets', scope: 'assets:write', takes: 'body' },
+    update: { method: 'PATCH', path: '/assets/:id', group: 'assets', scope: 'assets:write', takes: 'body' },
   },
   activities: {
-    ofTicket: { method: 'GET', path: '/tickets/:id/activity', scope: 'tickets:read', takes: 'query' },
-    ofAsset: { method: 'GET', path: '/assets/:id/activity', scope: 'assets:read', takes: 'query' },
+    ofTicket: {
+  method: 'GET',
+  path: '/tickets/:id/activity',
+  group: 'tickets',
+  scope: 'tickets:read',
+  takes: 'query',
+},
+    ofAsset: {
+  method: 'GET',
+  path: '/assets/:id/activity',
+  group: 'assets',
+  scope: 'assets:read',
+  takes: 'query',
+},
   },
   projects: {
-    list: { method: 'GET', path: '/projects', scope: 'projects:read', takes: 'query' },
-    changes: { method: 'GET', path: '/projects/changes', scope: 'projects:read', takes: 'changes' },
-    get: { method: 'GET', path: '/projects/:id', scope: 'projects:read' },
+    list: { method: 'GET', path: '/projects', group: 'projects', scope: 'projects:read', takes: 'query' },
+    changes: {
+  method: 'GET',
+  path: '/projects/changes',
+  group: 'projects',
+  scope: 'projects:read',
+  takes: 'changes',
+},
+    get: { method: 'GET', path: '/projects/:id', group: 'projects', scope: 'projects:read' },
   },
   tasks: {
-    list: { method: 'GET', path: '/projects/:id/tasks', scope: 'projects:read', takes: 'query' },
-    changes: { method: 'GET', path: '/tasks/changes', scope: 'projects:read', takes: 'changes' },
-    create: { method: 'POST', path: '/projects/:id/tasks', scope: 'projects:write', takes: 'body' },
-    get: { method: 'GET', path: '/tasks/:taskId', scope: 'projects:read' },
-    update: { method: 'PATCH', path: '/tasks/:taskId', scope: 'projects:write', takes: 'body' },
+    list: {
+  method: 'GET',
+  path: '/projects/:id/tasks',
+  group: 'projects',
+  scope: 'projects:read',
+  takes: 'query',
+},
+    changes: {
+  method: 'GET',
+  path: '/tasks/changes',
+  group: 'projects',
+  scope: 'projects:read',
+  takes: 'changes',
+},
+    create: {
+  method: 'POST',
+  path: '/projects/:id/tasks',
+  group: 'projects',
+  scope: 'projects:write',
+  takes: 'body',
+},
+    get: { method: 'GET', path: '/tasks/:taskId', group: 'projects', scope: 'projects:read' },
+    update: {
+  method: 'PATCH',
+  path: '/tasks/:taskId',
+  group: 'projects',
+  scope: 'projects:write',
+  takes: 'body',
+},
   },
   users: {
-    list: { method: 'GET', path: '/users', scope: 'users:read', takes: 'query' },
-    changes: { method: 'GET', path: '/users/changes', scope: 'users:read', takes: 'changes' },
-    get: { method: 'GET', path: '/users/:id', scope: 'users:read' },
+    list: { method: 'GET', path: '/users', group: 'users', scope: 'users:read', takes: 'query' },
+    changes: { method: 'GET', path: '/users/changes', group: 'users', scope: 'users:read', takes: 'changes' },
+    get: { method: 'GET', path: '/users/:id', group: 'users', scope: 'users:read' },
   },
   webhooks: {
-    list: { method: 'GET', path: '/webhooks', scope: 'webhooks:manage', takes: 'query' },
-    get: { method: 'GET', path: '/webhooks/:id', scope: 'webhooks:manage' },
-    create: { method: 'POST', path: '/webhooks', scope: 'webhooks:manage', takes: 'body' },
-    update: { method: 'PATCH', path: '/webhooks/:id', scope: 'webhooks:manage', takes: 'body' },
-    test: { method: 'POST', path: '/webhooks/:id/test', scope: 'webhooks:manage' },
-    replay: { method: 'POST', path: '/webhooks/:id/replay', scope: 'webhooks:manage', takes: 'body' },
-    delete: { method: 'DELETE', path: '/webhooks/:id', scope: 'webhooks:manage' },
+    list: { method: 'GET', path: '/webhooks', group: 'webhooks', scope: 'webhooks:manage', takes: 'query' },
+    get: { method: 'GET', path: '/webhooks/:id', group: 'webhooks', scope: 'webhooks:manage' },
+    create: { method: 'POST', path: '/webhooks', group: 'webhooks', scope: 'webhooks:manage', takes: 'body' },
+    update: {
+  method: 'PATCH',
+  path: '/webhooks/:id',
+  group: 'webhooks',
+  scope: 'webhooks:manage',
+  takes: 'body',
+},
+    test: { method: 'POST', path: '/webhooks/:id/test', group: 'webhooks', scope: 'webhooks:manage' },
+    replay: {
+  method: 'POST',
+  path: '/webhooks/:id/replay',
+  group: 'webhooks',
+  scope: 'webhooks:manage',
+  takes: 'body',
+},
+    delete: { method: 'DELETE', path: '/webhooks/:id', group: 'webhooks', scope: 'webhooks:manage' },
   },
   deliveries: {
-    list: { method: 'GET', path: '/webhooks/:id/deliveries', scope: 'webhooks:manage', takes: 'query' },
-    get: { method: 'GET', path: '/deliveries/:id', scope: 'webhooks:manage' },
-    replay: { method: 'POST', path: '/deliveries/:id/replay', scope: 'webhooks:manage' },
+    list: {
+  method: 'GET',
+  path: '/webhooks/:id/deliveries',
+  group: 'webhooks',
+  scope: 'webhooks:manage',
+  takes: 'query',
+},
+    get: { method: 'GET', path: '/deliveries/:id', group: 'webhooks', scope: 'webhooks:manage' },
+    replay: { method: 'POST', path: '/deliveries/:id/replay', group: 'webhooks', scope: 'webhooks:manage' },
   },
 } as const;

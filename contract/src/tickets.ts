@@ -1,7 +1,19 @@
 import * as z from 'zod';
 import { BulkRefusal, bulk, bulkAnswers, bulkItems } from './bulk.ts';
 import { changesOf } from './changes.ts';
-import { endpoints, filter, idFilter, item, list, listQuery, meta, NoQuery, patch, search } from './endpoint.ts';
+import {
+  atLeastOne,
+  endpoints,
+  filter,
+  idFilter,
+  item,
+  list,
+  listQuery,
+  meta,
+  NoQuery,
+  patch,
+  search,
+} from './endpoint.ts';
 import {
   answered,
   CustomFields,
@@ -167,6 +179,7 @@ export const NewTicket = z
     },
   });
 export type NewTicket = z.output<typeof NewTicket>;
+atLeastOne.add(NewTicket, { of: ['category', 'categoryConfigId'] });
 
 const patchFields = {
   title: Title.optional(),

@@ -6,12 +6,14 @@ import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
+import { benchPacing } from './pacing.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const usage = `pnpm bench [--tickets 10k|1m|10m] [--rounds count] [--seconds of a round] [--json]
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
 pnpm bench memory [--json]
+pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
 See test/bench/README.md.
@@ -23,6 +25,10 @@ const options = {
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string' },
   only: { type: 'string' },
+  creates: { type: 'string', default: '200' },
+  clients: { type: 'string', default: '1' },
+  limit: { type: 'string', default: '30' },
+  window: { type: 'string', default: '60' },
   profile: { type: 'string' },
 } as const;
 
@@ -41,6 +47,7 @@ const benches: Record<string, () => Promise<Printed>> = {
   api: measureApi,
   fairness: measureFairness,
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
+  pacing: measurePacing,
   webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
 };
 
@@ -58,6 +65,16 @@ async function measureFairness(): Promise<Printed> {
   return inFolder((dataDir) =>
     benchFairness({ ...sizes, dataDir, only: values.only?.split(','), profile: values.profile, onProgress }),
   );
+}
+
+function measurePacing(): Promise<Printed> {
+  const { creates, clients, limit, window } = values;
+  return benchPacing({
+    creates: Number(creates),
+    clients: Number(clients),
+    limit: Number(limit),
+    windowSeconds: Number(window),
+  });
 }
 
 /** How much is measured: what was asked for, or else what the benchmark takes. */
