@@ -8,7 +8,6 @@ import {
   ErrorCode,
   ErrorDetail,
   type EventType,
-  errors,
   events,
   PageMeta,
   pathPrefix,
@@ -76,7 +75,6 @@ function typesSource(resources: Resource[], types: Types): string {
     `/** The events that this version of the client knows. */\nexport type KnownEvent = ${union(eventNames)};`,
     `/** @internal */\nexport const eventTypes: readonly string[] = ${literal(Object.keys(events))};`,
     otherEvents,
-    remedies(),
     routeTable(resources),
   ]);
 }
@@ -269,29 +267,26 @@ function exampleFilter(query: z.ZodType): string | undefined {
   return undefined;
 }
 
-/** The route of each method, as the client reads it at run time. */
+/** The route of each method, as the client reads it at run time: as short as can be read, since it is most of its size. */
 function routeTable(resources: Resource[]): string {
   const entries = resources.map(({ resource, operations }) => {
-    const routes = operations.map(({ name, route, kind, body, items }) => {
-      const { group, scope } = route.metadata;
-      const entry = {
-        method: route.method,
-        path: route.path.slice(pathPrefix.length),
-        ...(group !== null && { group }),
-        ...(scope !== null && scope !== 'any' && { scope }),
-        ...(kind === 'list' && { takes: 'query' }),
-        ...(kind === 'changes' && { takes: 'changes' }),
-        ...(body !== undefined && { takes: items === undefined ? 'body' : { items: items[0] } }),
-      };
-      return `    ${name}: ${literal(entry)},`;
-    });
+    const routes = operations.map((operation) => `    ${operation.name}: ${literal(routeOf(operation))},`);
     return `  ${resource}: {\n${routes.join('\n')}\n  },`;
   });
-  return `/**\n * Method, path, limit and scope of every operation, and what it takes after the ids of its path.\n *\n * @internal\n */\nexport const routes = {\n${entries.join('\n')}\n} as const;`;
+  const words = [
+    'Method and path of every operation; the scope it needs, whose first word is its limit, or the limit alone; and what it',
+    'takes after the ids of its path: `items=` names the field of a body that holds several.',
+  ];
+  return `/**\n * ${words.join('\n * ')}\n *\n * @internal\n */\nexport const routes = {\n${entries.join('\n')}\n} as const;`;
 }
 
-/** What to do about each code, as the contract has it. */
-function remedies(): string {
-  const entries = Object.entries(errors).map(([code, { remedy }]) => `  ${code}: ${literal(remedy)},`);
-  return `/** @internal */\nexport const remedies: Record<ErrorCode, string> = {\n${entries.join('\n')}\n};`;
+function routeOf({ route, kind, body, items }: Operation): string {
+  const { group, scope } = route.metadata;
+  if (scope !== null && scope !== 'any' && group !== scope.split(':')[0]) {
+    throw new Error(`${route.path} has another limit than its scope says.`);
+  }
+  const takes = kind === 'list' ? 'query' : kind === 'changes' ? 'changes' : body && 'body';
+  const access = scope === 'any' ? group : scope;
+  const parts = [route.method, route.path.slice(pathPrefix.length), access, items ? `items=${items[0]}` : takes];
+  return parts.filter(Boolean).join(' ');
 }

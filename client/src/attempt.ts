@@ -13,7 +13,7 @@ export interface Request {
   group?: string | undefined;
   scope?: string | undefined;
   query?: object | undefined;
-  body?: unknown;
+  body?: object | undefined;
   options?: PostOptions | undefined;
 }
 
@@ -65,22 +65,30 @@ export function createAttempt(client: ClientOptions): Attempt {
     }
     const { code, details, docs } = error;
     const message = String(error.message ?? code);
-    const refused = { ...failure, code, details, docs: docs && baseUrl + docs, requiredScope: request.scope };
+    const refused = {
+      ...failure,
+      code,
+      details,
+      docs: docs && baseUrl + docs,
+      requiredScope: status === 403 ? request.scope : undefined,
+    };
     if (status !== 401 || apiKey !== undefined) throw createError(message, refused);
     const remedy = 'Pass apiKey to new ItsmClient({ baseUrl, apiKey }).';
-    throw createError(`${method} ${path} needs an API key, and this client has none.`, { ...refused, remedy });
+    throw createError(`${method} ${path} needs an API key.`, { ...refused, remedy });
   };
 
   async function fetchText({ method, path, query, body, options = {} }: Request) {
     const { signal, timeoutMs = client.timeoutMs ?? 30_000 } = options;
     const headers = new Headers(ownHeaders);
-    if (body !== undefined) headers.set('content-type', 'application/json');
-    if (method === 'POST' && options.idempotencyKey !== undefined)
-      headers.set('idempotency-key', options.idempotencyKey);
-    if (options.ifMatch !== undefined) headers.set('if-match', options.ifMatch);
-    if (options.ifNoneMatch?.etag !== undefined) headers.set('if-none-match', options.ifNoneMatch.etag);
-    for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
-    const payload = body === undefined ? {} : { body: JSON.stringify(body) };
+    const ofRequest = {
+      'content-type': body && 'application/json',
+      'idempotency-key': method === 'POST' ? options.idempotencyKey : undefined,
+      'if-match': options.ifMatch,
+      'if-none-match': options.ifNoneMatch?.etag,
+      ...options.headers,
+    };
+    for (const [name, value] of Object.entries(ofRequest)) if (value !== undefined) headers.set(name, value);
+    const payload = JSON.stringify(body);
     const url = baseUrl + pathPrefix + path + queryString(query);
 
     const controller = new AbortController();
@@ -94,7 +102,7 @@ export function createAttempt(client: ClientOptions): Attempt {
         headers,
         signal: controller.signal,
         redirect: 'manual',
-        ...payload,
+        body: payload,
       });
       return { response, text: await response.text() };
     } catch (error) {
@@ -151,7 +159,7 @@ function unexpected(request: string, { status, headers, type }: Response): strin
     type === 'opaqueredirect' || location !== null
       ? `a redirect${location === null ? '' : ` to ${location}`}`
       : `${status} and ${headers.get('content-type') ?? 'no content'}`;
-  return `${request} was answered with ${what}, not as this API does. Is baseUrl the workspace's own address?`;
+  return `${request} was answered with ${what}, not as this API does.`;
 }
 
 /** A copy, since what a given `fetch` throws may hold the request and with it the key. */
@@ -195,7 +203,7 @@ function checkBaseUrl(baseUrl: string): string {
 function checkApiKey(given: string | undefined): string | undefined {
   const apiKey = given?.trim();
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new TypeError('apiKey must be one word of ASCII characters, as it was shown when the key was made.');
+    throw new TypeError('apiKey must be one word, as it was shown when the key was made.');
   }
   return apiKey;
 }

@@ -58,7 +58,7 @@ export interface BulkRequest<Item, Row> {
 
 /**
  * Sends items in as many requests as they need.
- * @throws ItsmError where no item was answered at all: the error of the first request
+ * @throws ItsmError where no item was answered at all
  */
 export async function sendBulk<Item extends object, Row>(
   request: BulkRequest<Item, Row>,
@@ -68,22 +68,23 @@ export async function sendBulk<Item extends object, Row>(
   const chunks = split(items);
   const results: BulkResult<Item, Row>['results'] = [];
   const progress = { done: 0, failed: 0, total: items.length };
-  let failure: ItsmError | undefined;
   let isAnswered = false;
-  /** What keeps the rest from being sent. */
+  /** What is no fault of the items: the rest is not sent. */
   let obstacle: ItsmError | undefined;
+  let refusal: ItsmError | undefined;
 
   async function sendChunk(chunk: Chunk<Item>): Promise<void> {
     const key = `${idempotencyKey}:${chunk.from}-${chunk.from + chunk.items.length}`;
     const answers = obstacle ?? (await request.send(chunk.items, key).catch(asOutcome));
     if (!(answers instanceof Error)) isAnswered = true;
     else if (answers.code === 'PAYLOAD_TOO_LARGE' && chunk.items.length > 1) return sendHalves(chunk);
-    else failure ??= answers;
-    if (answers instanceof Error && isObstacle(answers)) obstacle ??= answers;
+    else if (answers.status === 400) refusal ??= answers;
+    else obstacle ??= answers;
 
     for (const [place, item] of chunk.items.entries()) {
       const index = chunk.from + place;
-      const answer = answers instanceof Error ? answers : answers[place];
+      // An answer for each item, as the contract has it.
+      const answer = answers instanceof Error ? answers : (answers[place] as BulkAnswer<Row>);
       const result = resultOf(answer, request);
       results[index] = { index, item, ...result };
       progress[result.ok ? 'done' : 'failed'] += 1;
@@ -100,9 +101,10 @@ export async function sendBulk<Item extends object, Row>(
   async function work(): Promise<void> {
     for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await sendChunk(chunk);
   }
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, chunks.length)) }, work));
+  await Promise.all(Array.from({ length: Math.max(1, concurrency) }, work));
 
-  if (!isAnswered && failure !== undefined) throw failure;
+  const error = refusal ?? obstacle;
+  if (!isAnswered && error !== undefined) throw error;
   return {
     results,
     done: results.flatMap((result) => (result.ok ? [result.data] : [])),
@@ -133,7 +135,7 @@ function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
 }
 
 function resultOf<Item, Row>(
-  answer: BulkAnswer<Row> | ItsmError | undefined,
+  answer: BulkAnswer<Row> | ItsmError,
   { method, path, baseUrl }: BulkRequest<Item, Row>,
 ): { ok: true; data: Row } | { ok: false; error: ItsmError } {
   if (isItsmError(answer)) return { ok: false, error: answer };
@@ -144,9 +146,4 @@ function resultOf<Item, Row>(
   };
   const failure = { ...error, method, path, status: answer?.status, docs: docs && baseUrl + docs };
   return { ok: false, error: createError(message, failure) };
-}
-
-/** Whether no other request would fare better. */
-function isObstacle({ status, code }: ItsmError): boolean {
-  return status === 401 || status === 403 || ['ABORTED', 'CONNECTION_FAILED', 'RATE_LIMIT_EXCEEDED'].includes(code);
 }

@@ -9,16 +9,6 @@ import type { BulkPostOptions, ClientOptions, PostOptions } from './options.ts';
 import { type PacedLimit, Pacing } from './pacing.ts';
 import { createSend, type Send } from './send.ts';
 
-/** An operation of the route table. */
-interface Route {
-  method: string;
-  path: string;
-  group?: string;
-  scope?: string;
-  /** What stands after the ids of the path, before the options; `items` are the field of a body that holds several. */
-  takes?: 'query' | 'changes' | 'body' | { items: string };
-}
-
 /**
  * The API of one workspace.
  *
@@ -27,17 +17,17 @@ interface Route {
  * const ticket = await client.tickets.get(1042);
  */
 export class ItsmClient implements generated.Resources {
-  readonly ping: generated.Ping;
-  readonly me: generated.Me;
-  readonly tickets: generated.Tickets;
-  readonly comments: generated.Comments;
-  readonly assets: generated.Assets;
-  readonly activities: generated.Activities;
-  readonly projects: generated.Projects;
-  readonly tasks: generated.Tasks;
-  readonly users: generated.Users;
-  readonly webhooks: generated.Webhooks;
-  readonly deliveries: generated.Deliveries;
+  declare readonly ping: generated.Ping;
+  declare readonly me: generated.Me;
+  declare readonly tickets: generated.Tickets;
+  declare readonly comments: generated.Comments;
+  declare readonly assets: generated.Assets;
+  declare readonly activities: generated.Activities;
+  declare readonly projects: generated.Projects;
+  declare readonly tasks: generated.Tasks;
+  declare readonly users: generated.Users;
+  declare readonly webhooks: generated.Webhooks;
+  declare readonly deliveries: generated.Deliveries;
 
   readonly #pacing: Pacing;
 
@@ -46,17 +36,8 @@ export class ItsmClient implements generated.Resources {
     const checked = checkOptions(options);
     this.#pacing = new Pacing(checked.logger);
     const api = { send: createSend(checked, this.#pacing), baseUrl: checked.baseUrl };
-    this.ping = resource(api, routes.ping);
-    this.me = resource(api, routes.me);
-    this.tickets = resource(api, routes.tickets);
-    this.comments = resource(api, routes.comments);
-    this.assets = resource(api, routes.assets);
-    this.activities = resource(api, routes.activities);
-    this.projects = resource(api, routes.projects);
-    this.tasks = resource(api, routes.tasks);
-    this.users = resource(api, routes.users);
-    this.webhooks = resource(api, routes.webhooks);
-    this.deliveries = resource(api, routes.deliveries);
+    const resources = Object.entries(routes).map(([name, methods]) => [name, resource(api, methods)]);
+    Object.assign(this, Object.fromEntries(resources));
   }
 
   /** What is left of the limits of the key as far as answers have told, and how many calls wait for each. */
@@ -72,20 +53,21 @@ interface Api {
 }
 
 /** The methods of a resource; that they are those of its interface is the generator's doing. */
-function resource<Methods>(api: Api, routes: Record<string, Route>): Methods {
-  const methods = Object.entries(routes).map(([name, route]) => [name, method(api, route)]);
-  return Object.fromEntries(methods) as Methods;
+function resource(api: Api, routes: Record<string, string>) {
+  return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, method(api, route)]));
 }
 
-function method({ send, baseUrl }: Api, { takes, ...route }: Route) {
-  const names = route.path.match(/:\w+/g) ?? [];
+function method({ send, baseUrl }: Api, described: string) {
+  const [method = '', path = '', access, takes] = described.split(' ');
+  const [group, right] = access?.split(':') ?? [];
+  const route = { method, path, group, scope: right && access };
+  const names = path.match(/:\w+/g) ?? [];
   return (...values: unknown[]) => {
     const ids = values.slice(0, names.length);
     const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
     const request = { ...route, options: takes ? options : input };
     // A path that can't be is told by the promise.
-    const sendTo = async <Envelope>(more: object) =>
-      send<Envelope>({ ...request, ...more, path: fill(route.path, ids) });
+    const sendTo = async <Envelope>(more: object) => send<Envelope>({ ...request, ...more, path: fill(path, ids) });
 
     if (takes === 'query') return new ApiList((query) => sendTo<never>({ query }), input);
     if (takes === 'changes') {
@@ -94,12 +76,12 @@ function method({ send, baseUrl }: Api, { takes, ...route }: Route) {
         const { data, meta } = response.data;
         return { ...response, data: { data, meta } };
       };
-      return new ApiChanges(read, input ?? {}, route.path, options?.signal);
+      return new ApiChanges(read, input ?? {}, path, options?.signal);
     }
-    if (typeof takes === 'object') {
+    if (takes?.startsWith('items=')) {
       const { idempotencyKey: _, ...perRequest } = { ...options };
       const sendItems = async (items: object[], idempotencyKey: string) => {
-        const body = { [takes.items]: items };
+        const body = { [takes.slice('items='.length)]: items };
         const response = await sendTo<{ data: BulkAnswer<unknown>[] }>({
           body,
           options: { ...perRequest, idempotencyKey },

@@ -90,7 +90,7 @@ export class Pacing {
         remaining: Math.max(0, isOver ? limit : remaining - underWay),
         resetSeconds: isOver ? 0 : Math.ceil((endsBefore - now) / 1000),
         windowSeconds,
-        waiting: lines.reduce((sum, { waiting }) => sum + waiting.length, 0),
+        waiting: lines.flatMap((line) => line.waiting).length,
       };
     });
   }
@@ -155,9 +155,8 @@ export class Pacing {
       };
       const entry = { order, go };
       const timer = setTimeout(giveUp, Math.min(call.deadline - performance.now(), longestDelay));
-      let place = line.waiting.length;
-      while (place > 0 && (line.waiting[place - 1]?.order ?? 0) > order) place -= 1;
-      line.waiting.splice(place, 0, entry);
+      const before = line.waiting.findLastIndex((each) => each.order < order);
+      line.waiting.splice(before + 1, 0, entry);
       signal?.addEventListener('abort', abort, { once: true });
       this.#goOn();
       // What is known to last longer is told at once.
@@ -203,8 +202,8 @@ export class Pacing {
     if (opens === afterAnAnswer || line.isTold) return opens;
     line.isTold = true;
     const seconds = Math.ceil((opens - now) / 1000);
-    const calls = line.waiting.length === 1 ? '1 call waits' : `${line.waiting.length} calls wait`;
-    this.#logger?.warn(`${calls} for the rate limit${this.#describe(line)}; the next one goes in ${seconds} s`);
+    const limit = `the rate limit${this.#describe(line)}`;
+    this.#logger?.warn(`waiting for ${limit}: ${line.waiting.length}, of which the next goes in ${seconds} s`);
     return opens;
   }
 
@@ -225,7 +224,6 @@ export class Pacing {
         path,
         retryAfterSeconds: seconds,
         rateLimits: this.limits,
-        remedy: 'Raise maxWaitMs, or send less: createMany and updateMany take 100 tickets in one request.',
       },
     );
   }

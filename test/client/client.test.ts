@@ -300,7 +300,9 @@ describe('rate limits', () => {
       const rows = await walker.tickets.list({ perPage: 1 }).toArray();
       expect(new Set(rows.map(({ id }) => id)).size).toBe(12);
       expect(warnings.length).toBeGreaterThanOrEqual(1);
-      expect(warnings[0]).toMatch(/^1 call waits for the rate limit "tickets" of 4 in 1 s; the next one goes in \d s$/);
+      expect(warnings[0]).toMatch(
+        /^waiting for the rate limit "tickets" of 4 in 1 s: 1, of which the next goes in \d s$/,
+      );
     } finally {
       await limited.close();
     }

@@ -306,9 +306,9 @@ describe('answers that are not of this API', () => {
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
     expect((error as Error).message).toBe(
-      `GET ${baseUrl}/api/public/v1/tickets/1 was answered with 200 and text/html, not as this API does. ` +
-        "Is baseUrl the workspace's own address?",
+      `GET ${baseUrl}/api/public/v1/tickets/1 was answered with 200 and text/html, not as this API does.`,
     );
+    expect((error as UnexpectedAnswerError).remedy).toBe("Pass the workspace's own address as baseUrl.");
   });
 
   it.each(['null', '[]', '"x"', '{"success":false}', '{"success":false,"error":"x"}'])(
@@ -363,7 +363,7 @@ describe('errors', () => {
         requiredScope: 'tickets:write',
         details: [],
         docs: `${baseUrl}/docs/errors#X`,
-        remedy: 'Make a key that has the scope.',
+        remedy: 'Pass a key that has requiredScope.',
         rateLimits: [{ name: 'global', limit: 60, remaining: 57, resetSeconds: 31, windowSeconds: 60 }],
       },
     });
@@ -371,7 +371,7 @@ describe('errors', () => {
     expect(JSON.parse(JSON.stringify(broken))).toMatchObject({
       code: 'CONNECTION_FAILED',
       method: 'PATCH',
-      remedy: expect.stringContaining('look first whether it was done'),
+      remedy: expect.stringContaining('look before you repeat it'),
       cause: { name: 'TypeError', message: 'fetch failed', cause: { code: 'UND_ERR_SOCKET' } },
     });
   });
@@ -381,7 +381,7 @@ describe('errors', () => {
     const error = await new ItsmClient({ baseUrl }).tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       name: 'InvalidApiKeyError',
-      message: 'GET /tickets/1 needs an API key, and this client has none.',
+      message: 'GET /tickets/1 needs an API key.',
       remedy: 'Pass apiKey to new ItsmClient({ baseUrl, apiKey }).',
     });
   });

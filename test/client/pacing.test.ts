@@ -99,7 +99,9 @@ describe('a minute of the limits', () => {
     await Promise.all([all, isOver(7 * 60_000)]);
     expect(seen.requests.flatMap(({ title }) => title ?? [])).toEqual(titles);
     expect(seen.refused).toBe(0);
-    expect(warnings).toEqual(['170 calls wait for the rate limit "tickets" of 30 in 60 s; the next one goes in 61 s']);
+    expect(warnings).toEqual([
+      'waiting for the rate limit "tickets" of 30 in 60 s: 170, of which the next goes in 61 s',
+    ]);
     const [first, last] = [seen.requests[0]?.at ?? 0, seen.requests.at(-1)?.at ?? 0];
     expect(last - first).toBeLessThan(6 * 63_000);
   });
