@@ -16,10 +16,11 @@ export class Types {
 
   /** The type as it is written where it is used. */
   print(schema: z.ZodType, side: Side): string {
-    const { id, description } = schema.meta() ?? {};
-    if (id === undefined) return this.#inline(schema, side);
-    this.declare(id, schema, { side, description });
-    return schema instanceof z.ZodEnum ? `Open<${id}>` : id;
+    const named = namedOf(schema);
+    const { id, description } = named?.meta() ?? {};
+    if (named === undefined || id === undefined) return this.#inline(schema, side);
+    this.declare(id, named, { side, description });
+    return named instanceof z.ZodEnum ? `Open<${id}>` : id;
   }
 
   /** Declares the body of an event; answers its name. */
@@ -45,6 +46,11 @@ export class Types {
       const shape = Object.entries(schema.shape as Record<string, z.ZodType>);
       const rest = shape.filter(([field]) => !choice.includes(field));
       const fields = `{\n${this.#fields(Object.fromEntries(rest), side).join('\n')}\n}`;
+      const { catchall } = schema.def;
+      if (catchall !== undefined && !(catchall instanceof z.ZodNever)) {
+        // An interface has no room for fields beside its own whose type is another.
+        return `export type ${name} = Record<string, ${this.print(catchall as z.ZodType, side)}> & ${fields};`;
+      }
       if (choice.length === 0) return `export interface ${name} ${fields}`;
       const chosen = shape
         .filter(([field]) => choice.includes(field))
@@ -131,6 +137,13 @@ export class Types {
 export function unwrap(schema: z.ZodType): z.ZodType {
   const inner = 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
   return inner === undefined ? schema : unwrap(inner);
+}
+
+/** The schema itself where it has a name, or the one that it says in other words. */
+function namedOf(schema: z.ZodType): z.ZodType | undefined {
+  if (schema.meta()?.id !== undefined) return schema;
+  const { parent } = schema._zod as { parent?: z.ZodType };
+  return parent && namedOf(parent);
 }
 
 /** A part of a template that stands for several texts. */

@@ -17,6 +17,7 @@ import {
   scopes,
 } from '@itsm-api/contract';
 import * as z from 'zod';
+import { tags } from '../contract/src/openapi/prose.ts';
 import { capital, comment, literal, Types, union, unwrap } from './generate-types.ts';
 
 /** An endpoint with what its method needs. */
@@ -81,7 +82,9 @@ function typesSource(resources: Resource[], types: Types): string {
 
 function resourcesSource(resources: Resource[], types: Types): string {
   const names = [...types.ofMethods].sort().join(',\n  ');
-  const fields = resources.map(({ resource }) => `  readonly ${resource}: ${capital(resource)};`).join('\n');
+  const fields = resources
+    .map(({ resource }) => `  /** ${tags[resource]} */\n  readonly ${resource}: ${capital(resource)};`)
+    .join('\n');
   return source([
     [
       "import type { ApiPromise } from './api-promise.ts';",

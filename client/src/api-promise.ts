@@ -38,13 +38,16 @@ export class ApiPromise<Data> implements Promise<Data> {
     return this.#response;
   }
 
+  /** What is done with the data, as of every promise. */
   // biome-ignore lint/suspicious/noThenProperty: it is a promise
   readonly then: Promise<Data>['then'] = (onFulfilled, onRejected) =>
     this.withResponse()
       .then(({ data }) => data)
       .then(onFulfilled, onRejected);
 
+  /** What is done with an `ItsmError`. */
   readonly catch: Promise<Data>['catch'] = (onRejected) => this.then(null, onRejected);
 
+  /** What is done either way. */
   readonly finally: Promise<Data>['finally'] = (onFinally) => this.then().finally(onFinally);
 }

@@ -5,6 +5,7 @@ import { randomKey } from './send.ts';
 
 /** An item that was done. */
 export interface BulkDone<Item, Row> {
+  /** Whether it was done. */
   ok: true;
   /** Its place among the items. */
   index: number;
@@ -16,6 +17,7 @@ export interface BulkDone<Item, Row> {
 
 /** An item that was refused, or of which nobody knows whether it was done. */
 export interface BulkFailed<Item> {
+  /** Whether it was done. */
   ok: false;
   /** Its place among the items. */
   index: number;
@@ -35,7 +37,11 @@ export interface BulkResult<Item, Row> {
   failed: BulkFailed<Item>[];
 }
 
-/** What the API answers for one item. */
+/**
+ * What the API answers for one item.
+ *
+ * @internal
+ */
 export type BulkAnswer<Row> =
   | { status: 200 | 201; data: Row }
   | { status: 400 | 404; error: { code: string; message: string; details?: ErrorDetail[]; docs: string } };
@@ -47,7 +53,11 @@ interface Chunk<Item> {
   items: Item[];
 }
 
-/** What sends one request of items, under a key of its own. */
+/**
+ * What sends one request of items, under a key of its own.
+ *
+ * @internal
+ */
 export interface BulkRequest<Item, Row> {
   method: string;
   path: string;
@@ -59,6 +69,8 @@ export interface BulkRequest<Item, Row> {
 /**
  * Sends items in as many requests as they need.
  * @throws ItsmError where no item was answered at all
+ *
+ * @internal
  */
 export async function sendBulk<Item extends object, Row>(
   request: BulkRequest<Item, Row>,

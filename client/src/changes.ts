@@ -19,7 +19,11 @@ export interface FollowQuery extends ChangesQuery {
   pollMs?: number | undefined;
 }
 
-/** Reads a page. */
+/**
+ * Reads a page.
+ *
+ * @internal
+ */
 export type ReadChanges<Row> = (query: ChangesQuery) => Promise<ApiResponse<ChangesPage<Row>>>;
 
 /**

@@ -618,15 +618,26 @@ export interface Deliveries {
 
 /** The resources of the API, each with its methods. */
 export interface Resources {
+  /** Whether the service answers. Needs no key. */
   readonly ping: Ping;
+  /** The key of the request. */
   readonly me: Me;
+  /** Incidents, problems, changes and service requests. */
   readonly tickets: Tickets;
+  /** What is said of tickets. */
   readonly comments: Comments;
+  /** Devices, licences and other things the workspace looks after. */
   readonly assets: Assets;
+  /** Who did what to tickets and assets, and when. */
   readonly activities: Activities;
+  /** Projects, to which tasks belong. */
   readonly projects: Projects;
+  /** The tasks of projects. */
   readonly tasks: Tasks;
+  /** The people of the workspace. */
   readonly users: Users;
+  /** Subscriptions to events. What they deliver stands under `events`. */
   readonly webhooks: Webhooks;
+  /** Events on their way to subscriptions, and what came of them. */
   readonly deliveries: Deliveries;
 }

@@ -17,13 +17,25 @@ export interface Page<Row> {
   next(): Promise<Page<Row> | undefined>;
 }
 
+/** What is said of an array of rows. */
+export interface ArrayOptions {
+  /** How many rows at most; all unless it is given. */
+  limit?: number | undefined;
+}
+
 /** What a list takes, whatever its filters. */
 interface PageQuery {
+  /** The first page. */
   page?: number | string | undefined;
+  /** Rows on a page. */
   perPage?: number | string | undefined;
 }
 
-/** Reads a page. */
+/**
+ * Reads a page.
+ *
+ * @internal
+ */
 export type ReadPage<Row> = (query: object) => Promise<ApiResponse<{ data: Row[]; meta: PageMeta }>>;
 
 /**
@@ -80,7 +92,7 @@ export class ApiList<Row extends { id: number }> extends ApiPromise<Page<Row>> i
    * @example
    * const newest = await client.tickets.list({ status: 'OPEN' }).toArray({ limit: 500 });
    */
-  async toArray({ limit = Number.POSITIVE_INFINITY }: { limit?: number | undefined } = {}): Promise<Row[]> {
+  async toArray({ limit = Number.POSITIVE_INFINITY }: ArrayOptions = {}): Promise<Row[]> {
     const rows: Row[] = [];
     if (limit <= 0) return rows;
     for await (const row of this) {

@@ -18,6 +18,7 @@ import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const require = createRequire(import.meta.url);
+const requireRuntime = createRequire(new URL('../runtimes/package.json', import.meta.url));
 
 let api: Api;
 let workspace: Workspace;
@@ -202,7 +203,7 @@ describe('the installed package', () => {
 /** The program that a package brings, which is installed where it runs. */
 function packaged(name: string, program: string): string | undefined {
   try {
-    return join(dirname(require.resolve(`${name}/package.json`)), program);
+    return join(dirname(requireRuntime.resolve(`${name}/package.json`)), program);
   } catch {
     return undefined;
   }
