@@ -128,7 +128,8 @@ export class Types {
     // What is made of a value before it is looked at doesn't make it optional.
     const { optin, optout } = (schema instanceof z.ZodPipe ? (schema.out as z.ZodType) : schema)._zod;
     const optional = (side === 'request' ? optin : optout) !== undefined;
-    const type = this.print(schema, side);
+    // The fields of an object without a name stand within it.
+    const type = this.print(schema, side).replaceAll('\n', '\n  ');
     return optional ? `${name}?: ${type} | undefined` : `${name}: ${type}`;
   }
 }

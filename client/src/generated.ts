@@ -1,7 +1,7 @@
 // Made from the contract by `pnpm generate`; not to be edited.
 
 /** @internal */
-export const version = '0.0.0';
+export const version = '1.0.0';
 
 /**
  * What precedes every path.
