@@ -28,7 +28,7 @@ export {
 } from './errors.ts';
 export type * from './generated.ts';
 export type * from './generated-resources.ts';
-export { ApiList, type ArrayOptions, type Page } from './list.ts';
+export { ApiList, type ArrayOptions, type Identified, type Page } from './list.ts';
 export type {
   BulkOptions,
   BulkPostOptions,

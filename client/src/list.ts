@@ -17,6 +17,12 @@ export interface Page<Row> {
   next(): Promise<Page<Row> | undefined>;
 }
 
+/** A row of a list. */
+export interface Identified {
+  /** Names it among all of its kind. */
+  id: number;
+}
+
 /** What is said of an array of rows. */
 export interface ArrayOptions {
   /** How many rows at most; all unless it is given. */
@@ -46,7 +52,7 @@ export type ReadPage<Row> = (query: object) => Promise<ApiResponse<{ data: Row[]
  * const page = await client.tickets.list({ status: 'OPEN' });
  * for await (const ticket of client.tickets.list({ status: 'OPEN' })) console.log(ticket.id);
  */
-export class ApiList<Row extends { id: number }> extends ApiPromise<Page<Row>> implements AsyncIterable<Row> {
+export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> implements AsyncIterable<Row> {
   readonly #query: PageQuery;
   readonly #read: (query: PageQuery) => Promise<ApiResponse<Page<Row>>>;
 

@@ -131,7 +131,6 @@ describe('a minute of the limits', () => {
       name: 'RateLimitError',
       message:
         'GET /tickets/3 was not sent: its turn within the rate limit "tickets" of 2 in 60 s does not come in maxWaitMs.',
-      status: undefined,
       retryAfterSeconds: expect.toBeOneOf([60, 61, 62]),
       remedy: expect.stringContaining('createMany'),
     });
