@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 /** What the part that calls the API may weigh: bundled, minified and gzipped. Bytes. */
-const sizeLimit = 6000;
+const sizeLimit = 8000;
 
 const root = import.meta.dirname;
 const dist = join(root, 'dist');

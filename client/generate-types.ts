@@ -1,10 +1,11 @@
-import { deliveryBody, type EventType, events } from '@itsm-api/contract';
+import { atLeastOne, deliveryBody, type EventType, events } from '@itsm-api/contract';
 import * as z from 'zod';
+import { factsOf } from './generate-words.ts';
 
 /** As Biome breaks lines. */
 export const lineWidth = 120;
 
-/** Whether a type is for what is sent or for what is answered: the enums of answers are open. */
+/** Whether a type is for what is sent, whose arrays may be read-only, or for what is answered, whose enums are open. */
 type Side = 'request' | 'answer';
 
 /** TypeScript types of schemas, the named ones declared once. */
@@ -19,7 +20,7 @@ export class Types {
     const { id, description } = named?.meta() ?? {};
     if (named === undefined || id === undefined) return this.#inline(schema, side);
     this.declare(id, named, { side, description });
-    return named instanceof z.ZodEnum && side === 'answer' ? `Open<${id}>` : id;
+    return named instanceof z.ZodEnum ? `Open<${id}>` : id;
   }
 
   /** Declares the body of an event; answers its name. */
@@ -41,12 +42,21 @@ export class Types {
 
   #declaration(name: string, schema: z.ZodType, side: Side): string {
     if (schema instanceof z.ZodObject) {
+      const { of: choice = [] } = atLeastOne.get(schema) ?? {};
+      const shape = Object.entries(schema.shape as Record<string, z.ZodType>);
+      const rest = shape.filter(([field]) => !choice.includes(field));
+      const fields = `{\n${this.#fields(Object.fromEntries(rest), side).join('\n')}\n}`;
       const { catchall } = schema.def;
-      // An interface has no room for fields beside its own whose type is another.
-      const others = catchall === undefined || catchall instanceof z.ZodNever ? undefined : catchall;
-      const fields = `{\n${this.#fields(schema.shape, side).join('\n')}\n}`;
-      if (others === undefined) return `export interface ${name} ${fields}`;
-      return `export type ${name} = Record<string, ${this.print(others as z.ZodType, side)}> & ${fields};`;
+      if (catchall !== undefined && !(catchall instanceof z.ZodNever)) {
+        // An interface has no room for fields beside its own whose type is another.
+        return `export type ${name} = Record<string, ${this.print(catchall as z.ZodType, side)}> & ${fields};`;
+      }
+      if (choice.length === 0) return `export interface ${name} ${fields}`;
+      const chosen = shape
+        .filter(([field]) => choice.includes(field))
+        .map(([field, of]) => [field, withoutOptional(of)]);
+      const either = `AtLeastOne<{\n${this.#fields(Object.fromEntries(chosen), side).join('\n')}\n}>`;
+      return `export type ${name} = ${either} & ${fields};`;
     }
     if (!(schema instanceof z.ZodEnum)) return `export type ${name} = ${this.#inline(schema, side)};`;
     const values = schema.options.map(literal);
@@ -75,9 +85,10 @@ export class Types {
       case 'default':
         return print(def.innerType);
       case 'array':
-        return arrayOf(print(def.element));
+        return arrayOf(print(def.element), side);
       case 'record':
-        return `Record<string, ${print(def.valueType)}>`;
+        // Such maps are read and written back as they are.
+        return `Record<string, ${this.print(def.valueType as z.ZodType, 'request')}>`;
       case 'union':
         return union(def.options.map(print));
       case 'template_literal':
@@ -85,9 +96,7 @@ export class Types {
       case 'pipe':
         return side === 'request' ? this.#fromText(def.out as z.ZodType) : print(def.out);
       case 'object':
-        return `{ ${Object.entries(def.shape)
-          .map(([name, field]) => this.#field(name, field as z.ZodType, side))
-          .join('; ')} }`;
+        return `{\n${this.#fields(def.shape, side).join('\n')}\n}`;
       default:
         throw new Error(`The client has no type for a schema of the type ${def.type}.`);
     }
@@ -99,7 +108,7 @@ export class Types {
     if (schema instanceof z.ZodArray && schema.element instanceof z.ZodCatch) return this.print(schema, 'request');
     if (schema instanceof z.ZodArray) {
       const element = this.print(schema.element as z.ZodType, 'request');
-      return union([element, `readonly ${arrayOf(element)}`]);
+      return union([element, arrayOf(element, 'request')]);
     }
     if (schema instanceof z.ZodBoolean) return "boolean | 'true' | 'false'";
     // Words beside the number leave no room for other text.
@@ -109,8 +118,8 @@ export class Types {
 
   #fields(shape: z.core.$ZodShape, side: Side): string[] {
     return Object.entries(shape as Record<string, z.ZodType>).map(([name, schema]) => {
-      const { description } = schema.meta() ?? unwrap(schema).meta() ?? {};
-      const head = description === undefined || isNamed(schema) ? '' : comment([description], '  ');
+      const words = factsOf(schema);
+      const head = words === '' ? '' : comment([words], '  ');
       return `${head}  ${this.#field(name, schema, side)};`;
     });
   }
@@ -119,7 +128,8 @@ export class Types {
     // What is made of a value before it is looked at doesn't make it optional.
     const { optin, optout } = (schema instanceof z.ZodPipe ? (schema.out as z.ZodType) : schema)._zod;
     const optional = (side === 'request' ? optin : optout) !== undefined;
-    const type = this.print(schema, side);
+    // The fields of an object without a name stand within it.
+    const type = this.print(schema, side).replaceAll('\n', '\n  ');
     return optional ? `${name}?: ${type} | undefined` : `${name}: ${type}`;
   }
 }
@@ -137,12 +147,6 @@ function namedOf(schema: z.ZodType): z.ZodType | undefined {
   return parent && namedOf(parent);
 }
 
-/** Whether the words are those of the type that the field names. */
-function isNamed(schema: z.ZodType): boolean {
-  const inner = unwrap(schema).meta();
-  return inner?.id !== undefined && (schema.meta() ?? inner).description === inner.description;
-}
-
 /** A part of a template that stands for several texts. */
 function isSchema(part: unknown): part is z.core.$ZodType {
   return typeof part === 'object' && part !== null;
@@ -152,8 +156,14 @@ function enumOf(schema: z.ZodEnum): string {
   return union(schema.options.map(literal));
 }
 
-function arrayOf(element: string): string {
-  return element.includes(' | ') ? `(${element})[]` : `${element}[]`;
+function arrayOf(element: string, side: Side): string {
+  const array = element.includes(' | ') ? `(${element})[]` : `${element}[]`;
+  return side === 'request' ? `readonly ${array}` : array;
+}
+
+/** A field that may be left out, as one that may not. */
+function withoutOptional(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
 }
 
 export function union(types: string[]): string {

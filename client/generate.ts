@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  bulkItems,
   Changes,
   ChangesMeta,
   contract,
@@ -10,10 +11,13 @@ import {
   events,
   PageMeta,
   pathPrefix,
+  rateLimits,
+  requestLimits,
   Scope,
   scopes,
 } from '@itsm-api/contract';
 import * as z from 'zod';
+import { tags } from '../contract/src/openapi/prose.ts';
 import { capital, comment, lineWidth, literal, Types, union, unwrap } from './generate-types.ts';
 
 /** An endpoint with what its method needs. */
@@ -23,8 +27,10 @@ interface Operation {
   route: Endpoint;
   /** The schema of the resource that is answered. */
   row: z.ZodType;
-  /** What `data` holds: one row, those of a page, what has changed, or an answer for each item of the request. */
+  /** What `data` holds: one row, those of a page, what has changed, or an answer for each item of a bulk request. */
   kind: 'one' | 'list' | 'changes' | 'answers';
+  /** The field of a bulk request that holds its items, and the schema of one. */
+  items: [field: string, item: z.ZodType] | undefined;
   params: [name: string, schema: z.ZodType][];
   body: z.ZodType | undefined;
 }
@@ -61,6 +67,10 @@ function typesSource(resources: Resource[], types: Types): string {
   return source([
     `/** @internal */\nexport const version = '${version}';`,
     `/**\n * What precedes every path.\n *\n * @internal\n */\nexport const pathPrefix = '${pathPrefix}';`,
+    `/**\n * What a bulk request may hold.\n *\n * @internal\n */\nexport const limits = ${literal({
+      bulkItems,
+      bodyBytes: requestLimits.bodyBytes,
+    })};`,
     openTypes,
     ...types.declarations.values(),
     `/** The events that this version of the client knows. */\nexport type KnownEvent = ${union(eventNames)};`,
@@ -72,13 +82,17 @@ function typesSource(resources: Resource[], types: Types): string {
 
 function resourcesSource(resources: Resource[], types: Types): string {
   const names = [...types.ofMethods].sort().join(',\n  ');
-  const fields = resources.map(({ resource }) => `  readonly ${resource}: ${capital(resource)};`).join('\n');
+  const fields = resources
+    .map(({ resource }) => `  /** ${tags[resource]} */\n  readonly ${resource}: ${capital(resource)};`)
+    .join('\n');
   return source([
     [
       "import type { ApiPromise } from './api-promise.ts';",
+      "import type { BulkResult } from './bulk.ts';",
+      "import type { ApiChanges, FollowQuery } from './changes.ts';",
       `import type {\n  ${names},\n} from './generated.ts';`,
-      "import type { PostOptions, RequestOptions } from './http.ts';",
-      "import type { ApiList, ChangesPage } from './list.ts';",
+      "import type { ApiList } from './list.ts';",
+      "import type { BulkOptions, BulkPostOptions, PostOptions, RequestOptions } from './options.ts';",
     ].join('\n'),
     ...resources.map(({ resource, methods }) => `export interface ${capital(resource)} {\n${methods.join('\n\n')}\n}`),
     `/** The resources of the API, each with its methods. */\nexport interface Resources {\n${fields}\n}`,
@@ -89,14 +103,30 @@ function source(parts: string[]): string {
   return `${['// Made from the contract by `pnpm generate`; not to be edited.', ...parts].join('\n\n')}\n`;
 }
 
-const openTypes = `/** One of the values known today; a newer server may answer others. */
-export type Open<Known extends string> = Known | (string & {});`;
+const openTypes = `/** A value that this version of the client does not know, of a newer server: text, of no known value. */
+export declare enum Unknown {
+  Value = 'a value of a newer server',
+}
+
+/**
+ * One of the values known today, or \`Unknown\` of a newer server. A \`switch\` over it needs a \`default\`, and a \`case\`
+ * that is no known value is an error. What was read can be sent again.
+ */
+export type Open<Known extends string> = Known | Unknown;
+
+/** Fields of which at least one is named. */
+export type AtLeastOne<Fields> = {
+  [Name in keyof Fields]: Pick<Fields, Name> & { [Other in keyof Fields]?: Fields[Other] | undefined };
+}[keyof Fields];`;
 
 /** What `unwrap` answers. An open `type` would keep TypeScript from telling the known events apart. */
 const otherEvents = `/** An event of a newer server. */
 export interface UnknownEvent {
+  /** The same on every attempt: deduplicate by it. */
   id: string;
+  /** The type that stands for all that this version of the client doesn't know. */
   type: 'unknown';
+  /** When it happened. */
   timestamp: string;
   /** All that was delivered; its \`type\` names the event. */
   body: Record<string, unknown>;
@@ -110,6 +140,7 @@ function operationOf(resource: string, name: string, route: Endpoint): Operation
   const { data, meta } = (success as z.ZodObject<{ data: z.ZodType; meta?: z.ZodType }>).shape;
   const isArray = data instanceof z.ZodArray;
   const kindOfMany = meta === undefined ? 'answers' : meta === ChangesMeta ? 'changes' : 'list';
+  const body = 'body' in route && route.body instanceof z.ZodType ? route.body : undefined;
   const params = route.pathParams instanceof z.ZodObject ? Object.entries(route.pathParams.shape) : [];
   return {
     resource,
@@ -118,8 +149,24 @@ function operationOf(resource: string, name: string, route: Endpoint): Operation
     row: (isArray ? data.element : data) as z.ZodType,
     kind: isArray ? kindOfMany : 'one',
     params: params.map(([param, schema]) => [argumentName(resource, route.path, param), schema]),
-    body: 'body' in route && route.body instanceof z.ZodType ? route.body : undefined,
+    body,
+    items: kindOfMany === 'answers' && isArray ? itemsOf(body as z.ZodObject) : undefined,
   };
+}
+
+/** The one field of a bulk body, and what stands in it behind the preprocessing and `catch` that check items one by one. */
+function itemsOf(body: z.ZodObject): [string, z.ZodType] {
+  const [[field, items] = []] = Object.entries(
+    body.shape as Record<string, z.ZodPipe<z.ZodType, z.ZodArray<z.ZodCatch>>>,
+  );
+  if (field === undefined || items === undefined) throw new Error('A bulk body has no items.');
+  return [field, items.out.element.def.innerType as z.ZodType];
+}
+
+/** The row that a bulk request answers for an item that was done. */
+function doneOf(answer: z.ZodType): z.ZodType {
+  const [done] = (answer as z.ZodUnion<[z.ZodObject<{ data: z.ZodType }>]>).options;
+  return done.shape.data;
 }
 
 /** `id` where it is the resource's own; `/projects/:id/tasks` takes a `projectId`. */
@@ -129,8 +176,8 @@ function argumentName(resource: string, path: string, param: string): string {
 }
 
 function methodOf(operation: Operation, types: Types): string {
-  const { name, route, row, kind, params, body } = operation;
-  const rowType = types.print(row, 'answer');
+  const { name, route, row, kind, params, body, items } = operation;
+  const rowType = types.print(items === undefined ? row : doneOf(row), 'answer');
   types.ofMethods.add(rowType);
   const parameters = params.map(([param, schema]) => {
     const type = types.print(schema, 'request');
@@ -140,23 +187,28 @@ function methodOf(operation: Operation, types: Types): string {
   if (kind === 'list' || kind === 'changes') {
     const isList = kind === 'list';
     const queryType = isList ? `${rowType}Query` : 'ChangesQuery';
+    const given = isList ? queryType : 'FollowQuery';
     const ofList = `The page and the filters of a list of ${operation.resource}.`;
     const description = isList ? ofList : 'Where to begin with what has changed, and how much of it.';
     types.declare(queryType, route.query, { side: 'request', description });
-    types.ofMethods.add(queryType);
-    parameters.push(`query?: ${queryType}`);
+    if (isList) types.ofMethods.add(queryType);
+    parameters.push(`query?: ${given}`);
   }
-  if (body !== undefined) {
-    const bodyType = types.print(body, 'request');
-    types.ofMethods.add(bodyType);
-    parameters.push(`body: ${bodyType}`);
+  const sent = items?.[1] ?? body;
+  const sentType = sent === undefined ? '' : types.print(sent, 'request');
+  if (sent !== undefined) {
+    types.ofMethods.add(sentType);
+    parameters.push(items === undefined ? `body: ${sentType}` : `items: readonly ${sentType}[]`);
   }
-  parameters.push(`options?: ${route.method === 'POST' ? 'PostOptions' : 'RequestOptions'}`);
+  const post = route.method === 'POST' ? 'Post' : '';
+  parameters.push(`options?: ${items === undefined ? post || 'Request' : `Bulk${post}`}Options`);
   const { scope } = route.metadata;
   const lines = [
     `${route.summary}.`,
     ...(route.description === undefined ? [] : ['', route.description]),
+    ...(kind === 'answers' ? ['', bulkWords] : []),
     ...(scope === null || scope === 'any' ? [] : ['', `Needs the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.`]),
+    ...limitOf(operation),
     '',
     '@example',
     ...exampleOf(operation, rowType).split('\n'),
@@ -164,29 +216,47 @@ function methodOf(operation: Operation, types: Types): string {
   const answers = {
     one: `ApiPromise<${rowType}>`,
     list: `ApiList<${rowType}>`,
-    changes: `ApiPromise<ChangesPage<${rowType}>>`,
-    answers: `ApiPromise<${rowType}[]>`,
+    changes: `ApiChanges<${rowType}>`,
+    answers: `Promise<BulkResult<${sentType}, ${rowType}>>`,
   };
   const signature = `  ${name}(${parameters.join(', ')}): ${answers[kind]};`;
   const broken = `  ${name}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}  ): ${answers[kind]};`;
   return `${comment(lines, '  ')}${signature.length <= lineWidth ? signature : broken}`;
 }
 
+/** What the client adds to a bulk request. */
+const bulkWords =
+  `The client sends any number of them, ${bulkItems} in a request, and tells what became of each; it rejects only where ` +
+  'no item was answered at all.';
+
+/** What a call costs of the limits. */
+function limitOf({ route, kind }: Operation): string[] {
+  const { group } = route.metadata;
+  if (group === null) return [];
+  const what = kind === 'one' || kind === 'changes' ? 'Is a request' : 'Each request is one';
+  return [
+    '',
+    `${what} of the limit \`${group}\`: ${rateLimits.group} in ${rateLimits.windowSeconds} seconds, unless the service says otherwise.`,
+  ];
+}
+
 /** A call with the examples of the contract. */
-function exampleOf({ resource, name, route, row, kind, params, body }: Operation, rowType: string): string {
+function exampleOf({ resource, name, route, row, kind, params, body, items }: Operation, rowType: string): string {
   const rowExample = (row.meta()?.example ?? {}) as Record<string, unknown>;
   const [, owner] = /\/(\w+)s\/:/.exec(route.path) ?? [];
   const values = params.map(([param]) => String(rowExample[`${owner}Id`] ?? rowExample[param] ?? rowExample.id));
-  const variable = kind === 'answers' ? 'answers' : rowType.charAt(0).toLowerCase() + rowType.slice(1);
+  const variable = kind === 'answers' ? '{ done, failed }' : rowType.charAt(0).toLowerCase() + rowType.slice(1);
   if (kind === 'changes') {
-    return `const { data, meta } = await client.${resource}.${name}({ since: '2026-11-20T10:00:00Z' });`;
+    const variable = rowType.toLowerCase();
+    return `for await (const ${variable} of client.${resource}.${name}({ since: '2026-11-20T10:00:00Z' })) console.log(${variable}.id);`;
   }
   if (kind === 'list') {
     const filter = exampleFilter(route.query);
     if (filter !== undefined) values.push(filter);
     return `for await (const ${variable} of client.${resource}.${name}(${values.join(', ')})) console.log(${variable}.id);`;
   }
-  if (body !== undefined) values.push(literal(body.meta()?.example));
+  const example = body?.meta()?.example as Record<string, unknown> | undefined;
+  if (example !== undefined) values.push(literal(items === undefined ? example : example[items[0]]));
   return `const ${variable} = await client.${resource}.${name}(${values.join(', ')});`;
 }
 
@@ -202,22 +272,26 @@ function exampleFilter(query: z.ZodType): string | undefined {
   return undefined;
 }
 
-/** The route of each method, as the client reads it at run time. */
+/** The route of each method, as the client reads it at run time: as short as can be read, since it is most of its size. */
 function routeTable(resources: Resource[]): string {
   const entries = resources.map(({ resource, operations }) => {
-    const routes = operations.map(({ name, route, kind, body }) => {
-      const { scope } = route.metadata;
-      const entry = {
-        method: route.method,
-        path: route.path.slice(pathPrefix.length),
-        ...(scope !== null && scope !== 'any' && { scope }),
-        ...(kind === 'list' && { takes: 'query' }),
-        ...(kind === 'changes' && { takes: 'changes' }),
-        ...(body !== undefined && { takes: 'body' }),
-      };
-      return `    ${name}: ${literal(entry)},`;
-    });
+    const routes = operations.map((operation) => `    ${operation.name}: ${literal(routeOf(operation))},`);
     return `  ${resource}: {\n${routes.join('\n')}\n  },`;
   });
-  return `/**\n * Method, path and scope of every operation, and what it takes after the ids of its path.\n *\n * @internal\n */\nexport const routes = {\n${entries.join('\n')}\n} as const;`;
+  const words = [
+    'Method and path of every operation; the scope it needs, whose first word is its limit, or the limit alone; and what it',
+    'takes after the ids of its path: `items=` names the field of a body that holds several.',
+  ];
+  return `/**\n * ${words.join('\n * ')}\n *\n * @internal\n */\nexport const routes = {\n${entries.join('\n')}\n} as const;`;
+}
+
+function routeOf({ route, kind, body, items }: Operation): string {
+  const { group, scope } = route.metadata;
+  if (scope !== null && scope !== 'any' && group !== scope.split(':')[0]) {
+    throw new Error(`${route.path} has another limit than its scope says.`);
+  }
+  const takes = kind === 'list' ? 'query' : kind === 'changes' ? 'changes' : body && 'body';
+  const access = scope === 'any' ? group : scope;
+  const parts = [route.method, route.path.slice(pathPrefix.length), access, items ? `items=${items[0]}` : takes];
+  return parts.filter(Boolean).join(' ');
 }

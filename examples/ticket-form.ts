@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { ItsmClient, isItsmError, type NewTicket } from '@itsm-api/client';
+import { ItsmClient, isItsmError, type TicketCategory } from '@itsm-api/client';
 
 /**
  * A form in the browser that creates tickets. The key stays here, in the program; the page never sees it.
@@ -37,7 +37,7 @@ async function submit(request: IncomingMessage): Promise<{ status: number; html:
       description: fields.get('description') ?? '',
       type: 'INCIDENT',
       // What is no category is refused by the API, like everything else that is wrong.
-      category: fields.get('category') as NewTicket['category'],
+      category: fields.get('category') as TicketCategory,
     });
     return { status: 201, html: `<p>Thank you. Your ticket is ${escapeHtml(ticket.ticketNumber)}.</p>` };
   } catch (error) {

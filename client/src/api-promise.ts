@@ -2,8 +2,11 @@ import type { RateLimit } from './rate-limits.ts';
 
 /** What was answered, with what the envelope and the headers say of it. */
 export interface ApiResponse<Data> {
+  /** What the call itself resolves to. */
   data: Data;
+  /** The HTTP status; 304 where `ifNoneMatch` still holds. */
   status: number;
+  /** All headers of the answer; a page in a browser may read those that the service allows. */
   headers: Headers;
   /** Names the state that a single resource is in, for `ifMatch`; undefined on lists. */
   etag: string | undefined;
@@ -35,13 +38,16 @@ export class ApiPromise<Data> implements Promise<Data> {
     return this.#response;
   }
 
+  /** What is done with the data, as of every promise. */
   // biome-ignore lint/suspicious/noThenProperty: it is a promise
   readonly then: Promise<Data>['then'] = (onFulfilled, onRejected) =>
     this.withResponse()
       .then(({ data }) => data)
       .then(onFulfilled, onRejected);
 
+  /** What is done with an `ItsmError`. */
   readonly catch: Promise<Data>['catch'] = (onRejected) => this.then(null, onRejected);
 
+  /** What is done either way. */
   readonly finally: Promise<Data>['finally'] = (onFinally) => this.then().finally(onFinally);
 }

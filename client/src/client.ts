@@ -1,17 +1,13 @@
 import { ApiPromise } from './api-promise.ts';
+import { checkOptions } from './attempt.ts';
+import { type BulkAnswer, sendBulk } from './bulk.ts';
+import { ApiChanges, type ChangesPage } from './changes.ts';
 import { routes } from './generated.ts';
 import type * as generated from './generated-resources.ts';
-import { type ClientOptions, createSend, type PostOptions, type Send } from './http.ts';
 import { ApiList } from './list.ts';
-
-/** An operation of the route table. */
-interface Route {
-  method: string;
-  path: string;
-  scope?: string;
-  /** What stands after the ids of the path, before the options. */
-  takes?: 'query' | 'changes' | 'body';
-}
+import type { BulkPostOptions, ClientOptions, PostOptions } from './options.ts';
+import { type PacedLimit, Pacing } from './pacing.ts';
+import { createSend, type Send } from './send.ts';
 
 /**
  * The API of one workspace.
@@ -21,65 +17,86 @@ interface Route {
  * const ticket = await client.tickets.get(1042);
  */
 export class ItsmClient implements generated.Resources {
-  readonly ping: generated.Ping;
-  readonly me: generated.Me;
-  readonly tickets: generated.Tickets;
-  readonly comments: generated.Comments;
-  readonly assets: generated.Assets;
-  readonly activities: generated.Activities;
-  readonly projects: generated.Projects;
-  readonly tasks: generated.Tasks;
-  readonly users: generated.Users;
-  readonly webhooks: generated.Webhooks;
-  readonly deliveries: generated.Deliveries;
+  declare readonly ping: generated.Ping;
+  declare readonly me: generated.Me;
+  declare readonly tickets: generated.Tickets;
+  declare readonly comments: generated.Comments;
+  declare readonly assets: generated.Assets;
+  declare readonly activities: generated.Activities;
+  declare readonly projects: generated.Projects;
+  declare readonly tasks: generated.Tasks;
+  declare readonly users: generated.Users;
+  declare readonly webhooks: generated.Webhooks;
+  declare readonly deliveries: generated.Deliveries;
+
+  readonly #pacing: Pacing;
 
   /** Throws a `TypeError` for a `baseUrl` or an `apiKey` that can't be one. */
   constructor(options: ClientOptions) {
-    const send = createSend(options);
-    this.ping = resource(send, routes.ping);
-    this.me = resource(send, routes.me);
-    this.tickets = resource(send, routes.tickets);
-    this.comments = resource(send, routes.comments);
-    this.assets = resource(send, routes.assets);
-    this.activities = resource(send, routes.activities);
-    this.projects = resource(send, routes.projects);
-    this.tasks = resource(send, routes.tasks);
-    this.users = resource(send, routes.users);
-    this.webhooks = resource(send, routes.webhooks);
-    this.deliveries = resource(send, routes.deliveries);
+    const checked = checkOptions(options);
+    this.#pacing = new Pacing(checked.logger);
+    const api = { send: createSend(checked, this.#pacing), baseUrl: checked.baseUrl };
+    const resources = Object.entries(routes).map(([name, methods]) => [name, resource(api, methods)]);
+    Object.assign(this, Object.fromEntries(resources));
+  }
+
+  /** What is left of the limits of the key as far as answers have told, and how many calls wait for each. */
+  get rateLimits(): PacedLimit[] {
+    return this.#pacing.limits;
   }
 }
 
-/** The methods of a resource; that they are those of its interface is the generator's doing. */
-function resource<Methods>(send: Send, routes: Record<string, Route>): Methods {
-  const methods = Object.entries(routes).map(([name, route]) => [name, method(send, route)]);
-  return Object.fromEntries(methods) as Methods;
+/** What methods are made of. */
+interface Api {
+  send: Send;
+  baseUrl: string;
 }
 
-function method(send: Send, route: Route) {
-  const names = route.path.match(/:\w+/g) ?? [];
+/** The methods of a resource; that they are those of its interface is the generator's doing. */
+function resource(api: Api, routes: Record<string, string>) {
+  return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, method(api, route)]));
+}
+
+function method({ send, baseUrl }: Api, described: string) {
+  const [method = '', path = '', access, takes] = described.split(' ');
+  const [group, right] = access?.split(':') ?? [];
+  const route = { method, path, group, scope: right && access };
+  const names = path.match(/:\w+/g) ?? [];
   return (...values: unknown[]) => {
     const ids = values.slice(0, names.length);
     const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
-    const request = { ...route, options: route.takes ? options : input };
+    const request = { ...route, options: takes ? options : input };
+    // A path that can't be is told by the promise.
+    const sendTo = async <Envelope>(more: object) => send<Envelope>({ ...request, ...more, path: fill(path, ids) });
 
-    if (route.takes === 'query') {
-      return new ApiList(async (query, patient) => {
-        const response = await send<never>({ ...request, path: fill(route.path, ids), query, patient });
-        return response;
-      }, input);
+    if (takes === 'query') return new ApiList((query) => sendTo<never>({ query }), input);
+    if (takes === 'changes') {
+      const read = async (query: object) => {
+        const response = await sendTo<ChangesPage<unknown>>({ query });
+        const { data, meta } = response.data;
+        return { ...response, data: { data, meta } };
+      };
+      return new ApiChanges(read, input ?? {}, path, options?.signal);
+    }
+    if (takes?.startsWith('items=')) {
+      const { idempotencyKey: _, ...perRequest } = { ...options };
+      const sendItems = async (items: object[], idempotencyKey: string) => {
+        const body = { [takes.slice('items='.length)]: items };
+        const response = await sendTo<{ data: BulkAnswer<unknown>[] }>({
+          body,
+          options: { ...perRequest, idempotencyKey },
+        });
+        return response.data.data;
+      };
+      return sendBulk({ ...route, baseUrl, send: sendItems }, input as object[], options as BulkPostOptions);
     }
     // Sent at once, awaited or not.
-    const given = route.takes === 'changes' ? { query: input } : { body: route.takes && input };
-    const response = sendOne(send, { ...request, ...given }, ids);
-    return new ApiPromise(() => response);
+    const response = sendTo<{ data: unknown }>({ body: takes && input });
+    return new ApiPromise(async () => {
+      const answered = await response;
+      return { ...answered, data: answered.data.data };
+    });
   };
-}
-
-async function sendOne(send: Send, request: Parameters<Send>[0], ids: unknown[]) {
-  const response = await send<{ data: unknown; meta?: unknown }>({ ...request, path: fill(request.path, ids) });
-  const { data, meta } = response.data;
-  return { ...response, data: meta === undefined ? data : { data, meta } };
 }
 
 /** The path with its ids, digits or a ticket's number: `..` would lead to another endpoint. */

@@ -4,9 +4,14 @@ import type { RateLimit } from './rate-limits.ts';
 /** The same in every copy of this package, so that an error of one is known to another. */
 const brand = Symbol.for('@itsm-api/client/error');
 
+/** What holds of every write without an answer. */
+const doubt = 'A write may have been done: look before you repeat it.';
+
 /** What is known of a failure. */
 export interface Failure {
   code: string;
+  method: string;
+  path: string;
   status?: number | undefined;
   headers?: Headers | undefined;
   requestId?: string | undefined;
@@ -14,6 +19,7 @@ export interface Failure {
   requiredScope?: string | undefined;
   details?: ErrorDetail[] | undefined;
   docs?: string | undefined;
+  remedy?: string | undefined;
   rateLimits?: RateLimit[] | undefined;
   cause?: unknown;
 }
@@ -24,34 +30,44 @@ export interface Failure {
  */
 export class ItsmError extends Error {
   /** What went wrong, for programs: a code of the API, or one of the client's own, such as `TIMEOUT`. */
-  readonly code: string;
+  declare readonly code: string;
+  /** The HTTP method of the request. */
+  declare readonly method: string;
+  /** Its path, without `/api/public/v1` and without its query. */
+  declare readonly path: string;
   /** The HTTP status; undefined where no answer came. */
-  readonly status: number | undefined;
-  readonly headers: Headers | undefined;
+  declare readonly status: number | undefined;
+  /** The headers of the answer. */
+  declare readonly headers: Headers | undefined;
   /** Names the request to whoever runs the service. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
   /** How long to wait before the request may be repeated, where the answer says it. */
-  readonly retryAfterSeconds: number | undefined;
+  declare readonly retryAfterSeconds: number | undefined;
   /** What is wrong with which field or parameter; empty where nothing is named. */
-  readonly details: ErrorDetail[];
-  /** Where the server says what the code means: a path on it. Undefined where no answer of the API came. */
-  readonly docs: string | undefined;
+  declare readonly details: ErrorDetail[];
+  /** The page on which the server says what the code means. Undefined where no answer of the API came. */
+  declare readonly docs: string | undefined;
+  /** What to do about it, where the message doesn't say it. */
+  declare readonly remedy: string | undefined;
   /** The limits of the key, where the answer tells them. */
-  readonly rateLimits: RateLimit[];
+  declare readonly rateLimits: RateLimit[];
   /** Where a walk over a list stopped: give it to `list({ page })` to go on from there. */
-  page: number | undefined;
+  declare page: number | undefined;
+  /** Where following changes stopped: give it to `changes({ cursor })` to go on from there. */
+  declare cursor: string | undefined;
 
   constructor(message: string, failure: Failure) {
-    super(message, failure.cause === undefined ? undefined : { cause: failure.cause });
-    this.code = failure.code;
-    this.status = failure.status;
-    this.headers = failure.headers;
-    this.requestId = failure.requestId;
-    this.retryAfterSeconds = failure.retryAfterSeconds;
-    this.details = failure.details ?? [];
-    this.docs = failure.docs;
-    this.rateLimits = failure.rateLimits ?? [];
+    const { cause, ...known } = failure;
+    super(message, cause === undefined ? undefined : { cause });
+    Object.assign(this, { remedy: remedies.get(known.code), ...known, details: known.details ?? [] });
+    this.rateLimits ??= [];
     Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** All of it but the headers, for logs: `JSON.stringify(error)`. */
+  toJSON(): Record<string, unknown> {
+    const { name, message, headers: _, cause, ...rest } = this;
+    return { name, message, ...rest, cause: plain(cause) };
   }
 
   static {
@@ -62,163 +78,100 @@ export class ItsmError extends Error {
 /** A field, query parameter or path id is wrong; `details` names each. */
 export class ValidationError extends ItsmError {
   declare readonly code: 'VALIDATION_ERROR';
-  static {
-    name(ValidationError, 'ValidationError');
-  }
 }
 
 /** The body was not JSON, or empty where one is needed. */
 export class InvalidJsonError extends ItsmError {
   declare readonly code: 'INVALID_JSON';
-  static {
-    name(InvalidJsonError, 'InvalidJsonError');
-  }
 }
 
 /** The body was of another content type than JSON. */
 export class UnsupportedMediaTypeError extends ItsmError {
   declare readonly code: 'UNSUPPORTED_MEDIA_TYPE';
-  static {
-    name(UnsupportedMediaTypeError, 'UnsupportedMediaTypeError');
-  }
 }
 
 /** The body, a header, or the nesting or values of the JSON were over the limit. */
 export class PayloadTooLargeError extends ItsmError {
   declare readonly code: 'PAYLOAD_TOO_LARGE';
-  static {
-    name(PayloadTooLargeError, 'PayloadTooLargeError');
-  }
 }
 
 /** The state cannot change as asked; the message names the allowed states. */
 export class InvalidTransitionError extends ItsmError {
   declare readonly code: 'INVALID_TRANSITION';
-  static {
-    name(InvalidTransitionError, 'InvalidTransitionError');
-  }
 }
 
 /** An id in the body names nothing in this workspace. */
 export class InvalidReferenceError extends ItsmError {
   declare readonly code: 'INVALID_REFERENCE';
-  static {
-    name(InvalidReferenceError, 'InvalidReferenceError');
-  }
 }
 
 /** The list takes too long to find; the message says how to narrow it. */
 export class QueryTooBroadError extends ItsmError {
   declare readonly code: 'QUERY_TOO_BROAD';
-  static {
-    name(QueryTooBroadError, 'QueryTooBroadError');
-  }
 }
 
 /** The API key is missing, malformed, unknown, expired or revoked. */
 export class InvalidApiKeyError extends ItsmError {
   declare readonly code: 'INVALID_API_KEY';
-  static {
-    name(InvalidApiKeyError, 'InvalidApiKeyError');
-  }
 }
 
 /** The API key lacks the scope that the operation needs. */
 export class InsufficientScopeError extends ItsmError {
   declare readonly code: 'INSUFFICIENT_SCOPE';
   /** What the key has to be granted. */
-  readonly requiredScope: Open<Scope>;
-
-  constructor(message: string, failure: Failure) {
-    super(message, failure);
-    this.requiredScope = failure.requiredScope ?? '';
-  }
-
-  static {
-    name(InsufficientScopeError, 'InsufficientScopeError');
-  }
+  declare readonly requiredScope: Open<Scope>;
 }
 
 /** There is no such row in this workspace, or no such endpoint. */
 export class NotFoundError extends ItsmError {
   declare readonly code: 'NOT_FOUND';
-  static {
-    name(NotFoundError, 'NotFoundError');
-  }
 }
 
 /** The idempotency key has been used for another request. */
 export class IdempotencyKeyReusedError extends ItsmError {
   declare readonly code: 'IDEMPOTENCY_KEY_REUSED';
-  static {
-    name(IdempotencyKeyReusedError, 'IdempotencyKeyReusedError');
-  }
 }
 
 /** A request with this idempotency key is still being answered, and repeating did not help. */
 export class IdempotencyInProgressError extends ItsmError {
   declare readonly code: 'IDEMPOTENCY_IN_PROGRESS';
   declare readonly retryAfterSeconds: number;
-  static {
-    name(IdempotencyInProgressError, 'IdempotencyInProgressError');
-  }
 }
 
 /** The resource is no longer in the state that `ifMatch` names: it was changed meanwhile. Nothing was done. */
 export class PreconditionFailedError extends ItsmError {
   declare readonly code: 'PRECONDITION_FAILED';
-  static {
-    name(PreconditionFailedError, 'PreconditionFailedError');
-  }
 }
 
 /** A rate limit is exceeded, and repeating did not help. */
 export class RateLimitError extends ItsmError {
   declare readonly code: 'RATE_LIMIT_EXCEEDED';
   declare readonly retryAfterSeconds: number;
-  static {
-    name(RateLimitError, 'RateLimitError');
-  }
 }
 
 /** Something failed in the service. */
 export class InternalError extends ItsmError {
   declare readonly code: 'INTERNAL_ERROR';
-  static {
-    name(InternalError, 'InternalError');
-  }
 }
 
 /** No answer came: the address, the network or the service is not there. A write may have arrived all the same. */
 export class ConnectionError extends ItsmError {
   declare readonly code: 'CONNECTION_FAILED';
-  static {
-    name(ConnectionError, 'ConnectionError');
-  }
 }
 
 /** No whole answer came within `timeoutMs`. A write may have arrived all the same. */
 export class TimeoutError extends ItsmError {
   declare readonly code: 'TIMEOUT';
-  static {
-    name(TimeoutError, 'TimeoutError');
-  }
 }
 
 /** The caller's `signal` was aborted; its reason is the `cause`. A write may have arrived all the same. */
 export class AbortError extends ItsmError {
   declare readonly code: 'ABORTED';
-  static {
-    name(AbortError, 'AbortError');
-  }
 }
 
 /** Something answered that does not speak this API: a proxy, a sign-in page, another service. */
 export class UnexpectedAnswerError extends ItsmError {
   declare readonly code: 'UNEXPECTED_ANSWER';
-  static {
-    name(UnexpectedAnswerError, 'UnexpectedAnswerError');
-  }
 }
 
 const classes = {
@@ -242,6 +195,19 @@ const classes = {
   ABORTED: AbortError,
   UNEXPECTED_ANSWER: UnexpectedAnswerError,
 } satisfies Record<ErrorCode, typeof ItsmError> & Record<string, typeof ItsmError>;
+
+/** Those that are not called as their codes are: `NOT_FOUND` is a `NotFoundError`. */
+const otherNames: Record<string, string> = {
+  RATE_LIMIT_EXCEEDED: 'RateLimitError',
+  CONNECTION_FAILED: 'ConnectionError',
+  ABORTED: 'AbortError',
+};
+for (const [code, Class] of Object.entries(classes)) name(Class, otherNames[code] ?? nameOf(code));
+
+function nameOf(code: string): string {
+  const words = code.replace(/_ERROR$/, '').toLowerCase();
+  return `${words.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())}Error`;
+}
 
 /** The class of each code. */
 export type ErrorClasses = typeof classes;
@@ -274,6 +240,34 @@ export function isItsmError<Code extends keyof ErrorClasses>(
 export function isItsmError(error: unknown, code?: string): boolean {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false;
   return code === undefined || (error as { code?: unknown }).code === code;
+}
+
+/** For `catch`: what a request may end with, as a value. Anything else is the caller's mistake and goes to them. */
+export function asOutcome(error: unknown): ItsmError {
+  if (isItsmError(error)) return error;
+  throw error;
+}
+
+/** Whether the same may succeed a little later. */
+export function isPassing({ code, status = 0 }: ItsmError): boolean {
+  return status === 408 || status === 429 || status >= 500 || code === 'CONNECTION_FAILED' || code === 'TIMEOUT';
+}
+
+/** What a user of the client does about a code, where the message doesn't say it. */
+const remedies = new Map([
+  ['INVALID_API_KEY', 'Pass a valid key as apiKey.'],
+  ['INSUFFICIENT_SCOPE', 'Pass a key that has requiredScope.'],
+  ['PRECONDITION_FAILED', 'Read it again, and pass the new etag as ifMatch.'],
+  ['RATE_LIMIT_EXCEEDED', 'Raise maxWaitMs, or pass many to createMany.'],
+  ['CONNECTION_FAILED', `Check baseUrl and the network. ${doubt}`],
+  ['TIMEOUT', `Raise timeoutMs, or try later. ${doubt}`],
+  ['UNEXPECTED_ANSWER', "Pass the workspace's own address as baseUrl."],
+]);
+
+/** An error as JSON has it, with those that it comes of. */
+function plain(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause;
+  return Object.assign({ name: cause.name, message: cause.message }, cause, { cause: plain(cause.cause) });
 }
 
 /** On the prototype, where a stack trace finds it, and as text, which minifying leaves alone. */

@@ -1,13 +1,14 @@
 // Made from the contract by `pnpm generate`; not to be edited.
 
 import type { ApiPromise } from './api-promise.ts';
+import type { BulkResult } from './bulk.ts';
+import type { ApiChanges, FollowQuery } from './changes.ts';
 import type {
   Asset,
   AssetActivity,
   AssetActivityQuery,
   AssetPatch,
   AssetQuery,
-  ChangesQuery,
   Comment,
   CommentQuery,
   Delivery,
@@ -18,8 +19,6 @@ import type {
   NewComment,
   NewTask,
   NewTicket,
-  NewTicketAnswer,
-  NewTickets,
   NewWebhook,
   Pong,
   Project,
@@ -32,8 +31,7 @@ import type {
   TicketActivityQuery,
   TicketNumber,
   TicketPatch,
-  TicketPatchAnswer,
-  TicketPatches,
+  TicketPatchItem,
   TicketQuery,
   User,
   UserQuery,
@@ -43,8 +41,8 @@ import type {
   WebhookReplay,
   WebhookReplayStarted,
 } from './generated.ts';
-import type { PostOptions, RequestOptions } from './http.ts';
-import type { ApiList, ChangesPage } from './list.ts';
+import type { ApiList } from './list.ts';
+import type { BulkOptions, BulkPostOptions, PostOptions, RequestOptions } from './options.ts';
 
 export interface Ping {
   /**
@@ -64,6 +62,8 @@ export interface Me {
    *
    * Its user, its workspace, its scopes, and what is left of its limits.
    *
+   * Is a request of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const identity = await client.me.get();
    */
@@ -78,6 +78,8 @@ export interface Tickets {
    *
    * Needs the scope `tickets:read`: list and read tickets.
    *
+   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const ticket of client.tickets.list({ status: 'OPEN' })) console.log(ticket.id);
    */
@@ -90,15 +92,19 @@ export interface Tickets {
    *
    * Needs the scope `tickets:read`: list and read tickets.
    *
+   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const { data, meta } = await client.tickets.changes({ since: '2026-11-20T10:00:00Z' });
+   * for await (const ticket of client.tickets.changes({ since: '2026-11-20T10:00:00Z' })) console.log(ticket.id);
    */
-  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Ticket>>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Ticket>;
 
   /**
    * Get a ticket.
    *
    * Needs the scope `tickets:read`: list and read tickets.
+   *
+   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const ticket = await client.tickets.get(1042);
@@ -111,6 +117,8 @@ export interface Tickets {
    * Emits `ticket.created`.
    *
    * Needs the scope `tickets:write`: create and update tickets.
+   *
+   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const ticket = await client.tickets.create({
@@ -133,6 +141,8 @@ export interface Tickets {
    *
    * Needs the scope `tickets:write`: create and update tickets.
    *
+   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const ticket = await client.tickets.update(1042, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
    */
@@ -143,31 +153,37 @@ export interface Tickets {
    *
    * Up to 100 in one request, which counts as one. Each is made or refused by itself; `data` tells for each what the single request would have been answered. Emits `ticket.created` for each that is made.
    *
+   * The client sends any number of them, 100 in a request, and tells what became of each; it rejects only where no item was answered at all.
+   *
    * Needs the scope `tickets:write`: create and update tickets.
    *
+   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const answers = await client.tickets.createMany({
-   *   tickets: [{
+   * const { done, failed } = await client.tickets.createMany([{
    *   title: 'VPN drops every ten minutes',
    *   description: 'Since this morning.',
    *   type: 'INCIDENT',
    *   category: 'NETWORK',
-   * }, { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' }],
-   * });
+   * }, { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' }]);
    */
-  createMany(body: NewTickets, options?: PostOptions): ApiPromise<NewTicketAnswer[]>;
+  createMany(items: readonly NewTicket[], options?: BulkPostOptions): Promise<BulkResult<NewTicket, Ticket>>;
 
   /**
    * Update many tickets.
    *
    * Up to 100 in one request, which counts as one. Each is changed or refused by itself; `data` tells for each what the single request would have been answered. Emits `ticket.updated` for each that changes.
    *
+   * The client sends any number of them, 100 in a request, and tells what became of each; it rejects only where no item was answered at all.
+   *
    * Needs the scope `tickets:write`: create and update tickets.
    *
+   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const answers = await client.tickets.updateMany({ tickets: [{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }] });
+   * const { done, failed } = await client.tickets.updateMany([{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }]);
    */
-  updateMany(body: TicketPatches, options?: RequestOptions): ApiPromise<TicketPatchAnswer[]>;
+  updateMany(items: readonly TicketPatchItem[], options?: BulkOptions): Promise<BulkResult<TicketPatchItem, Ticket>>;
 }
 
 export interface Comments {
@@ -177,6 +193,8 @@ export interface Comments {
    * Newest first, PUBLIC and INTERNAL ones.
    *
    * Needs the scope `tickets:read`: list and read tickets.
+   *
+   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * for await (const comment of client.comments.list(1042)) console.log(comment.id);
@@ -189,6 +207,8 @@ export interface Comments {
    * On a ticket in any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
    *
    * Needs the scope `tickets:write`: create and update tickets.
+   *
+   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const comment = await client.comments.create(1042, { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' });
@@ -204,6 +224,8 @@ export interface Assets {
    *
    * Needs the scope `assets:read`: list and read assets.
    *
+   * Each request is one of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const asset of client.assets.list({ status: 'ON_ORDER' })) console.log(asset.id);
    */
@@ -216,15 +238,19 @@ export interface Assets {
    *
    * Needs the scope `assets:read`: list and read assets.
    *
+   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const { data, meta } = await client.assets.changes({ since: '2026-11-20T10:00:00Z' });
+   * for await (const asset of client.assets.changes({ since: '2026-11-20T10:00:00Z' })) console.log(asset.id);
    */
-  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Asset>>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Asset>;
 
   /**
    * Get an asset.
    *
    * Needs the scope `assets:read`: list and read assets.
+   *
+   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const asset = await client.assets.get(311);
@@ -237,6 +263,8 @@ export interface Assets {
    * Emits `asset.created`.
    *
    * Needs the scope `assets:write`: create and update assets.
+   *
+   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const asset = await client.assets.create({
@@ -254,6 +282,8 @@ export interface Assets {
    *
    * Needs the scope `assets:write`: create and update assets.
    *
+   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const asset = await client.assets.update(311, { assignedToId: 7 });
    */
@@ -267,6 +297,8 @@ export interface Activities {
    * Newest first. It begins with the release that keeps it: what was done before is not told.
    *
    * Needs the scope `tickets:read`: list and read tickets.
+   *
+   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * for await (const ticketActivity of client.activities.ofTicket(9120)) console.log(ticketActivity.id);
@@ -284,6 +316,8 @@ export interface Activities {
    *
    * Needs the scope `assets:read`: list and read assets.
    *
+   * Each request is one of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const assetActivity of client.activities.ofAsset(9120)) console.log(assetActivity.id);
    */
@@ -298,6 +332,8 @@ export interface Projects {
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
    *
+   * Each request is one of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const project of client.projects.list({ status: 'PLANNED' })) console.log(project.id);
    */
@@ -310,15 +346,19 @@ export interface Projects {
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
    *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const { data, meta } = await client.projects.changes({ since: '2026-11-20T10:00:00Z' });
+   * for await (const project of client.projects.changes({ since: '2026-11-20T10:00:00Z' })) console.log(project.id);
    */
-  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Project>>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Project>;
 
   /**
    * Get a project.
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
+   *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const project = await client.projects.get(12);
@@ -334,6 +374,8 @@ export interface Tasks {
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
    *
+   * Each request is one of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const task of client.tasks.list(12, { status: 'TODO' })) console.log(task.id);
    */
@@ -346,15 +388,19 @@ export interface Tasks {
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
    *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const { data, meta } = await client.tasks.changes({ since: '2026-11-20T10:00:00Z' });
+   * for await (const task of client.tasks.changes({ since: '2026-11-20T10:00:00Z' })) console.log(task.id);
    */
-  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<Task>>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Task>;
 
   /**
    * Create a task in a project.
    *
    * Needs the scope `projects:write`: create and update tasks.
+   *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const task = await client.tasks.create(12, { title: 'Order patch cables', assigneeId: 7, dueDate: '2026-11-27' });
@@ -365,6 +411,8 @@ export interface Tasks {
    * Get a task.
    *
    * Needs the scope `projects:read`: list and read projects and their tasks.
+   *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const task = await client.tasks.get(508);
@@ -377,6 +425,8 @@ export interface Tasks {
    * Emits `task.updated` when something changes.
    *
    * Needs the scope `projects:write`: create and update tasks.
+   *
+   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const task = await client.tasks.update(508, { status: 'IN_PROGRESS', assigneeId: 7 });
@@ -392,6 +442,8 @@ export interface Users {
    *
    * Needs the scope `users:read`: list and read users.
    *
+   * Each request is one of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const user of client.users.list({ role: 'ADMIN' })) console.log(user.id);
    */
@@ -404,15 +456,19 @@ export interface Users {
    *
    * Needs the scope `users:read`: list and read users.
    *
+   * Is a request of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
-   * const { data, meta } = await client.users.changes({ since: '2026-11-20T10:00:00Z' });
+   * for await (const user of client.users.changes({ since: '2026-11-20T10:00:00Z' })) console.log(user.id);
    */
-  changes(query?: ChangesQuery, options?: RequestOptions): ApiPromise<ChangesPage<User>>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<User>;
 
   /**
    * Get a user.
    *
    * Needs the scope `users:read`: list and read users.
+   *
+   * Is a request of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const user = await client.users.get(7);
@@ -428,6 +484,8 @@ export interface Webhooks {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Each request is one of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const webhook of client.webhooks.list()) console.log(webhook.id);
    */
@@ -440,6 +498,8 @@ export interface Webhooks {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const webhook = await client.webhooks.get(5);
    */
@@ -451,6 +511,8 @@ export interface Webhooks {
    * A workspace may have 100 active subscriptions.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const webhook = await client.webhooks.create({
@@ -468,6 +530,8 @@ export interface Webhooks {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const webhook = await client.webhooks.update(5, { events: ['ticket.created', 'ticket.updated'] });
    */
@@ -479,6 +543,8 @@ export interface Webhooks {
    * Of the first type that it wants, with the example of this document as its resource, whatever its filter. Its `webhook-id` begins with `evt_test_`. Answers the delivery, which tells what came of it. While the subscription is paused it waits.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const delivery = await client.webhooks.test(5);
@@ -492,6 +558,8 @@ export interface Webhooks {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const webhookReplayStarted = await client.webhooks.replay(5, { since: '2026-11-20T10:00:00Z' });
    */
@@ -503,6 +571,8 @@ export interface Webhooks {
    * Answers the deactivated subscription, and again when repeated.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const webhook = await client.webhooks.delete(5);
@@ -518,6 +588,8 @@ export interface Deliveries {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Each request is one of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * for await (const delivery of client.deliveries.list(5, { state: 'PENDING' })) console.log(delivery.id);
    */
@@ -527,6 +599,8 @@ export interface Deliveries {
    * Get a delivery with its attempts.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
    * const deliveryDetail = await client.deliveries.get(9001);
@@ -540,6 +614,8 @@ export interface Deliveries {
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
+   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   *
    * @example
    * const delivery = await client.deliveries.replay(9001);
    */
@@ -548,15 +624,26 @@ export interface Deliveries {
 
 /** The resources of the API, each with its methods. */
 export interface Resources {
+  /** Whether the service answers. Needs no key. */
   readonly ping: Ping;
+  /** The key of the request. */
   readonly me: Me;
+  /** Incidents, problems, changes and service requests. */
   readonly tickets: Tickets;
+  /** What is said of tickets. */
   readonly comments: Comments;
+  /** Devices, licences and other things the workspace looks after. */
   readonly assets: Assets;
+  /** Who did what to tickets and assets, and when. */
   readonly activities: Activities;
+  /** Projects, to which tasks belong. */
   readonly projects: Projects;
+  /** The tasks of projects. */
   readonly tasks: Tasks;
+  /** The people of the workspace. */
   readonly users: Users;
+  /** Subscriptions to events. What they deliver stands under `events`. */
   readonly webhooks: Webhooks;
+  /** Events on their way to subscriptions, and what came of them. */
   readonly deliveries: Deliveries;
 }

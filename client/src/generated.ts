@@ -1,7 +1,7 @@
 // Made from the contract by `pnpm generate`; not to be edited.
 
 /** @internal */
-export const version = '0.0.0';
+export const version = '1.0.0';
 
 /**
  * What precedes every path.
@@ -10,8 +10,28 @@ export const version = '0.0.0';
  */
 export const pathPrefix = '/api/public/v1';
 
-/** One of the values known today; a newer server may answer others. */
-export type Open<Known extends string> = Known | (string & {});
+/**
+ * What a bulk request may hold.
+ *
+ * @internal
+ */
+export const limits = { bulkItems: 100, bodyBytes: 1048576 };
+
+/** A value that this version of the client does not know, of a newer server: text, of no known value. */
+export declare enum Unknown {
+  Value = 'a value of a newer server',
+}
+
+/**
+ * One of the values known today, or `Unknown` of a newer server. A `switch` over it needs a `default`, and a `case`
+ * that is no known value is an error. What was read can be sent again.
+ */
+export type Open<Known extends string> = Known | Unknown;
+
+/** Fields of which at least one is named. */
+export type AtLeastOne<Fields> = {
+  [Name in keyof Fields]: Pick<Fields, Name> & { [Other in keyof Fields]?: Fields[Other] | undefined };
+}[keyof Fields];
 
 /** That the service answers. */
 export interface Pong {
@@ -43,11 +63,11 @@ export interface Key {
   lastFour: string;
   /** What the key may do. */
   scopes: Open<Scope>[];
-  /** When it was made. */
+  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it stops to work; null where it does not. */
+  /** When it stops to work; null where it does not. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   expiresAt: string | null;
-  /** When it was last used before, to the minute; null where it was not. */
+  /** When it was last used before, to the minute; null where it was not. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastUsedAt: string | null;
 }
 
@@ -58,24 +78,25 @@ export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
 export interface User {
   /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
-  /** What the user is called. */
+  /** What the user is called. 1 to 255 characters. */
   name: string;
-  /** The e-mail address, in lower case, unique in the workspace. */
+  /** The e-mail address, in lower case, unique in the workspace. 1 to 254 characters. */
   email: string;
+  /** What the user is in the workspace. What a request may do is its key's scopes to say. */
   role: Open<UserRole>;
   /** Whether the user is one still: others are not newly named, and their keys do not work. */
   active: boolean;
-  /** What the user does. */
+  /** What the user does. 1 to 255 characters. */
   jobTitle: string | null;
-  /** Where in the company the user works. */
+  /** Where in the company the user works. 1 to 255 characters. */
   department: string | null;
-  /** The telephone number, as it was written. */
+  /** The telephone number, as it was written. 1 to 255 characters. */
   phone: string | null;
-  /** The time zone, an IANA name such as Europe/Berlin. */
+  /** The time zone, an IANA name such as Europe/Berlin. 1 to 255 characters. */
   timeZone: string | null;
-  /** When it was made. */
+  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. */
+  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
@@ -101,9 +122,11 @@ export interface Limit {
 
 /** The key of the request, without its secret: whose it is, what it may do, and what is left of its limits. */
 export interface Identity {
+  /** A key without its secret. */
   key: Key;
   /** The user who created the key. */
   user: User;
+  /** Whose rows the key sees. */
   workspace: Workspace;
   /** Every window of its limits: `global`, then each group. */
   limits: Limit[];
@@ -125,7 +148,7 @@ export type TicketCategory = 'SOFTWARE' | 'HARDWARE' | 'NETWORK' | 'ACCESS' | 'E
 export type CustomFieldScalar = string | number | boolean | null;
 
 /** What a custom field holds: a value, or several. A number is 0, or has a magnitude from 1e-9 to 1e15. */
-export type CustomFieldValue = string | number | boolean | null | CustomFieldScalar[];
+export type CustomFieldValue = string | number | boolean | null | readonly CustomFieldScalar[];
 
 /** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
 export type CustomFields = Record<string, CustomFieldValue>;
@@ -136,16 +159,19 @@ export interface Ticket {
   id: number;
   /** INC-, PRB-, CHG-, REQ- and a number that counts from 1 in the workspace and type; never used again. */
   ticketNumber: string;
-  /** What it is about, in a line. White space around it is taken off. */
+  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
   title: string;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. */
+  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string;
+  /** What kind of ticket it is, for ever. */
   type: Open<TicketType>;
+  /** How far it is. A new ticket is OPEN. CLOSED and CANCELLED are final. */
   status: Open<TicketStatus>;
+  /** How urgent it is. */
   priority: Open<Priority>;
   /** What part of IT it is about; null where `categoryConfigId` alone tells. */
   category: Open<TicketCategory> | null;
-  /** Its category in the workspace's own list: an opaque identifier that is stored as given. */
+  /** Its category in the workspace's own list: an opaque identifier that is stored as given. 1 to 255 characters. */
   categoryConfigId: string | null;
   /** Whose ticket it is: the user who created the key, unless another was named. It never changes. */
   requesterId: number;
@@ -155,18 +181,19 @@ export interface Ticket {
   watcherUserIds: number[];
   /** The ticket that it is a part of; null where there is none. No ticket stands above itself. */
   parentId: number | null;
+  /** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
   customFields: CustomFields;
-  /** How it was resolved; at most 65535 bytes in UTF-8. */
+  /** How it was resolved; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution: string | null;
-  /** When it became RESOLVED; null while it has not, or has been reopened. */
+  /** When it became RESOLVED; null while it has not, or has been reopened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   resolvedAt: string | null;
-  /** When it became CLOSED; null while it has not. */
+  /** When it became CLOSED; null while it has not. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   closedAt: string | null;
   /** How many comments there are, PUBLIC and INTERNAL ones. */
   commentCount: number;
-  /** When it was made. */
+  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. */
+  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
@@ -175,32 +202,43 @@ export type TicketAssignee = number | 'me' | 'none';
 
 /** The page and the filters of a list of tickets. */
 export interface TicketQuery {
+  /** Which page; one past the end is empty. 1 by default. */
   page?: number | string | undefined;
+  /** How many rows a page has. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  status?: TicketStatus | readonly TicketStatus[] | undefined;
-  priority?: Priority | readonly Priority[] | undefined;
+  /** 1 to 100 of them. */
+  status?: Open<TicketStatus> | readonly Open<TicketStatus>[] | undefined;
+  /** 1 to 100 of them. */
+  priority?: Open<Priority> | readonly Open<Priority>[] | undefined;
+  /** 1 to 100 of them. */
   assigneeId?: TicketAssignee | readonly TicketAssignee[] | undefined;
-  type?: TicketType | readonly TicketType[] | undefined;
-  category?: TicketCategory | readonly TicketCategory[] | undefined;
+  /** 1 to 100 of them. */
+  type?: Open<TicketType> | readonly Open<TicketType>[] | undefined;
+  /** 1 to 100 of them. */
+  category?: Open<TicketCategory> | readonly Open<TicketCategory>[] | undefined;
+  /** 1 to 100 of them. */
   requesterId?: number | string | readonly (number | string)[] | undefined;
+  /** 1 to 100 of them. */
   parentId?: number | string | readonly (number | string)[] | undefined;
+  /** 1 to 100 of them. */
   watcherUserId?: number | string | readonly (number | string)[] | undefined;
-  /** Only those created then or later. */
+  /** Only those created then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdSince?: string | undefined;
-  /** Only those created earlier. */
+  /** Only those created earlier. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdBefore?: string | undefined;
-  /** Only those whose number, title and description hold all of these words; the last may be the beginning of one. */
+  /** Only those whose number, title and description hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
   q?: string | undefined;
-  /** `-id`: newest first. `id`: oldest first. */
+  /** `-id`: newest first. `id`: oldest first. "-id" by default. */
   sort?: '-id' | 'id' | undefined;
 }
 
 /** Where to begin with what has changed, and how much of it. */
 export interface ChangesQuery {
-  /** What has changed since this moment, and perhaps a little before it. Not together with `cursor`. */
+  /** What has changed since this moment, and perhaps a little before it. Not together with `cursor`. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since?: string | undefined;
-  /** The `nextCursor` of the page before: what has changed after it. */
+  /** The `nextCursor` of the page before: what has changed after it. 1 to 200 characters. */
   cursor?: string | undefined;
+  /** How many rows a page has. 1 to 100. 100 by default. */
   perPage?: number | string | undefined;
 }
 
@@ -208,139 +246,87 @@ export interface ChangesQuery {
 export type TicketNumber = `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`;
 
 /** One of `category` and `categoryConfigId` is required; both may be given. */
-export interface NewTicket {
-  /** What it is about, in a line. White space around it is taken off. */
+export type NewTicket = AtLeastOne<{
+  /** What part of IT it is about; null where `categoryConfigId` alone tells. */
+  category: Open<TicketCategory> | null;
+  /** Its category in the workspace's own list: an opaque identifier that is stored as given. 1 to 255 characters. */
+  categoryConfigId: string | null;
+}> & {
+  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
   title: string;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. */
+  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string;
-  type: TicketType;
-  category?: TicketCategory | null | undefined;
-  /** Its category in the workspace's own list: an opaque identifier that is stored as given. */
-  categoryConfigId?: string | null | undefined;
+  /** What kind of ticket it is, for ever. */
+  type: Open<TicketType>;
   /** How urgent it is: MEDIUM when absent. */
-  priority?: Priority | null | undefined;
+  priority?: Open<Priority> | null | undefined;
   /** On whose behalf: the user who created the key when absent. */
   requesterId?: number | null | undefined;
   /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId?: number | null | undefined;
   /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
-  watcherUserIds?: number[] | null | undefined;
+  watcherUserIds?: readonly number[] | null | undefined;
   /** The ticket that it is a part of; null where there is none. No ticket stands above itself. */
   parentId?: number | null | undefined;
+  /** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
-}
+};
 
 /** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
 export type CustomFieldsPatch = Record<string, CustomFieldValue>;
 
 /** Absent fields stay as they are; null clears. `type` cannot change. */
 export interface TicketPatch {
-  /** What it is about, in a line. White space around it is taken off. */
+  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
   title?: string | undefined;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. */
+  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
-  status?: TicketStatus | undefined;
-  priority?: Priority | undefined;
-  category?: TicketCategory | null | undefined;
-  /** Its category in the workspace's own list: an opaque identifier that is stored as given. */
+  /** How far it is. A new ticket is OPEN. CLOSED and CANCELLED are final. */
+  status?: Open<TicketStatus> | undefined;
+  /** How urgent it is. */
+  priority?: Open<Priority> | undefined;
+  /** What part of IT it is about; null where `categoryConfigId` alone tells. */
+  category?: Open<TicketCategory> | null | undefined;
+  /** Its category in the workspace's own list: an opaque identifier that is stored as given. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
   /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId?: number | null | undefined;
   /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
-  watcherUserIds?: number[] | undefined;
+  watcherUserIds?: readonly number[] | undefined;
   /** The ticket that it is a part of; null where there is none. No ticket stands above itself. */
   parentId?: number | null | undefined;
+  /** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
   customFields?: CustomFieldsPatch | undefined;
-  /** How it was resolved; at most 65535 bytes in UTF-8. */
+  /** How it was resolved; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution?: string | null | undefined;
 }
-
-/** An item whose ticket was made. */
-export interface CreatedTicket {
-  /** The status that the single request would have. */
-  status: 201;
-  data: Ticket;
-}
-
-/** What went wrong, for programs. */
-export type ErrorCode =
-  | 'VALIDATION_ERROR'
-  | 'INVALID_JSON'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'INVALID_TRANSITION'
-  | 'INVALID_REFERENCE'
-  | 'QUERY_TOO_BROAD'
-  | 'INVALID_API_KEY'
-  | 'INSUFFICIENT_SCOPE'
-  | 'NOT_FOUND'
-  | 'IDEMPOTENCY_KEY_REUSED'
-  | 'IDEMPOTENCY_IN_PROGRESS'
-  | 'PRECONDITION_FAILED'
-  | 'RATE_LIMIT_EXCEEDED'
-  | 'INTERNAL_ERROR';
-
-/** What is wrong in one place of the request. */
-export interface ErrorDetail {
-  /** The field, query parameter or path parameter, with dots into its parts. */
-  path: string;
-  /** What is wrong there, to be read after the name. */
-  message: string;
-}
-
-/** An item that was refused; nothing of it was done. */
-export interface BulkRefusal {
-  /** The status that the single request would have. */
-  status: 400 | 404;
-  /** What the single request would have been answered. */
-  error: { code: Open<ErrorCode>; message: string; details?: ErrorDetail[] | undefined; docs: string };
-}
-
-/** What became of one item; `status` tells which. */
-export type NewTicketAnswer = CreatedTicket | BulkRefusal;
-
-/** New tickets; each is made or refused by itself. */
-export interface NewTickets {
-  tickets: NewTicket[];
-}
-
-/** An item whose ticket is as the item asked. */
-export interface UpdatedTicket {
-  /** The status that the single request would have. */
-  status: 200;
-  data: Ticket;
-}
-
-/** What became of one item; `status` tells which. */
-export type TicketPatchAnswer = UpdatedTicket | BulkRefusal;
 
 /** The id of a ticket and what changes in it: absent fields stay as they are; null clears. */
 export interface TicketPatchItem {
   /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
-  /** What it is about, in a line. White space around it is taken off. */
+  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
   title?: string | undefined;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. */
+  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
-  status?: TicketStatus | undefined;
-  priority?: Priority | undefined;
-  category?: TicketCategory | null | undefined;
-  /** Its category in the workspace's own list: an opaque identifier that is stored as given. */
+  /** How far it is. A new ticket is OPEN. CLOSED and CANCELLED are final. */
+  status?: Open<TicketStatus> | undefined;
+  /** How urgent it is. */
+  priority?: Open<Priority> | undefined;
+  /** What part of IT it is about; null where `categoryConfigId` alone tells. */
+  category?: Open<TicketCategory> | null | undefined;
+  /** Its category in the workspace's own list: an opaque identifier that is stored as given. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
   /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId?: number | null | undefined;
   /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
-  watcherUserIds?: number[] | undefined;
+  watcherUserIds?: readonly number[] | undefined;
   /** The ticket that it is a part of; null where there is none. No ticket stands above itself. */
   parentId?: number | null | undefined;
+  /** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
   customFields?: CustomFieldsPatch | undefined;
-  /** How it was resolved; at most 65535 bytes in UTF-8. */
+  /** How it was resolved; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution?: string | null | undefined;
-}
-
-/** Changes, each of another ticket; each is made or refused by itself. */
-export interface TicketPatches {
-  tickets: TicketPatchItem[];
 }
 
 /** For whom it was written. A label: whoever may read the ticket reads both. */
@@ -354,24 +340,28 @@ export interface Comment {
   ticketId: number;
   /** The user who created the key that wrote it. */
   authorId: number;
-  /** The text; at most 65535 bytes in UTF-8. */
+  /** The text; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
+  /** For whom it was written. A label: whoever may read the ticket reads both. */
   visibility: Open<CommentVisibility>;
-  /** When it was written. It never changes. */
+  /** When it was written. It never changes. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
 }
 
 /** The page and the filters of a list of comments. */
 export interface CommentQuery {
+  /** Which page; one past the end is empty. 1 by default. */
   page?: number | string | undefined;
+  /** How many rows a page has. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
 /** What is said, and for whom. */
 export interface NewComment {
-  /** The text; at most 65535 bytes in UTF-8. */
+  /** The text; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
-  visibility: CommentVisibility;
+  /** For whom it was written. A label: whoever may read the ticket reads both. */
+  visibility: Open<CommentVisibility>;
 }
 
 /** What kind of asset it is. */
@@ -392,102 +382,115 @@ export type AssetStatus =
 export interface Asset {
   /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
-  /** What it is called. */
+  /** What it is called. 1 to 255 characters. */
   name: string;
-  /** The tag by which the workspace knows it, unique there. */
+  /** The tag by which the workspace knows it, unique there. 1 to 100 characters. */
   assetTag: string;
-  /** The manufacturer's number of this very thing. */
+  /** The manufacturer's number of this very thing. 1 to 255 characters. */
   serialNumber: string | null;
+  /** What kind of asset it is. */
   type: Open<AssetType>;
+  /** Where it is in its life. DISPOSED is final; every other move is free. */
   status: Open<AssetStatus>;
-  /** Who made it. */
+  /** Who made it. 1 to 255 characters. */
   manufacturer: string | null;
-  /** Which of their models it is. */
+  /** Which of their models it is. 1 to 255 characters. */
   model: string | null;
-  /** Where it is, in words. */
+  /** Where it is, in words. 1 to 255 characters. */
   location: string | null;
   /** The user who holds it; null while nobody does. One newly named is active. */
   assignedToId: number | null;
-  /** The day on which it was bought. */
+  /** The day on which it was bought. A date, `YYYY-MM-DD`. */
   purchaseDate: string | null;
   /** What it cost, as a decimal without a currency; answered with two decimals. */
   purchaseCost: string | null;
-  /** When its warranty ends. */
+  /** When its warranty ends. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt: string | null;
-  /** What else is to be known of it; at most 65535 bytes in UTF-8. */
+  /** What else is to be known of it; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes: string | null;
+  /** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
   customFields: CustomFields;
-  /** When it was made. */
+  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. */
+  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of assets. */
 export interface AssetQuery {
+  /** Which page; one past the end is empty. 1 by default. */
   page?: number | string | undefined;
+  /** How many rows a page has. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  status?: AssetStatus | readonly AssetStatus[] | undefined;
-  type?: AssetType | readonly AssetType[] | undefined;
+  /** 1 to 100 of them. */
+  status?: Open<AssetStatus> | readonly Open<AssetStatus>[] | undefined;
+  /** 1 to 100 of them. */
+  type?: Open<AssetType> | readonly Open<AssetType>[] | undefined;
+  /** 1 to 100 of them. */
   assignedToId?: number | string | readonly (number | string)[] | undefined;
-  /** Only those whose name, asset tag and serial number hold all of these words; the last may be the beginning of one. */
+  /** Only those whose name, asset tag and serial number hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
   q?: string | undefined;
 }
 
 /** A new asset. */
 export interface NewAsset {
-  /** What it is called. */
+  /** What it is called. 1 to 255 characters. */
   name: string;
-  /** The tag by which the workspace knows it, unique there. */
+  /** The tag by which the workspace knows it, unique there. 1 to 100 characters. */
   assetTag: string;
-  /** The manufacturer's number of this very thing. */
+  /** The manufacturer's number of this very thing. 1 to 255 characters. */
   serialNumber?: string | null | undefined;
-  type: AssetType;
+  /** What kind of asset it is. */
+  type: Open<AssetType>;
   /** Where it is in its life: IN_USE when absent and it is assigned, else IN_STOCK. */
-  status?: AssetStatus | null | undefined;
-  /** Who made it. */
+  status?: Open<AssetStatus> | null | undefined;
+  /** Who made it. 1 to 255 characters. */
   manufacturer?: string | null | undefined;
-  /** Which of their models it is. */
+  /** Which of their models it is. 1 to 255 characters. */
   model?: string | null | undefined;
-  /** Where it is, in words. */
+  /** Where it is, in words. 1 to 255 characters. */
   location?: string | null | undefined;
   /** The user who holds it; null while nobody does. One newly named is active. */
   assignedToId?: number | null | undefined;
-  /** The day on which it was bought. */
+  /** The day on which it was bought. A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
   /** What it cost, as a decimal without a currency; answered with two decimals. */
   purchaseCost?: string | null | undefined;
-  /** When its warranty ends. */
+  /** When its warranty ends. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt?: string | null | undefined;
-  /** What else is to be known of it; at most 65535 bytes in UTF-8. */
+  /** What else is to be known of it; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes?: string | null | undefined;
+  /** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
 }
 
 /** Absent fields stay as they are; null clears. Assigning without a status means IN_USE; unassigning an asset that is IN_USE means IN_STOCK. `assetTag` cannot change. */
 export interface AssetPatch {
-  /** What it is called. */
+  /** What it is called. 1 to 255 characters. */
   name?: string | undefined;
-  /** The manufacturer's number of this very thing. */
+  /** The manufacturer's number of this very thing. 1 to 255 characters. */
   serialNumber?: string | null | undefined;
-  type?: AssetType | undefined;
-  status?: AssetStatus | undefined;
-  /** Who made it. */
+  /** What kind of asset it is. */
+  type?: Open<AssetType> | undefined;
+  /** Where it is in its life. DISPOSED is final; every other move is free. */
+  status?: Open<AssetStatus> | undefined;
+  /** Who made it. 1 to 255 characters. */
   manufacturer?: string | null | undefined;
-  /** Which of their models it is. */
+  /** Which of their models it is. 1 to 255 characters. */
   model?: string | null | undefined;
-  /** Where it is, in words. */
+  /** Where it is, in words. 1 to 255 characters. */
   location?: string | null | undefined;
   /** The user who holds it; null while nobody does. One newly named is active. */
   assignedToId?: number | null | undefined;
-  /** The day on which it was bought. */
+  /** The day on which it was bought. A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
   /** What it cost, as a decimal without a currency; answered with two decimals. */
   purchaseCost?: string | null | undefined;
-  /** When its warranty ends. */
+  /** When its warranty ends. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt?: string | null | undefined;
-  /** What else is to be known of it; at most 65535 bytes in UTF-8. */
+  /** What else is to be known of it; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes?: string | null | undefined;
+  /** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
   customFields?: CustomFieldsPatch | undefined;
 }
 
@@ -495,46 +498,127 @@ export interface AssetPatch {
 export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 
 /** Whose key did it; null where it was done on the command line. */
-export type Actor = { userId: number; keyId: number | null } | null;
+export type Actor = {
+  /** The user who created the key. */
+  userId: number;
+  /** The key; null where none was needed. */
+  keyId: number | null;
+} | null;
 
 /** What changed in a ticket: each field that differs. `updatedAt` always does, and is not among them. */
-export type TicketChanges = Record<string, { from: unknown; to: unknown }> & {
+export type TicketChanges = Record<string, {
+  /** The value before. */
+  from: unknown;
+  /** The value after. */
+  to: unknown;
+}> & {
   /** What became of `title`; absent where it is as before. */
-  title?: { from: string; to: string } | undefined;
+  title?: {
+    /** The value before. 1 to 255 characters. */
+    from: string;
+    /** The value after. 1 to 255 characters. */
+    to: string;
+  } | undefined;
   /** What became of `description`; absent where it is as before. */
-  description?: { from: string; to: string } | undefined;
+  description?: {
+    /** The value before. 1 to 65535 characters. */
+    from: string;
+    /** The value after. 1 to 65535 characters. */
+    to: string;
+  } | undefined;
   /** What became of `status`; absent where it is as before. */
-  status?: { from: Open<TicketStatus>; to: Open<TicketStatus> } | undefined;
+  status?: {
+    /** The value before. */
+    from: Open<TicketStatus>;
+    /** The value after. */
+    to: Open<TicketStatus>;
+  } | undefined;
   /** What became of `priority`; absent where it is as before. */
-  priority?: { from: Open<Priority>; to: Open<Priority> } | undefined;
+  priority?: {
+    /** The value before. */
+    from: Open<Priority>;
+    /** The value after. */
+    to: Open<Priority>;
+  } | undefined;
   /** What became of `category`; absent where it is as before. */
-  category?: { from: Open<TicketCategory> | null; to: Open<TicketCategory> | null } | undefined;
+  category?: {
+    /** The value before. */
+    from: Open<TicketCategory> | null;
+    /** The value after. */
+    to: Open<TicketCategory> | null;
+  } | undefined;
   /** What became of `categoryConfigId`; absent where it is as before. */
-  categoryConfigId?: { from: string | null; to: string | null } | undefined;
+  categoryConfigId?: {
+    /** The value before. 1 to 255 characters. */
+    from: string | null;
+    /** The value after. 1 to 255 characters. */
+    to: string | null;
+  } | undefined;
   /** What became of `assigneeId`; absent where it is as before. */
-  assigneeId?: { from: number | null; to: number | null } | undefined;
+  assigneeId?: {
+    /** The value before. */
+    from: number | null;
+    /** The value after. */
+    to: number | null;
+  } | undefined;
   /** What became of `watcherUserIds`; absent where it is as before. */
-  watcherUserIds?: { from: number[]; to: number[] } | undefined;
+  watcherUserIds?: {
+    /** The value before. */
+    from: number[];
+    /** The value after. */
+    to: number[];
+  } | undefined;
   /** What became of `parentId`; absent where it is as before. */
-  parentId?: { from: number | null; to: number | null } | undefined;
+  parentId?: {
+    /** The value before. */
+    from: number | null;
+    /** The value after. */
+    to: number | null;
+  } | undefined;
   /** What became of `customFields`; absent where it is as before. */
-  customFields?: { from: CustomFields; to: CustomFields } | undefined;
+  customFields?: {
+    /** The value before. */
+    from: CustomFields;
+    /** The value after. */
+    to: CustomFields;
+  } | undefined;
   /** What became of `resolution`; absent where it is as before. */
-  resolution?: { from: string | null; to: string | null } | undefined;
+  resolution?: {
+    /** The value before. 1 to 65535 characters. */
+    from: string | null;
+    /** The value after. 1 to 65535 characters. */
+    to: string | null;
+  } | undefined;
   /** What became of `resolvedAt`; absent where it is as before. */
-  resolvedAt?: { from: string | null; to: string | null } | undefined;
+  resolvedAt?: {
+    /** The value before. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    from: string | null;
+    /** The value after. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    to: string | null;
+  } | undefined;
   /** What became of `closedAt`; absent where it is as before. */
-  closedAt?: { from: string | null; to: string | null } | undefined;
+  closedAt?: {
+    /** The value before. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    from: string | null;
+    /** The value after. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    to: string | null;
+  } | undefined;
   /** What became of `commentCount`; absent where it is as before. */
-  commentCount?: { from: number; to: number } | undefined;
+  commentCount?: {
+    /** The value before. */
+    from: number;
+    /** The value after. */
+    to: number;
+  } | undefined;
 };
 
 /** Something that was done to a ticket. */
 export interface TicketActivity {
   /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
-  /** When it was done. */
+  /** When it was done. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   at: string;
+  /** What was done to the resource. */
   action: Open<ActivityAction>;
   /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
@@ -544,46 +628,119 @@ export interface TicketActivity {
 
 /** The page and the filters of a list of activities. */
 export interface TicketActivityQuery {
+  /** Which page; one past the end is empty. 1 by default. */
   page?: number | string | undefined;
+  /** How many rows a page has. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
 /** What changed in an asset: each field that differs. `updatedAt` always does, and is not among them. */
-export type AssetChanges = Record<string, { from: unknown; to: unknown }> & {
+export type AssetChanges = Record<string, {
+  /** The value before. */
+  from: unknown;
+  /** The value after. */
+  to: unknown;
+}> & {
   /** What became of `name`; absent where it is as before. */
-  name?: { from: string; to: string } | undefined;
+  name?: {
+    /** The value before. 1 to 255 characters. */
+    from: string;
+    /** The value after. 1 to 255 characters. */
+    to: string;
+  } | undefined;
   /** What became of `serialNumber`; absent where it is as before. */
-  serialNumber?: { from: string | null; to: string | null } | undefined;
+  serialNumber?: {
+    /** The value before. 1 to 255 characters. */
+    from: string | null;
+    /** The value after. 1 to 255 characters. */
+    to: string | null;
+  } | undefined;
   /** What became of `type`; absent where it is as before. */
-  type?: { from: Open<AssetType>; to: Open<AssetType> } | undefined;
+  type?: {
+    /** The value before. */
+    from: Open<AssetType>;
+    /** The value after. */
+    to: Open<AssetType>;
+  } | undefined;
   /** What became of `status`; absent where it is as before. */
-  status?: { from: Open<AssetStatus>; to: Open<AssetStatus> } | undefined;
+  status?: {
+    /** The value before. */
+    from: Open<AssetStatus>;
+    /** The value after. */
+    to: Open<AssetStatus>;
+  } | undefined;
   /** What became of `manufacturer`; absent where it is as before. */
-  manufacturer?: { from: string | null; to: string | null } | undefined;
+  manufacturer?: {
+    /** The value before. 1 to 255 characters. */
+    from: string | null;
+    /** The value after. 1 to 255 characters. */
+    to: string | null;
+  } | undefined;
   /** What became of `model`; absent where it is as before. */
-  model?: { from: string | null; to: string | null } | undefined;
+  model?: {
+    /** The value before. 1 to 255 characters. */
+    from: string | null;
+    /** The value after. 1 to 255 characters. */
+    to: string | null;
+  } | undefined;
   /** What became of `location`; absent where it is as before. */
-  location?: { from: string | null; to: string | null } | undefined;
+  location?: {
+    /** The value before. 1 to 255 characters. */
+    from: string | null;
+    /** The value after. 1 to 255 characters. */
+    to: string | null;
+  } | undefined;
   /** What became of `assignedToId`; absent where it is as before. */
-  assignedToId?: { from: number | null; to: number | null } | undefined;
+  assignedToId?: {
+    /** The value before. */
+    from: number | null;
+    /** The value after. */
+    to: number | null;
+  } | undefined;
   /** What became of `purchaseDate`; absent where it is as before. */
-  purchaseDate?: { from: string | null; to: string | null } | undefined;
+  purchaseDate?: {
+    /** The value before. A date, `YYYY-MM-DD`. */
+    from: string | null;
+    /** The value after. A date, `YYYY-MM-DD`. */
+    to: string | null;
+  } | undefined;
   /** What became of `purchaseCost`; absent where it is as before. */
-  purchaseCost?: { from: string | null; to: string | null } | undefined;
+  purchaseCost?: {
+    /** The value before. */
+    from: string | null;
+    /** The value after. */
+    to: string | null;
+  } | undefined;
   /** What became of `warrantyExpiresAt`; absent where it is as before. */
-  warrantyExpiresAt?: { from: string | null; to: string | null } | undefined;
+  warrantyExpiresAt?: {
+    /** The value before. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    from: string | null;
+    /** The value after. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    to: string | null;
+  } | undefined;
   /** What became of `notes`; absent where it is as before. */
-  notes?: { from: string | null; to: string | null } | undefined;
+  notes?: {
+    /** The value before. 1 to 65535 characters. */
+    from: string | null;
+    /** The value after. 1 to 65535 characters. */
+    to: string | null;
+  } | undefined;
   /** What became of `customFields`; absent where it is as before. */
-  customFields?: { from: CustomFields; to: CustomFields } | undefined;
+  customFields?: {
+    /** The value before. */
+    from: CustomFields;
+    /** The value after. */
+    to: CustomFields;
+  } | undefined;
 };
 
 /** Something that was done to an asset. */
 export interface AssetActivity {
   /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
-  /** When it was done. */
+  /** When it was done. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   at: string;
+  /** What was done to the resource. */
   action: Open<ActivityAction>;
   /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
@@ -593,7 +750,9 @@ export interface AssetActivity {
 
 /** The page and the filters of a list of activities. */
 export interface AssetActivityQuery {
+  /** Which page; one past the end is empty. 1 by default. */
   page?: number | string | undefined;
+  /** How many rows a page has. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
@@ -606,30 +765,35 @@ export interface Project {
   id: number;
   /** The short name by which the workspace knows it, unique there. */
   key: string;
-  /** What it is called. */
+  /** What it is called. 1 to 255 characters. */
   name: string;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. */
+  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string | null;
+  /** How far it is. */
   status: Open<ProjectStatus>;
+  /** How urgent it is. */
   priority: Open<Priority>;
   /** The user who leads it; null while nobody does. */
   managerId: number | null;
-  /** The day on which it begins. */
+  /** The day on which it begins. A date, `YYYY-MM-DD`. */
   startDate: string | null;
-  /** The day on which it ends. */
+  /** The day on which it ends. A date, `YYYY-MM-DD`. */
   endDate: string | null;
-  /** When it was made. */
+  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. */
+  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of projects. */
 export interface ProjectQuery {
+  /** Which page; one past the end is empty. 1 by default. */
   page?: number | string | undefined;
+  /** How many rows a page has. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  status?: ProjectStatus | readonly ProjectStatus[] | undefined;
-  /** Only those whose key, name and description hold all of these words; the last may be the beginning of one. */
+  /** 1 to 100 of them. */
+  status?: Open<ProjectStatus> | readonly Open<ProjectStatus>[] | undefined;
+  /** Only those whose key, name and description hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
   q?: string | undefined;
 }
 
@@ -642,77 +806,91 @@ export interface Task {
   id: number;
   /** The project that it belongs to. It never changes. */
   projectId: number;
-  /** What it is about, in a line. White space around it is taken off. */
+  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
   title: string;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. */
+  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string | null;
+  /** How far it is. A new task is TODO; every move is free. */
   status: Open<TaskStatus>;
+  /** How urgent it is. */
   priority: Open<Priority>;
   /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId: number | null;
-  /** The day on which work on it begins. */
+  /** The day on which work on it begins. A date, `YYYY-MM-DD`. */
   startDate: string | null;
-  /** The day by which it is to be done. */
+  /** The day by which it is to be done. A date, `YYYY-MM-DD`. */
   dueDate: string | null;
-  /** When it became DONE; null while it is not. */
+  /** When it became DONE; null while it is not. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   completedAt: string | null;
-  /** When it was made. */
+  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. */
+  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of tasks. */
 export interface TaskQuery {
+  /** Which page; one past the end is empty. 1 by default. */
   page?: number | string | undefined;
+  /** How many rows a page has. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  status?: TaskStatus | readonly TaskStatus[] | undefined;
-  priority?: Priority | readonly Priority[] | undefined;
+  /** 1 to 100 of them. */
+  status?: Open<TaskStatus> | readonly Open<TaskStatus>[] | undefined;
+  /** 1 to 100 of them. */
+  priority?: Open<Priority> | readonly Open<Priority>[] | undefined;
+  /** 1 to 100 of them. */
   assigneeId?: number | string | readonly (number | string)[] | undefined;
-  /** Only those whose title and description hold all of these words; the last may be the beginning of one. */
+  /** Only those whose title and description hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
   q?: string | undefined;
 }
 
 /** A new task of the project. */
 export interface NewTask {
-  /** What it is about, in a line. White space around it is taken off. */
+  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
   title: string;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. */
+  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | null | undefined;
   /** How urgent it is: MEDIUM when absent. */
-  priority?: Priority | null | undefined;
+  priority?: Open<Priority> | null | undefined;
   /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId?: number | null | undefined;
-  /** The day on which work on it begins. */
+  /** The day on which work on it begins. A date, `YYYY-MM-DD`. */
   startDate?: string | null | undefined;
-  /** The day by which it is to be done. */
+  /** The day by which it is to be done. A date, `YYYY-MM-DD`. */
   dueDate?: string | null | undefined;
 }
 
 /** Absent fields stay as they are; null clears. */
 export interface TaskPatch {
-  /** What it is about, in a line. White space around it is taken off. */
+  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
   title?: string | undefined;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. */
+  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | null | undefined;
-  status?: TaskStatus | undefined;
-  priority?: Priority | undefined;
+  /** How far it is. A new task is TODO; every move is free. */
+  status?: Open<TaskStatus> | undefined;
+  /** How urgent it is. */
+  priority?: Open<Priority> | undefined;
   /** The user who works on it; null while nobody does. One newly named is active. */
   assigneeId?: number | null | undefined;
-  /** The day on which work on it begins. */
+  /** The day on which work on it begins. A date, `YYYY-MM-DD`. */
   startDate?: string | null | undefined;
-  /** The day by which it is to be done. */
+  /** The day by which it is to be done. A date, `YYYY-MM-DD`. */
   dueDate?: string | null | undefined;
 }
 
 /** The page and the filters of a list of users. */
 export interface UserQuery {
+  /** Which page; one past the end is empty. 1 by default. */
   page?: number | string | undefined;
+  /** How many rows a page has. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  role?: UserRole | readonly UserRole[] | undefined;
+  /** 1 to 100 of them. */
+  role?: Open<UserRole> | readonly Open<UserRole>[] | undefined;
+  /** 1 to 100 of them. */
   active?: boolean | 'true' | 'false' | readonly (boolean | 'true' | 'false')[] | undefined;
+  /** 1 to 100 of them. 1 to 254 characters. */
   email?: string | readonly string[] | undefined;
-  /** Only those whose name and e-mail address hold all of these words; the last may be the beginning of one. */
+  /** Only those whose name and e-mail address hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
   q?: string | undefined;
 }
 
@@ -726,60 +904,62 @@ export type WebhookFilterValue = string | number | boolean | null;
 export interface Webhook {
   /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
-  /** Where events are sent: https, with a public host and without user info. */
+  /** Where events are sent: https, with a public host and without user info. 1 to 2048 characters. */
   url: string;
-  /** The types of events that are sent. */
+  /** The types of events that are sent. 1 to 100 of them. */
   events: Open<EventType>[];
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
-  filter: Record<string, WebhookFilterValue[]> | null;
+  filter: Record<string, readonly WebhookFilterValue[]> | null;
   /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn: boolean;
   /** Whether it is told of events: false once it was deactivated, for ever. */
   active: boolean;
-  /** When a delivery last arrived; null where none has. */
+  /** When a delivery last arrived; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;
-  /** When an attempt last failed; null where none has. */
+  /** When an attempt last failed; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** Since when deliveries rest, because the endpoint failed or by `paused`; null while they go out. */
+  /** Since when deliveries rest, because the endpoint failed or by `paused`; null while they go out. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
   /** Why deliveries rest, in words; null while they go out. */
   pausedReason: string | null;
-  /** When it was made. */
+  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. */
+  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of webhooks. */
 export interface WebhookQuery {
+  /** Which page; one past the end is empty. 1 by default. */
   page?: number | string | undefined;
+  /** How many rows a page has. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
 /** A new subscription to events. */
 export interface NewWebhook {
-  /** Where events are sent: https, with a public host and without user info. */
+  /** Where events are sent: https, with a public host and without user info. 1 to 2048 characters. */
   url: string;
-  /** Signs each delivery; 24 characters or more are recommended. */
+  /** Signs each delivery; 24 characters or more are recommended. 1 to 256 characters. */
   secret: string;
-  /** The types of events that are sent. */
-  events: EventType[];
+  /** The types of events that are sent. 1 to 100 of them. */
+  events: readonly Open<EventType>[];
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
-  filter?: Record<string, WebhookFilterValue[]> | null | undefined;
+  filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
   /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn?: boolean | undefined;
 }
 
 /** Absent fields stay as they are; null clears. */
 export interface WebhookPatch {
-  /** Where events are sent: https, with a public host and without user info. */
+  /** Where events are sent: https, with a public host and without user info. 1 to 2048 characters. */
   url?: string | undefined;
-  /** The new secret. The one before signs, too, for 24 hours, in `webhook-signature`. */
+  /** The new secret. The one before signs, too, for 24 hours, in `webhook-signature`. 1 to 256 characters. */
   secret?: string | undefined;
-  /** The types of events that are sent. */
-  events?: EventType[] | undefined;
+  /** The types of events that are sent. 1 to 100 of them. */
+  events?: readonly Open<EventType>[] | undefined;
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
-  filter?: Record<string, WebhookFilterValue[]> | null | undefined;
+  filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
   /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn?: boolean | undefined;
   /** Whether deliveries rest. `true`: events queue and nothing is sent. `false`: what waits is sent, whatever paused it, and failures before count no more. */
@@ -797,15 +977,17 @@ export interface Delivery {
   webhookId: number;
   /** The `webhook-id` that receivers get, the same on every attempt. */
   eventId: string;
+  /** The type of an event: what happened. */
   event: Open<EventType>;
+  /** How far it is: PENDING until it is settled as DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription. */
   state: Open<DeliveryState>;
   /** Attempts begun since it was made, or last replayed. */
   attemptCount: number;
-  /** When it may be tried next; null unless it is PENDING. */
+  /** When it may be tried next; null unless it is PENDING. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
-  /** When the event happened. */
+  /** When the event happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it was delivered, exhausted or cancelled; null while it is PENDING. */
+  /** When it was delivered, exhausted or cancelled; null while it is PENDING. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   settledAt: string | null;
 }
 
@@ -816,7 +998,7 @@ export type ReplayableState = 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
 export interface WebhookReplayStarted {
   /** The subscription whose deliveries they are. */
   webhookId: number;
-  /** Those that were made then or later. */
+  /** Those that were made then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
   /** Those in one of these states. */
   states: Open<ReplayableState>[];
@@ -826,24 +1008,27 @@ export interface WebhookReplayStarted {
 
 /** Which deliveries are sent again. */
 export interface WebhookReplay {
-  /** Deliveries that were made then or later. */
+  /** Deliveries that were made then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
-  /** Those in one of these states; EXHAUSTED alone unless given. */
-  states?: ReplayableState[] | undefined;
+  /** Those in one of these states; EXHAUSTED alone unless given. 1 to 3 of them. */
+  states?: readonly Open<ReplayableState>[] | undefined;
 }
 
 /** The page and the filters of a list of deliveries. */
 export interface DeliveryQuery {
+  /** Which page; one past the end is empty. 1 by default. */
   page?: number | string | undefined;
+  /** How many rows a page has. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  state?: DeliveryState | readonly DeliveryState[] | undefined;
+  /** 1 to 100 of them. */
+  state?: Open<DeliveryState> | readonly Open<DeliveryState>[] | undefined;
 }
 
 /** What came of one attempt. */
 export interface DeliveryAttempt {
   /** Counts from 1, and again from 1 when the delivery is replayed. */
   number: number;
-  /** When it began. */
+  /** When it began. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   startedAt: string;
   /** How long it took, in milliseconds. */
   durationMs: number;
@@ -863,15 +1048,17 @@ export interface DeliveryDetail {
   webhookId: number;
   /** The `webhook-id` that receivers get, the same on every attempt. */
   eventId: string;
+  /** The type of an event: what happened. */
   event: Open<EventType>;
+  /** How far it is: PENDING until it is settled as DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription. */
   state: Open<DeliveryState>;
   /** Attempts begun since it was made, or last replayed. */
   attemptCount: number;
-  /** When it may be tried next; null unless it is PENDING. */
+  /** When it may be tried next; null unless it is PENDING. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
-  /** When the event happened. */
+  /** When the event happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it was delivered, exhausted or cancelled; null while it is PENDING. */
+  /** When it was delivered, exhausted or cancelled; null while it is PENDING. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   settledAt: string | null;
   /** What is sent, byte for byte. */
   body: string;
@@ -885,7 +1072,7 @@ export interface TicketCreatedEvent {
   id: string;
   /** What happened. */
   type: 'ticket.created';
-  /** When it happened. */
+  /** When it happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
@@ -899,12 +1086,13 @@ export interface TicketUpdatedEvent {
   id: string;
   /** What happened. */
   type: 'ticket.updated';
-  /** When it happened. */
+  /** When it happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
   /** The ticket as it was then. */
   ticket: Ticket;
+  /** What changed in a ticket: each field that differs. `updatedAt` always does, and is not among them. */
   changes: TicketChanges;
 }
 
@@ -914,7 +1102,7 @@ export interface AssetCreatedEvent {
   id: string;
   /** What happened. */
   type: 'asset.created';
-  /** When it happened. */
+  /** When it happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
@@ -923,23 +1111,68 @@ export interface AssetCreatedEvent {
 }
 
 /** What changed in a task: each field that differs. `updatedAt` always does, and is not among them. */
-export type TaskChanges = Record<string, { from: unknown; to: unknown }> & {
+export type TaskChanges = Record<string, {
+  /** The value before. */
+  from: unknown;
+  /** The value after. */
+  to: unknown;
+}> & {
   /** What became of `title`; absent where it is as before. */
-  title?: { from: string; to: string } | undefined;
+  title?: {
+    /** The value before. 1 to 255 characters. */
+    from: string;
+    /** The value after. 1 to 255 characters. */
+    to: string;
+  } | undefined;
   /** What became of `description`; absent where it is as before. */
-  description?: { from: string | null; to: string | null } | undefined;
+  description?: {
+    /** The value before. 1 to 65535 characters. */
+    from: string | null;
+    /** The value after. 1 to 65535 characters. */
+    to: string | null;
+  } | undefined;
   /** What became of `status`; absent where it is as before. */
-  status?: { from: Open<TaskStatus>; to: Open<TaskStatus> } | undefined;
+  status?: {
+    /** The value before. */
+    from: Open<TaskStatus>;
+    /** The value after. */
+    to: Open<TaskStatus>;
+  } | undefined;
   /** What became of `priority`; absent where it is as before. */
-  priority?: { from: Open<Priority>; to: Open<Priority> } | undefined;
+  priority?: {
+    /** The value before. */
+    from: Open<Priority>;
+    /** The value after. */
+    to: Open<Priority>;
+  } | undefined;
   /** What became of `assigneeId`; absent where it is as before. */
-  assigneeId?: { from: number | null; to: number | null } | undefined;
+  assigneeId?: {
+    /** The value before. */
+    from: number | null;
+    /** The value after. */
+    to: number | null;
+  } | undefined;
   /** What became of `startDate`; absent where it is as before. */
-  startDate?: { from: string | null; to: string | null } | undefined;
+  startDate?: {
+    /** The value before. A date, `YYYY-MM-DD`. */
+    from: string | null;
+    /** The value after. A date, `YYYY-MM-DD`. */
+    to: string | null;
+  } | undefined;
   /** What became of `dueDate`; absent where it is as before. */
-  dueDate?: { from: string | null; to: string | null } | undefined;
+  dueDate?: {
+    /** The value before. A date, `YYYY-MM-DD`. */
+    from: string | null;
+    /** The value after. A date, `YYYY-MM-DD`. */
+    to: string | null;
+  } | undefined;
   /** What became of `completedAt`; absent where it is as before. */
-  completedAt?: { from: string | null; to: string | null } | undefined;
+  completedAt?: {
+    /** The value before. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    from: string | null;
+    /** The value after. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    to: string | null;
+  } | undefined;
 };
 
 /** A project task is updated. */
@@ -948,12 +1181,13 @@ export interface TaskUpdatedEvent {
   id: string;
   /** What happened. */
   type: 'task.updated';
-  /** When it happened. */
+  /** When it happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
   /** The task as it was then. */
   task: Task;
+  /** What changed in a task: each field that differs. `updatedAt` always does, and is not among them. */
   changes: TaskChanges;
 }
 
@@ -978,7 +1212,38 @@ export interface ChangesMeta {
 }
 
 /** What an update changed: each field that differs. */
-export type Changes = Record<string, { from: unknown; to: unknown }>;
+export type Changes = Record<string, {
+  /** The value before. */
+  from: unknown;
+  /** The value after. */
+  to: unknown;
+}>;
+
+/** What is wrong in one place of the request. */
+export interface ErrorDetail {
+  /** The field, query parameter or path parameter, with dots into its parts. */
+  path: string;
+  /** What is wrong there, to be read after the name. */
+  message: string;
+}
+
+/** What went wrong, for programs. */
+export type ErrorCode =
+  | 'VALIDATION_ERROR'
+  | 'INVALID_JSON'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'INVALID_TRANSITION'
+  | 'INVALID_REFERENCE'
+  | 'QUERY_TOO_BROAD'
+  | 'INVALID_API_KEY'
+  | 'INSUFFICIENT_SCOPE'
+  | 'NOT_FOUND'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  | 'PRECONDITION_FAILED'
+  | 'RATE_LIMIT_EXCEEDED'
+  | 'INTERNAL_ERROR';
 
 /** The events that this version of the client knows. */
 export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;
@@ -988,8 +1253,11 @@ export const eventTypes: readonly string[] = ['ticket.created', 'ticket.updated'
 
 /** An event of a newer server. */
 export interface UnknownEvent {
+  /** The same on every attempt: deduplicate by it. */
   id: string;
+  /** The type that stands for all that this version of the client doesn't know. */
   type: 'unknown';
+  /** When it happened. */
   timestamp: string;
   /** All that was delivered; its `type` names the event. */
   body: Record<string, unknown>;
@@ -999,70 +1267,71 @@ export interface UnknownEvent {
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
 /**
- * Method, path and scope of every operation, and what it takes after the ids of its path.
+ * Method and path of every operation; the scope it needs, whose first word is its limit, or the limit alone; and what it
+ * takes after the ids of its path: `items=` names the field of a body that holds several.
  *
  * @internal
  */
 export const routes = {
   ping: {
-    get: { method: 'GET', path: '/ping' },
+    get: 'GET /ping',
   },
   me: {
-    get: { method: 'GET', path: '/me' },
+    get: 'GET /me users',
   },
   tickets: {
-    list: { method: 'GET', path: '/tickets', scope: 'tickets:read', takes: 'query' },
-    changes: { method: 'GET', path: '/tickets/changes', scope: 'tickets:read', takes: 'changes' },
-    get: { method: 'GET', path: '/tickets/:id', scope: 'tickets:read' },
-    create: { method: 'POST', path: '/tickets', scope: 'tickets:write', takes: 'body' },
-    update: { method: 'PATCH', path: '/tickets/:id', scope: 'tickets:write', takes: 'body' },
-    createMany: { method: 'POST', path: '/tickets/bulk', scope: 'tickets:write', takes: 'body' },
-    updateMany: { method: 'PATCH', path: '/tickets/bulk', scope: 'tickets:write', takes: 'body' },
+    list: 'GET /tickets tickets:read query',
+    changes: 'GET /tickets/changes tickets:read changes',
+    get: 'GET /tickets/:id tickets:read',
+    create: 'POST /tickets tickets:write body',
+    update: 'PATCH /tickets/:id tickets:write body',
+    createMany: 'POST /tickets/bulk tickets:write items=tickets',
+    updateMany: 'PATCH /tickets/bulk tickets:write items=tickets',
   },
   comments: {
-    list: { method: 'GET', path: '/tickets/:id/comments', scope: 'tickets:read', takes: 'query' },
-    create: { method: 'POST', path: '/tickets/:id/comments', scope: 'tickets:write', takes: 'body' },
+    list: 'GET /tickets/:id/comments tickets:read query',
+    create: 'POST /tickets/:id/comments tickets:write body',
   },
   assets: {
-    list: { method: 'GET', path: '/assets', scope: 'assets:read', takes: 'query' },
-    changes: { method: 'GET', path: '/assets/changes', scope: 'assets:read', takes: 'changes' },
-    get: { method: 'GET', path: '/assets/:id', scope: 'assets:read' },
-    create: { method: 'POST', path: '/assets', scope: 'assets:write', takes: 'body' },
-    update: { method: 'PATCH', path: '/assets/:id', scope: 'assets:write', takes: 'body' },
+    list: 'GET /assets assets:read query',
+    changes: 'GET /assets/changes assets:read changes',
+    get: 'GET /assets/:id assets:read',
+    create: 'POST /assets assets:write body',
+    update: 'PATCH /assets/:id assets:write body',
   },
   activities: {
-    ofTicket: { method: 'GET', path: '/tickets/:id/activity', scope: 'tickets:read', takes: 'query' },
-    ofAsset: { method: 'GET', path: '/assets/:id/activity', scope: 'assets:read', takes: 'query' },
+    ofTicket: 'GET /tickets/:id/activity tickets:read query',
+    ofAsset: 'GET /assets/:id/activity assets:read query',
   },
   projects: {
-    list: { method: 'GET', path: '/projects', scope: 'projects:read', takes: 'query' },
-    changes: { method: 'GET', path: '/projects/changes', scope: 'projects:read', takes: 'changes' },
-    get: { method: 'GET', path: '/projects/:id', scope: 'projects:read' },
+    list: 'GET /projects projects:read query',
+    changes: 'GET /projects/changes projects:read changes',
+    get: 'GET /projects/:id projects:read',
   },
   tasks: {
-    list: { method: 'GET', path: '/projects/:id/tasks', scope: 'projects:read', takes: 'query' },
-    changes: { method: 'GET', path: '/tasks/changes', scope: 'projects:read', takes: 'changes' },
-    create: { method: 'POST', path: '/projects/:id/tasks', scope: 'projects:write', takes: 'body' },
-    get: { method: 'GET', path: '/tasks/:taskId', scope: 'projects:read' },
-    update: { method: 'PATCH', path: '/tasks/:taskId', scope: 'projects:write', takes: 'body' },
+    list: 'GET /projects/:id/tasks projects:read query',
+    changes: 'GET /tasks/changes projects:read changes',
+    create: 'POST /projects/:id/tasks projects:write body',
+    get: 'GET /tasks/:taskId projects:read',
+    update: 'PATCH /tasks/:taskId projects:write body',
   },
   users: {
-    list: { method: 'GET', path: '/users', scope: 'users:read', takes: 'query' },
-    changes: { method: 'GET', path: '/users/changes', scope: 'users:read', takes: 'changes' },
-    get: { method: 'GET', path: '/users/:id', scope: 'users:read' },
+    list: 'GET /users users:read query',
+    changes: 'GET /users/changes users:read changes',
+    get: 'GET /users/:id users:read',
   },
   webhooks: {
-    list: { method: 'GET', path: '/webhooks', scope: 'webhooks:manage', takes: 'query' },
-    get: { method: 'GET', path: '/webhooks/:id', scope: 'webhooks:manage' },
-    create: { method: 'POST', path: '/webhooks', scope: 'webhooks:manage', takes: 'body' },
-    update: { method: 'PATCH', path: '/webhooks/:id', scope: 'webhooks:manage', takes: 'body' },
-    test: { method: 'POST', path: '/webhooks/:id/test', scope: 'webhooks:manage' },
-    replay: { method: 'POST', path: '/webhooks/:id/replay', scope: 'webhooks:manage', takes: 'body' },
-    delete: { method: 'DELETE', path: '/webhooks/:id', scope: 'webhooks:manage' },
+    list: 'GET /webhooks webhooks:manage query',
+    get: 'GET /webhooks/:id webhooks:manage',
+    create: 'POST /webhooks webhooks:manage body',
+    update: 'PATCH /webhooks/:id webhooks:manage body',
+    test: 'POST /webhooks/:id/test webhooks:manage',
+    replay: 'POST /webhooks/:id/replay webhooks:manage body',
+    delete: 'DELETE /webhooks/:id webhooks:manage',
   },
   deliveries: {
-    list: { method: 'GET', path: '/webhooks/:id/deliveries', scope: 'webhooks:manage', takes: 'query' },
-    get: { method: 'GET', path: '/deliveries/:id', scope: 'webhooks:manage' },
-    replay: { method: 'POST', path: '/deliveries/:id/replay', scope: 'webhooks:manage' },
+    list: 'GET /webhooks/:id/deliveries webhooks:manage query',
+    get: 'GET /deliveries/:id webhooks:manage',
+    replay: 'POST /deliveries/:id/replay webhooks:manage',
   },
 } as const;

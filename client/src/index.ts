@@ -1,4 +1,6 @@
 export { ApiPromise, type ApiResponse } from './api-promise.ts';
+export type { BulkDone, BulkFailed, BulkResult } from './bulk.ts';
+export { ApiChanges, type ChangesPage, type FollowQuery } from './changes.ts';
 export { ItsmClient } from './client.ts';
 export {
   AbortError,
@@ -26,6 +28,16 @@ export {
 } from './errors.ts';
 export type * from './generated.ts';
 export type * from './generated-resources.ts';
-export type { ClientOptions, Logger, PostOptions, RequestOptions } from './http.ts';
-export { ApiList, type ChangesPage, type Page } from './list.ts';
+export { ApiList, type ArrayOptions, type Identified, type Page } from './list.ts';
+export type {
+  BulkOptions,
+  BulkPostOptions,
+  BulkProgress,
+  CallOptions,
+  ClientOptions,
+  Logger,
+  PostOptions,
+  RequestOptions,
+} from './options.ts';
+export type { PacedLimit } from './pacing.ts';
 export type { RateLimit } from './rate-limits.ts';

@@ -1,13 +1,15 @@
 import { ApiPromise, type ApiResponse } from './api-promise.ts';
 import { isItsmError } from './errors.ts';
-import type { ChangesMeta, PageMeta } from './generated.ts';
+import type { PageMeta } from './generated.ts';
 
 /** Rows on a page of a walk, unless the query says otherwise: as many as the API gives. */
 const walkPerPage = 100;
 
 /** One page of a list. */
 export interface Page<Row> {
+  /** The rows of the page. */
   data: Row[];
+  /** Which page it is, and how many rows there are in all. */
   meta: PageMeta;
   /** Whether there is a page after this one. */
   hasNext: boolean;
@@ -15,20 +17,32 @@ export interface Page<Row> {
   next(): Promise<Page<Row> | undefined>;
 }
 
-/** Rows that have changed, in the order of their last change, and the cursor with which to ask again. */
-export interface ChangesPage<Row> {
-  data: Row[];
-  meta: ChangesMeta;
+/** A row of a list. */
+export interface Identified {
+  /** Names it among all of its kind. */
+  id: number;
+}
+
+/** What is said of an array of rows. */
+export interface ArrayOptions {
+  /** How many rows at most; all unless it is given. */
+  limit?: number | undefined;
 }
 
 /** What a list takes, whatever its filters. */
 interface PageQuery {
+  /** The first page. */
   page?: number | string | undefined;
+  /** Rows on a page. */
   perPage?: number | string | undefined;
 }
 
-/** Reads a page. A walk is patient: it waits until the rate limit lets it go on. */
-export type ReadPage<Row> = (query: object, patient: boolean) => Promise<ApiResponse<{ data: Row[]; meta: PageMeta }>>;
+/**
+ * Reads a page.
+ *
+ * @internal
+ */
+export type ReadPage<Row> = (query: object) => Promise<ApiResponse<{ data: Row[]; meta: PageMeta }>>;
 
 /**
  * A list: awaited, it is one page; iterated, it is every row from there to the end.
@@ -38,17 +52,17 @@ export type ReadPage<Row> = (query: object, patient: boolean) => Promise<ApiResp
  * const page = await client.tickets.list({ status: 'OPEN' });
  * for await (const ticket of client.tickets.list({ status: 'OPEN' })) console.log(ticket.id);
  */
-export class ApiList<Row extends { id: number }> extends ApiPromise<Page<Row>> implements AsyncIterable<Row> {
+export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> implements AsyncIterable<Row> {
   readonly #query: PageQuery;
-  readonly #read: (query: PageQuery, patient: boolean) => Promise<ApiResponse<Page<Row>>>;
+  readonly #read: (query: PageQuery) => Promise<ApiResponse<Page<Row>>>;
 
   /** @internal */
   constructor(read: ReadPage<Row>, query: PageQuery = {}) {
-    const readPage = async (asked: PageQuery, patient: boolean): Promise<ApiResponse<Page<Row>>> => {
-      const { data: rows, ...response } = await read(asked, patient);
-      return { ...response, data: toPage(rows, (page) => readPage({ ...asked, page }, patient)) };
+    const readPage = async (asked: PageQuery): Promise<ApiResponse<Page<Row>>> => {
+      const { data: rows, ...response } = await read(asked);
+      return { ...response, data: toPage(rows, (page) => readPage({ ...asked, page })) };
     };
-    super(() => readPage(query, false));
+    super(() => readPage(query));
     this.#query = query;
     this.#read = readPage;
   }
@@ -69,7 +83,7 @@ export class ApiList<Row extends { id: number }> extends ApiPromise<Page<Row>> i
     const seen = new Set<number>();
     const perPage = this.#query.perPage ?? walkPerPage;
     for (let page = Number(this.#query.page ?? 1), more = true; more; page += 1) {
-      const { data } = await this.#read({ ...this.#query, page, perPage }, true).catch((error: unknown) => {
+      const { data } = await this.#read({ ...this.#query, page, perPage }).catch((error: unknown) => {
         if (isItsmError(error)) error.page = page;
         throw error;
       });
@@ -84,7 +98,7 @@ export class ApiList<Row extends { id: number }> extends ApiPromise<Page<Row>> i
    * @example
    * const newest = await client.tickets.list({ status: 'OPEN' }).toArray({ limit: 500 });
    */
-  async toArray({ limit = Number.POSITIVE_INFINITY }: { limit?: number | undefined } = {}): Promise<Row[]> {
+  async toArray({ limit = Number.POSITIVE_INFINITY }: ArrayOptions = {}): Promise<Row[]> {
     const rows: Row[] = [];
     if (limit <= 0) return rows;
     for await (const row of this) {

@@ -8,10 +8,15 @@ export type HeadersLike =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface UnwrapOptions {
-  /** How far the time of a standard signature may be from now, either way. 300 by default. */
+  /** How far the time of the signature may be from now, either way, in seconds. 300 by default. */
   toleranceSeconds?: number | undefined;
   /** The receiver's time. */
   now?: Date | undefined;
+  /**
+   * Whether a delivery without a signed time is refused. True by default. With false one whose `webhook-` headers were
+   * lost on the way is believed by its `X-Service-Signature` alone, however old it is: who has seen it can send it again.
+   */
+  requireTimestamp?: boolean | undefined;
 }
 
 /** Why a delivery must not be believed. */
@@ -20,6 +25,8 @@ export type WebhookErrorCode =
   | 'SIGNATURE_MISSING'
   /** No secret makes this signature over this body: another secret, or a body that is not the one that was sent. */
   | 'SIGNATURE_INVALID'
+  /** It has only the signature that knows no time: see `requireTimestamp`. */
+  | 'TIMESTAMP_MISSING'
   /** The signature is right but old: a delivery sent again by somebody else, or a clock that is wrong. */
   | 'TIMESTAMP_OUT_OF_RANGE'
   /** The signature is right, but the body is no event. */
@@ -56,9 +63,9 @@ export function isWebhookError(error: unknown): error is WebhookError {
 /**
  * Verifies a delivery and answers its event. Rejects with a `WebhookError` when it must not be believed.
  *
- * Of the two signatures, the standard one (`webhook-signature`) decides where it is there, together with its time.
- * `X-Service-Signature` knows no time: who has seen such a delivery can send it again. Deliveries come at least once
- * either way, so remember the `id` of the events you have handled.
+ * The standard signature (`webhook-signature`) decides, together with its time. `X-Service-Signature` knows no time, and
+ * is enough only with `requireTimestamp: false`. Deliveries come at least once, so remember the `id` of the events you
+ * have handled.
  *
  * An event that this version of the client doesn't know is answered with the type `unknown`.
  *
@@ -73,7 +80,7 @@ export async function unwrap(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: HeadersLike,
   secret: string | readonly string[],
-  { toleranceSeconds = 300, now = new Date() }: UnwrapOptions = {},
+  { toleranceSeconds = 300, now = new Date(), requireTimestamp = true }: UnwrapOptions = {},
 ): Promise<WebhookEvent> {
   const secrets = typeof secret === 'string' ? [secret] : secret;
   if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every((each) => typeof each === 'string' && each)) {
@@ -91,6 +98,11 @@ export async function unwrap(
     const content = join(encode(`${id}.${timestamp}.`), body);
     await verify(secrets.flatMap(standardKeys), signatures, content);
     checkTime(Number(timestamp), toleranceSeconds, now);
+  } else if (plain !== undefined && requireTimestamp) {
+    const message =
+      'The request has X-Service-Signature, but no webhook-signature with a time: an old delivery that somebody sends ' +
+      'again, or a proxy that drops headers. Let the webhook- headers pass, or say requireTimestamp: false.';
+    throw new WebhookError('TIMESTAMP_MISSING', message);
   } else if (plain !== undefined) {
     await verify(secrets.map(encode), [fromHex(plain)], body);
   } else {

@@ -49,6 +49,12 @@ export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
     .meta({ minProperties: 1 });
 }
 
+/**
+ * Bodies that must name at least one of some fields, which JSON Schema could say only by a choice between nameless
+ * schemas. The client's types are made of it.
+ */
+export const atLeastOne = z.registry<{ of: string[] }>();
+
 /** `:id` of a path. */
 export const IdParam = z.object({ id: integerFromText() });
 

@@ -1,7 +1,19 @@
 import * as z from 'zod';
 import { BulkRefusal, bulk, bulkAnswers, bulkItems, itemStatus } from './bulk.ts';
 import { changesOf } from './changes.ts';
-import { endpoints, filter, idFilter, item, list, listQuery, meta, NoQuery, patch, search } from './endpoint.ts';
+import {
+  atLeastOne,
+  endpoints,
+  filter,
+  idFilter,
+  item,
+  list,
+  listQuery,
+  meta,
+  NoQuery,
+  patch,
+  search,
+} from './endpoint.ts';
 import { changesIn } from './field-changes.ts';
 import {
   answered,
@@ -196,6 +208,7 @@ export const NewTicket = z
     },
   });
 export type NewTicket = z.output<typeof NewTicket>;
+atLeastOne.add(NewTicket, { of: ['category', 'categoryConfigId'] });
 
 const patchFields = {
   title: Title.optional(),

@@ -7,6 +7,7 @@ import { tablesOf, writeReport } from './api/report.ts';
 import { benchCli } from './cli.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
+import { benchPacing } from './pacing.ts';
 import { benchRetention } from './retention.ts';
 import { benchWebhooks } from './webhooks.ts';
 
@@ -16,6 +17,7 @@ pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a ro
 pnpm bench memory [--json]
 pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench cli [--rounds count] [--json]
+pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
 See test/bench/README.md.
@@ -29,6 +31,10 @@ const options = {
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string' },
   only: { type: 'string' },
+  creates: { type: 'string', default: '200' },
+  clients: { type: 'string', default: '1' },
+  limit: { type: 'string', default: '30' },
+  window: { type: 'string', default: '60' },
   profile: { type: 'string' },
 } as const;
 
@@ -52,6 +58,7 @@ const benches: Record<string, () => Promise<Printed>> = {
     ),
   cli: () => inFolder((dataDir) => benchCli({ dataDir, rounds: Number(values.rounds), onProgress })),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
+  pacing: measurePacing,
   webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
 };
 
@@ -69,6 +76,16 @@ async function measureFairness(): Promise<Printed> {
   return inFolder((dataDir) =>
     benchFairness({ ...sizes, dataDir, only: values.only?.split(','), profile: values.profile, onProgress }),
   );
+}
+
+function measurePacing(): Promise<Printed> {
+  const { creates, clients, limit, window } = values;
+  return benchPacing({
+    creates: Number(creates),
+    clients: Number(clients),
+    limit: Number(limit),
+    windowSeconds: Number(window),
+  });
 }
 
 /** How much is measured: what was asked for, or else what the benchmark takes. */

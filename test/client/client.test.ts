@@ -47,19 +47,6 @@ describe('the operations', () => {
     expect(await client.tickets.list({ status: 'CLOSED' })).toMatchObject({ data: [], hasNext: false });
   });
 
-  it('create and update many tickets, each answered by itself', async () => {
-    const made = await client.tickets.createMany({ tickets: [ticket, { ...ticket, title: '' }] });
-    expect(made.map((answer) => ('data' in answer ? answer.data.title : answer.error.code))).toEqual([
-      ticket.title,
-      'VALIDATION_ERROR',
-    ]);
-    const [first] = made;
-    const id = first?.status === 201 ? first.data.id : 0;
-    expect(await client.tickets.updateMany({ tickets: [{ id, title: 'Changed' }] })).toMatchObject([
-      { status: 200, data: { id, title: 'Changed' } },
-    ]);
-  });
-
   it('make once what is sent again under its idempotency key', async () => {
     const first = await client.tickets.create(ticket, { idempotencyKey: 'once' });
     const { data, headers } = await client.tickets.create(ticket, { idempotencyKey: 'once' }).withResponse();
@@ -159,7 +146,7 @@ describe('what a method answers', () => {
       .update(data.id, { title: 'Theirs' }, { ifMatch: etag })
       .catch((error) => error);
     expect(refused).toBeInstanceOf(PreconditionFailedError);
-    expect(refused).toMatchObject({ status: 412, docs: '/docs/errors#PRECONDITION_FAILED' });
+    expect(refused).toMatchObject({ status: 412, docs: `${baseUrl}/docs/errors#PRECONDITION_FAILED` });
     expect((await client.tickets.get(data.id)).title).toBe('Mine');
   });
 
@@ -313,7 +300,9 @@ describe('rate limits', () => {
       const rows = await walker.tickets.list({ perPage: 1 }).toArray();
       expect(new Set(rows.map(({ id }) => id)).size).toBe(12);
       expect(warnings.length).toBeGreaterThanOrEqual(1);
-      expect(warnings[0]).toBe('GET /tickets: RATE_LIMIT_EXCEEDED; again in 1.0 s');
+      expect(warnings[0]).toMatch(
+        /^waiting for the rate limit "tickets" of 4 in 1 s: 1, of which the next goes in \d s$/,
+      );
     } finally {
       await limited.close();
     }
@@ -325,14 +314,14 @@ describe('rate limits', () => {
     const hasty = new ItsmClient({ baseUrl: url, apiKey: workspace.key });
     try {
       await hasty.tickets.create(ticket);
-      const error = await hasty.tickets.create(ticket, { maxRetries: 0 }).catch((reason: unknown) => reason);
+      const error = await hasty.tickets.create(ticket, { maxWaitMs: 0 }).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(RateLimitError);
       expect(error).toMatchObject({
         status: 429,
         retryAfterSeconds: expect.toBeOneOf([1, 2, 3]),
         rateLimits: [{ name: 'global' }, { name: 'tickets', limit: 1, remaining: 0, windowSeconds: 3 }],
       });
-      await expect(hasty.tickets.list({}, { maxRetries: 0 }).toArray()).rejects.toMatchObject({ page: 1, status: 429 });
+      await expect(hasty.tickets.list({}, { maxWaitMs: 0 }).toArray()).rejects.toMatchObject({ page: 1, status: 429 });
       expect((await hasty.tickets.create(ticket)).status).toBe('OPEN');
     } finally {
       await limited.close();

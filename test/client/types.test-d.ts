@@ -24,32 +24,37 @@ type Answer<Route> = Route extends { responses: { 200: infer Success extends z.Z
     ? z.output<Success>
     : never;
 
-/** The contract's answer with its enums opened, since a newer server may answer other values. */
-type Opened<T> = T extends readonly (infer Element)[] ? OpenedValue<Element>[] : T extends object ? OpenedObject<T> : T;
-/** Named fields beside others: one type of each. */
-type OpenedObject<T> = [string, keyof Named<T>] extends [keyof T, infer Name]
-  ? [Name] extends [never]
-    ? { [Key in keyof T]: OpenedValue<T[Key]> }
-    : Record<string, T[string & keyof T]> & { [Key in keyof Named<T>]: OpenedValue<Named<T>[Key]> }
-  : { [Key in keyof T]: OpenedValue<T[Key]> };
+/** Without what the client's types have beside the contract's: unknown values, and arrays that may not be written to. */
+type Closed<T> = T extends client.Unknown
+  ? never
+  : T extends readonly (infer Element)[]
+    ? Closed<Element>[]
+    : T extends object
+      ? { [Key in keyof T]: Closed<T[Key]> }
+      : T;
+/** The fields that have a name, of those that a server may answer. */
 type Named<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
-type OpenedValue<T> =
-  IsEnum<Exclude<T, null>> extends true ? client.Open<Exclude<T, null> & string> | Nulls<T> : Opened<T>;
-type Nulls<T> = Extract<T, null>;
-/** A union of string literals; a single literal is none. */
-type IsEnum<T> = [T] extends [string] ? (string extends T ? false : IsUnion<T>) : false;
-type IsUnion<T, Whole = T> = T extends unknown ? ([Whole] extends [T] ? false : true) : never;
+type Same<Left, Right> = Equal<Closed<Left>, Closed<Right>>;
 
-type ItemOf<Route> = Answer<Route> extends { data: infer Data } ? Opened<Data> : never;
-type ChangesOf<Route> = client.ChangesPage<Answer<Route> extends { data: (infer Row)[] } ? Opened<Row> : never>;
-type RowOf<Route> = Answer<Route> extends { data: (infer Row)[]; meta: contract.PageMeta } ? Opened<Row> : never;
+type ItemOf<Route> = Answer<Route> extends { data: infer Data } ? Data : never;
+type RowOf<Route> = Answer<Route> extends { data: (infer Row)[] } ? Row : never;
+/** The items of a bulk request, and the rows that are answered for those that were done. */
+type ItemsOf<Given> = Given extends { tickets: (infer Item)[] } ? Item[] : never;
+type DoneOf<Route> = Extract<RowOf<Route>, { data: unknown }>['data'];
 
 /** The arguments before the options, and what the promise resolves to. */
-type Arguments<Method> = Method extends (...given: [...infer Given, options?: client.RequestOptions]) => unknown
+type Arguments<Method> = Method extends (...given: [...infer Given, options?: client.CallOptions]) => unknown
   ? Given
   : never;
 type Item<Method> = Method extends (...given: never) => client.ApiPromise<infer Data> ? Data : never;
 type Row<Method> = Method extends (...given: never) => client.ApiList<infer Data> ? Data : never;
+type Changed<Method> = Method extends (...given: never) => client.ApiChanges<infer Data> ? Data : never;
+type Done<Method> = Method extends (...given: never) => Promise<client.BulkResult<infer _Item, infer Data>>
+  ? Data
+  : never;
+
+/** An object with all the fields that one of a choice has. */
+type AllOf<Choice> = { [Name in Choice extends unknown ? keyof Choice : never]: true };
 
 type Me = ItsmClient['me'];
 type Tickets = ItsmClient['tickets'];
@@ -64,7 +69,7 @@ type Deliveries = ItsmClient['deliveries'];
 
 /** Every operation of the contract is a method, and there is no other. */
 holds<{
-  resources: Equal<keyof ItsmClient, keyof Api>;
+  resources: Equal<Exclude<keyof ItsmClient, 'rateLimits'>, keyof Api>;
   ping: Equal<keyof ItsmClient['ping'], keyof Api['ping']>;
   me: Equal<keyof Me, keyof Api['me']>;
   tickets: Equal<keyof Tickets, keyof Api['tickets']>;
@@ -80,28 +85,28 @@ holds<{
 
 /** What is sent is what the contract takes. */
 holds<{
-  ping: Equal<Arguments<ItsmClient['ping']['get']>, []>;
-  me: Equal<Arguments<Me['get']>, []>;
-  ticketQuery: Equal<client.TicketQuery, Query<Api['tickets']['list']>>;
-  ticketList: Equal<Arguments<Tickets['list']>, [query?: client.TicketQuery]>;
-  changesQuery: Equal<client.ChangesQuery, Query<Api['tickets']['changes']>>;
-  ticketChanges: Equal<Arguments<Tickets['changes']>, [query?: client.ChangesQuery]>;
-  ticketGet: Equal<Arguments<Tickets['get']>, [Path<Api['tickets']['get']>['id']]>;
+  ping: Same<Arguments<ItsmClient['ping']['get']>, []>;
+  me: Same<Arguments<Me['get']>, []>;
+  ticketQuery: Same<client.TicketQuery, Query<Api['tickets']['list']>>;
+  ticketList: Same<Arguments<Tickets['list']>, [query?: client.TicketQuery]>;
+  changesQuery: Same<client.ChangesQuery, Query<Api['tickets']['changes']>>;
+  ticketChanges: Same<Arguments<Tickets['changes']>, [query?: client.FollowQuery]>;
+  ticketGet: Same<Arguments<Tickets['get']>, [Path<Api['tickets']['get']>['id']]>;
   ticketReference: Equal<Path<Api['tickets']['get']>['id'], number | `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`>;
-  ticketCreate: Equal<Arguments<Tickets['create']>, [client.NewTicket]>;
-  newTicket: Equal<client.NewTicket, Body<Api['tickets']['create']>>;
-  ticketUpdate: Equal<Arguments<Tickets['update']>, [Path<Api['tickets']['update']>['id'], client.TicketPatch]>;
-  ticketPatch: Equal<client.TicketPatch, Body<Api['tickets']['update']>>;
-  ticketCreateMany: Equal<Arguments<Tickets['createMany']>, [client.NewTickets]>;
-  newTickets: Equal<client.NewTickets, Body<Api['tickets']['createMany']>>;
-  ticketUpdateMany: Equal<Arguments<Tickets['updateMany']>, [client.TicketPatches]>;
-  ticketPatches: Equal<client.TicketPatches, Body<Api['tickets']['updateMany']>>;
-  commentQuery: Equal<client.CommentQuery, Query<Api['comments']['list']>>;
-  commentList: Equal<Arguments<Comments['list']>, [Path<Api['comments']['list']>['id'], query?: client.CommentQuery]>;
-  commentCreate: Equal<Arguments<Comments['create']>, [Path<Api['comments']['create']>['id'], client.NewComment]>;
-  newComment: Equal<client.NewComment, Body<Api['comments']['create']>>;
-  activityQuery: Equal<client.TicketActivityQuery, Query<Api['activities']['ofTicket']>>;
-  activityOfTicket: Equal<
+  ticketCreate: Same<Arguments<Tickets['create']>, [client.NewTicket]>;
+  newTicket: Same<AllOf<client.NewTicket>, AllOf<Body<Api['tickets']['create']>>>;
+  ticketUpdate: Same<Arguments<Tickets['update']>, [Path<Api['tickets']['update']>['id'], client.TicketPatch]>;
+  ticketPatch: Same<client.TicketPatch, Body<Api['tickets']['update']>>;
+  ticketCreateMany: Same<Arguments<Tickets['createMany']>, [items: readonly client.NewTicket[]]>;
+  newTickets: Same<AllOf<client.NewTicket>, AllOf<ItemsOf<Body<Api['tickets']['createMany']>>[number]>>;
+  ticketUpdateMany: Same<Arguments<Tickets['updateMany']>, [items: readonly client.TicketPatchItem[]]>;
+  ticketPatches: Same<client.TicketPatchItem[], ItemsOf<Body<Api['tickets']['updateMany']>>>;
+  commentQuery: Same<client.CommentQuery, Query<Api['comments']['list']>>;
+  commentList: Same<Arguments<Comments['list']>, [Path<Api['comments']['list']>['id'], query?: client.CommentQuery]>;
+  commentCreate: Same<Arguments<Comments['create']>, [Path<Api['comments']['create']>['id'], client.NewComment]>;
+  newComment: Same<client.NewComment, Body<Api['comments']['create']>>;
+  activityQuery: Same<client.TicketActivityQuery, Query<Api['activities']['ofTicket']>>;
+  activityOfTicket: Same<
     Arguments<Activities['ofTicket']>,
     [Path<Api['activities']['ofTicket']>['id'], query?: client.TicketActivityQuery]
   >;
@@ -109,87 +114,87 @@ holds<{
     Arguments<Activities['ofAsset']>,
     [Path<Api['activities']['ofAsset']>['id'], query?: client.AssetActivityQuery]
   >;
-  assetQuery: Equal<client.AssetQuery, Query<Api['assets']['list']>>;
-  assetList: Equal<Arguments<Assets['list']>, [query?: client.AssetQuery]>;
-  assetGet: Equal<Arguments<Assets['get']>, [Path<Api['assets']['get']>['id']]>;
-  assetCreate: Equal<Arguments<Assets['create']>, [client.NewAsset]>;
-  newAsset: Equal<client.NewAsset, Body<Api['assets']['create']>>;
-  assetUpdate: Equal<Arguments<Assets['update']>, [Path<Api['assets']['update']>['id'], client.AssetPatch]>;
-  assetPatch: Equal<client.AssetPatch, Body<Api['assets']['update']>>;
-  projectQuery: Equal<client.ProjectQuery, Query<Api['projects']['list']>>;
-  projectList: Equal<Arguments<Projects['list']>, [query?: client.ProjectQuery]>;
-  projectGet: Equal<Arguments<Projects['get']>, [Path<Api['projects']['get']>['id']]>;
-  taskQuery: Equal<client.TaskQuery, Query<Api['tasks']['list']>>;
-  taskList: Equal<Arguments<Tasks['list']>, [Path<Api['tasks']['list']>['id'], query?: client.TaskQuery]>;
-  taskCreate: Equal<Arguments<Tasks['create']>, [Path<Api['tasks']['create']>['id'], client.NewTask]>;
-  newTask: Equal<client.NewTask, Body<Api['tasks']['create']>>;
-  taskGet: Equal<Arguments<Tasks['get']>, [Path<Api['tasks']['get']>['taskId']]>;
-  taskUpdate: Equal<Arguments<Tasks['update']>, [Path<Api['tasks']['update']>['taskId'], client.TaskPatch]>;
-  taskPatch: Equal<client.TaskPatch, Body<Api['tasks']['update']>>;
-  userQuery: Equal<client.UserQuery, Query<Api['users']['list']>>;
-  userList: Equal<Arguments<Users['list']>, [query?: client.UserQuery]>;
-  userGet: Equal<Arguments<Users['get']>, [Path<Api['users']['get']>['id']]>;
-  webhookGet: Equal<Arguments<Webhooks['get']>, [Path<Api['webhooks']['get']>['id']]>;
-  webhookQuery: Equal<client.WebhookQuery, Query<Api['webhooks']['list']>>;
-  webhookList: Equal<Arguments<Webhooks['list']>, [query?: client.WebhookQuery]>;
-  webhookCreate: Equal<Arguments<Webhooks['create']>, [client.NewWebhook]>;
-  newWebhook: Equal<client.NewWebhook, Body<Api['webhooks']['create']>>;
-  webhookUpdate: Equal<Arguments<Webhooks['update']>, [Path<Api['webhooks']['update']>['id'], client.WebhookPatch]>;
-  webhookPatch: Equal<client.WebhookPatch, Body<Api['webhooks']['update']>>;
-  webhookTest: Equal<Arguments<Webhooks['test']>, [Path<Api['webhooks']['test']>['id']]>;
-  webhookReplay: Equal<Arguments<Webhooks['replay']>, [Path<Api['webhooks']['replay']>['id'], client.WebhookReplay]>;
-  newWebhookReplay: Equal<client.WebhookReplay, Body<Api['webhooks']['replay']>>;
-  deliveryQuery: Equal<client.DeliveryQuery, Query<Api['deliveries']['list']>>;
-  deliveryList: Equal<
+  assetQuery: Same<client.AssetQuery, Query<Api['assets']['list']>>;
+  assetList: Same<Arguments<Assets['list']>, [query?: client.AssetQuery]>;
+  assetGet: Same<Arguments<Assets['get']>, [Path<Api['assets']['get']>['id']]>;
+  assetCreate: Same<Arguments<Assets['create']>, [client.NewAsset]>;
+  newAsset: Same<client.NewAsset, Body<Api['assets']['create']>>;
+  assetUpdate: Same<Arguments<Assets['update']>, [Path<Api['assets']['update']>['id'], client.AssetPatch]>;
+  assetPatch: Same<client.AssetPatch, Body<Api['assets']['update']>>;
+  projectQuery: Same<client.ProjectQuery, Query<Api['projects']['list']>>;
+  projectList: Same<Arguments<Projects['list']>, [query?: client.ProjectQuery]>;
+  projectGet: Same<Arguments<Projects['get']>, [Path<Api['projects']['get']>['id']]>;
+  taskQuery: Same<client.TaskQuery, Query<Api['tasks']['list']>>;
+  taskList: Same<Arguments<Tasks['list']>, [Path<Api['tasks']['list']>['id'], query?: client.TaskQuery]>;
+  taskCreate: Same<Arguments<Tasks['create']>, [Path<Api['tasks']['create']>['id'], client.NewTask]>;
+  newTask: Same<client.NewTask, Body<Api['tasks']['create']>>;
+  taskGet: Same<Arguments<Tasks['get']>, [Path<Api['tasks']['get']>['taskId']]>;
+  taskUpdate: Same<Arguments<Tasks['update']>, [Path<Api['tasks']['update']>['taskId'], client.TaskPatch]>;
+  taskPatch: Same<client.TaskPatch, Body<Api['tasks']['update']>>;
+  userQuery: Same<client.UserQuery, Query<Api['users']['list']>>;
+  userList: Same<Arguments<Users['list']>, [query?: client.UserQuery]>;
+  userGet: Same<Arguments<Users['get']>, [Path<Api['users']['get']>['id']]>;
+  webhookGet: Same<Arguments<Webhooks['get']>, [Path<Api['webhooks']['get']>['id']]>;
+  webhookQuery: Same<client.WebhookQuery, Query<Api['webhooks']['list']>>;
+  webhookList: Same<Arguments<Webhooks['list']>, [query?: client.WebhookQuery]>;
+  webhookCreate: Same<Arguments<Webhooks['create']>, [client.NewWebhook]>;
+  newWebhook: Same<client.NewWebhook, Body<Api['webhooks']['create']>>;
+  webhookUpdate: Same<Arguments<Webhooks['update']>, [Path<Api['webhooks']['update']>['id'], client.WebhookPatch]>;
+  webhookPatch: Same<client.WebhookPatch, Body<Api['webhooks']['update']>>;
+  webhookTest: Same<Arguments<Webhooks['test']>, [Path<Api['webhooks']['test']>['id']]>;
+  webhookReplay: Same<Arguments<Webhooks['replay']>, [Path<Api['webhooks']['replay']>['id'], client.WebhookReplay]>;
+  newWebhookReplay: Same<client.WebhookReplay, Body<Api['webhooks']['replay']>>;
+  deliveryQuery: Same<client.DeliveryQuery, Query<Api['deliveries']['list']>>;
+  deliveryList: Same<
     Arguments<Deliveries['list']>,
     [Path<Api['deliveries']['list']>['id'], query?: client.DeliveryQuery]
   >;
-  deliveryGet: Equal<Arguments<Deliveries['get']>, [Path<Api['deliveries']['get']>['id']]>;
-  deliveryReplay: Equal<Arguments<Deliveries['replay']>, [Path<Api['deliveries']['replay']>['id']]>;
-  webhookDelete: Equal<Arguments<Webhooks['delete']>, [Path<Api['webhooks']['delete']>['id']]>;
+  deliveryGet: Same<Arguments<Deliveries['get']>, [Path<Api['deliveries']['get']>['id']]>;
+  deliveryReplay: Same<Arguments<Deliveries['replay']>, [Path<Api['deliveries']['replay']>['id']]>;
+  webhookDelete: Same<Arguments<Webhooks['delete']>, [Path<Api['webhooks']['delete']>['id']]>;
 }>();
 
-/** What is answered is what the contract answers, with open enums. */
+/** What is answered is what the contract answers. */
 holds<{
-  ping: Equal<Item<ItsmClient['ping']['get']>, ItemOf<Api['ping']['get']>>;
-  me: Equal<Item<Me['get']>, ItemOf<Api['me']['get']>>;
-  ticketList: Equal<Row<Tickets['list']>, RowOf<Api['tickets']['list']>>;
-  ticketGet: Equal<Item<Tickets['get']>, ItemOf<Api['tickets']['get']>>;
-  ticketCreate: Equal<Item<Tickets['create']>, ItemOf<Api['tickets']['create']>>;
-  ticketUpdate: Equal<Item<Tickets['update']>, ItemOf<Api['tickets']['update']>>;
-  ticketCreateMany: Equal<Item<Tickets['createMany']>, ItemOf<Api['tickets']['createMany']>>;
-  ticketUpdateMany: Equal<Item<Tickets['updateMany']>, ItemOf<Api['tickets']['updateMany']>>;
-  commentList: Equal<Row<Comments['list']>, RowOf<Api['comments']['list']>>;
-  commentCreate: Equal<Item<Comments['create']>, ItemOf<Api['comments']['create']>>;
-  activityOfTicket: Equal<Row<Activities['ofTicket']>, RowOf<Api['activities']['ofTicket']>>;
-  activityOfAsset: Equal<Row<Activities['ofAsset']>, RowOf<Api['activities']['ofAsset']>>;
-  assetList: Equal<Row<Assets['list']>, RowOf<Api['assets']['list']>>;
-  assetGet: Equal<Item<Assets['get']>, ItemOf<Api['assets']['get']>>;
-  assetCreate: Equal<Item<Assets['create']>, ItemOf<Api['assets']['create']>>;
-  assetUpdate: Equal<Item<Assets['update']>, ItemOf<Api['assets']['update']>>;
-  projectList: Equal<Row<Projects['list']>, RowOf<Api['projects']['list']>>;
-  projectGet: Equal<Item<Projects['get']>, ItemOf<Api['projects']['get']>>;
-  taskList: Equal<Row<Tasks['list']>, RowOf<Api['tasks']['list']>>;
-  taskCreate: Equal<Item<Tasks['create']>, ItemOf<Api['tasks']['create']>>;
-  taskGet: Equal<Item<Tasks['get']>, ItemOf<Api['tasks']['get']>>;
-  taskUpdate: Equal<Item<Tasks['update']>, ItemOf<Api['tasks']['update']>>;
-  userList: Equal<Row<Users['list']>, RowOf<Api['users']['list']>>;
-  userGet: Equal<Item<Users['get']>, ItemOf<Api['users']['get']>>;
-  webhookGet: Equal<Item<Webhooks['get']>, ItemOf<Api['webhooks']['get']>>;
-  webhookList: Equal<Row<Webhooks['list']>, RowOf<Api['webhooks']['list']>>;
-  webhookCreate: Equal<Item<Webhooks['create']>, ItemOf<Api['webhooks']['create']>>;
-  webhookUpdate: Equal<Item<Webhooks['update']>, ItemOf<Api['webhooks']['update']>>;
-  webhookTest: Equal<Item<Webhooks['test']>, ItemOf<Api['webhooks']['test']>>;
-  webhookReplay: Equal<Item<Webhooks['replay']>, ItemOf<Api['webhooks']['replay']>>;
-  deliveryList: Equal<Row<Deliveries['list']>, RowOf<Api['deliveries']['list']>>;
-  deliveryGet: Equal<Item<Deliveries['get']>, ItemOf<Api['deliveries']['get']>>;
-  deliveryReplay: Equal<Item<Deliveries['replay']>, ItemOf<Api['deliveries']['replay']>>;
-  webhookDelete: Equal<Item<Webhooks['delete']>, ItemOf<Api['webhooks']['delete']>>;
-  ticketChanges: Equal<Item<Tickets['changes']>, ChangesOf<Api['tickets']['changes']>>;
-  assetChanges: Equal<Item<Assets['changes']>, ChangesOf<Api['assets']['changes']>>;
-  projectChanges: Equal<Item<Projects['changes']>, ChangesOf<Api['projects']['changes']>>;
-  taskChanges: Equal<Item<Tasks['changes']>, ChangesOf<Api['tasks']['changes']>>;
-  userChanges: Equal<Item<Users['changes']>, ChangesOf<Api['users']['changes']>>;
+  ping: Same<Item<ItsmClient['ping']['get']>, ItemOf<Api['ping']['get']>>;
+  me: Same<Item<Me['get']>, ItemOf<Api['me']['get']>>;
+  ticketList: Same<Row<Tickets['list']>, RowOf<Api['tickets']['list']>>;
+  ticketGet: Same<Item<Tickets['get']>, ItemOf<Api['tickets']['get']>>;
+  ticketCreate: Same<Item<Tickets['create']>, ItemOf<Api['tickets']['create']>>;
+  ticketUpdate: Same<Item<Tickets['update']>, ItemOf<Api['tickets']['update']>>;
+  ticketCreateMany: Same<Done<Tickets['createMany']>, DoneOf<Api['tickets']['createMany']>>;
+  ticketUpdateMany: Same<Done<Tickets['updateMany']>, DoneOf<Api['tickets']['updateMany']>>;
+  commentList: Same<Row<Comments['list']>, RowOf<Api['comments']['list']>>;
+  commentCreate: Same<Item<Comments['create']>, ItemOf<Api['comments']['create']>>;
+  activityOfTicket: Same<Row<Activities['ofTicket']>, RowOf<Api['activities']['ofTicket']>>;
+  activityOfAsset: Same<Row<Activities['ofAsset']>, RowOf<Api['activities']['ofAsset']>>;
+  assetList: Same<Row<Assets['list']>, RowOf<Api['assets']['list']>>;
+  assetGet: Same<Item<Assets['get']>, ItemOf<Api['assets']['get']>>;
+  assetCreate: Same<Item<Assets['create']>, ItemOf<Api['assets']['create']>>;
+  assetUpdate: Same<Item<Assets['update']>, ItemOf<Api['assets']['update']>>;
+  projectList: Same<Row<Projects['list']>, RowOf<Api['projects']['list']>>;
+  projectGet: Same<Item<Projects['get']>, ItemOf<Api['projects']['get']>>;
+  taskList: Same<Row<Tasks['list']>, RowOf<Api['tasks']['list']>>;
+  taskCreate: Same<Item<Tasks['create']>, ItemOf<Api['tasks']['create']>>;
+  taskGet: Same<Item<Tasks['get']>, ItemOf<Api['tasks']['get']>>;
+  taskUpdate: Same<Item<Tasks['update']>, ItemOf<Api['tasks']['update']>>;
+  userList: Same<Row<Users['list']>, RowOf<Api['users']['list']>>;
+  userGet: Same<Item<Users['get']>, ItemOf<Api['users']['get']>>;
+  webhookGet: Same<Item<Webhooks['get']>, ItemOf<Api['webhooks']['get']>>;
+  webhookList: Same<Row<Webhooks['list']>, RowOf<Api['webhooks']['list']>>;
+  webhookCreate: Same<Item<Webhooks['create']>, ItemOf<Api['webhooks']['create']>>;
+  webhookUpdate: Same<Item<Webhooks['update']>, ItemOf<Api['webhooks']['update']>>;
+  webhookTest: Same<Item<Webhooks['test']>, ItemOf<Api['webhooks']['test']>>;
+  webhookReplay: Same<Item<Webhooks['replay']>, ItemOf<Api['webhooks']['replay']>>;
+  deliveryList: Same<Row<Deliveries['list']>, RowOf<Api['deliveries']['list']>>;
+  deliveryGet: Same<Item<Deliveries['get']>, ItemOf<Api['deliveries']['get']>>;
+  deliveryReplay: Same<Item<Deliveries['replay']>, ItemOf<Api['deliveries']['replay']>>;
+  webhookDelete: Same<Item<Webhooks['delete']>, ItemOf<Api['webhooks']['delete']>>;
+  ticketChanges: Same<Changed<Tickets['changes']>, RowOf<Api['tickets']['changes']>>;
+  assetChanges: Same<Changed<Assets['changes']>, RowOf<Api['assets']['changes']>>;
+  projectChanges: Same<Changed<Projects['changes']>, RowOf<Api['projects']['changes']>>;
+  taskChanges: Same<Changed<Tasks['changes']>, RowOf<Api['tasks']['changes']>>;
+  userChanges: Same<Changed<Users['changes']>, RowOf<Api['users']['changes']>>;
   meta: Equal<client.PageMeta, contract.PageMeta>;
   changesMeta: Equal<client.ChangesMeta, contract.ChangesMeta>;
   detail: Equal<client.ErrorDetail, contract.ErrorDetail>;
@@ -201,13 +206,12 @@ holds<{
 type EventOf<Type extends contract.EventType> = Extract<client.KnownEvent, { type: Type }>;
 holds<{
   types: Equal<client.KnownEvent['type'], contract.EventType>;
-  ticketCreated: Equal<EventOf<'ticket.created'>['ticket'], Opened<contract.EventPayload<'ticket.created'>>>;
-  ticketUpdated: Equal<EventOf<'ticket.updated'>['ticket'], Opened<contract.EventPayload<'ticket.updated'>>>;
-  assetCreated: Equal<EventOf<'asset.created'>['asset'], Opened<contract.EventPayload<'asset.created'>>>;
-  taskUpdated: Equal<EventOf<'task.updated'>['task'], Opened<contract.EventPayload<'task.updated'>>>;
-  ticketChanges: Equal<EventOf<'ticket.updated'>['changes'], Opened<contract.TicketChanges>>;
-  taskChanges: Equal<EventOf<'task.updated'>['changes'], Opened<contract.TaskChanges>>;
-  changes: Equal<client.Changes, contract.Changes>;
+  ticketCreated: Same<EventOf<'ticket.created'>['ticket'], contract.EventPayload<'ticket.created'>>;
+  ticketUpdated: Same<EventOf<'ticket.updated'>['ticket'], contract.EventPayload<'ticket.updated'>>;
+  assetCreated: Same<EventOf<'asset.created'>['asset'], contract.EventPayload<'asset.created'>>;
+  taskUpdated: Same<EventOf<'task.updated'>['task'], contract.EventPayload<'task.updated'>>;
+  ticketChanges: Same<Named<EventOf<'ticket.updated'>['changes']>, Named<contract.TicketChanges>>;
+  taskChanges: Same<Named<EventOf<'task.updated'>['changes']>, Named<contract.TaskChanges>>;
 }>();
 
 export function describeEvent(event: WebhookEvent): string {
@@ -251,9 +255,52 @@ export async function refused(api: ItsmClient): Promise<void> {
   await api.projects.list({ priority: 'HIGH' });
   // @ts-expect-error: the description is missing
   await api.tickets.create({ title: 'VPN drops', type: 'INCIDENT', category: 'NETWORK' });
+  // @ts-expect-error: neither category is there
+  await api.tickets.create({ title: 'VPN drops', description: 'Since this morning.', type: 'INCIDENT' });
   // @ts-expect-error: the type of a ticket cannot change
   await api.tickets.update(1, { type: 'CHANGE' });
   const { status } = await api.tickets.get(1);
-  // Other values than today's may come.
-  if (status === 'ON_HOLD_IN_2030') status satisfies string;
+  switch (status) {
+    case 'OPEN':
+      break;
+    // @ts-expect-error: no such status is known
+    case 'OPNE':
+      break;
+  }
+  // @ts-expect-error: no such status is known
+  if (status === 'ON_HOLD_IN_2030') throw status;
+}
+
+/** A `switch` over all that is known leaves the values of a newer server, as text. */
+export function nameOf(status: client.Ticket['status']): string {
+  switch (status) {
+    case 'OPEN':
+    case 'IN_PROGRESS':
+    case 'PENDING':
+      return 'to do';
+    case 'RESOLVED':
+    case 'CLOSED':
+    case 'CANCELLED':
+      return 'done';
+    default:
+      return (status satisfies client.Unknown).toLowerCase();
+  }
+}
+
+/** What was read can be sent again, whole or in parts, and arrays may be read-only. */
+export async function sentAgain(api: ItsmClient): Promise<void> {
+  const read = await api.tickets.get(1);
+  const { title, description, type, category, categoryConfigId, priority, watcherUserIds, customFields } = read;
+  await api.tickets.create({ title, description, type, category, categoryConfigId, priority, watcherUserIds });
+  await api.tickets.update(1, { status: read.status, category, customFields });
+  await api.tickets.list({ status: [read.status], priority });
+  const given = { title, description, type: 'INCIDENT', categoryConfigId: 'c-1', watcherUserIds: [1, 2] } as const;
+  await api.tickets.create(given);
+  const { failed } = await api.tickets.createMany([given, given] as const);
+  await api.tickets.createMany(failed.map(({ item }) => item));
+  await api.tickets.updateMany([read, read].map(({ id }) => ({ id, status: 'RESOLVED' as const })));
+  const { events, url } = await api.webhooks.get(1);
+  await api.webhooks.update(1, { events, url });
+  const asset = await api.assets.get(1);
+  await api.assets.update(1, { type: asset.type, status: asset.status, customFields: asset.customFields });
 }

@@ -12,12 +12,14 @@ const encodedSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const ticket = TicketSchema.meta()?.example as Ticket;
 const asset = AssetSchema.meta()?.example as Asset;
 const task = TaskSchema.meta()?.example as Task;
-const changes = { status: { from: 'OPEN', to: 'RESOLVED' } };
+const changes = { title: { from: 'VPN drops', to: 'VPN drops daily' } };
 const delivery = {
   id: 'evt_1',
   timestamp: new Date(),
   body: JSON.stringify({ id: 'evt_1', type: 'ticket.created', timestamp: '2026-11-20T10:00:00.000Z', ticket, ü: '✓' }),
 };
+
+const untimed = { requireTimestamp: false };
 
 /** Why it is refused; fails when it is not. */
 async function refusal(...given: Parameters<typeof unwrap>): Promise<WebhookError> {
@@ -38,7 +40,7 @@ describe('unwrap', () => {
       const event = await unwrap(delivery.body, headers, with_);
       expect(event).toEqual(JSON.parse(delivery.body));
       const plain = without(headers, 'webhook-id', 'webhook-timestamp', 'webhook-signature');
-      expect(await unwrap(delivery.body, plain, with_)).toEqual(event);
+      expect(await unwrap(delivery.body, plain, with_, untimed)).toEqual(event);
       expect(await unwrap(delivery.body, without(headers, 'x-service-signature'), with_)).toEqual(event);
     },
   );
@@ -54,8 +56,8 @@ describe('unwrap', () => {
     }
     // The header that has room for one signature is the new secret's.
     const plain = without(headers, 'webhook-signature');
-    expect(await unwrap(body, plain, encodedSecret)).toMatchObject({ id: 'evt_1' });
-    expect((await refusal(body, plain, before)).code).toBe('SIGNATURE_INVALID');
+    expect(await unwrap(body, plain, encodedSecret, untimed)).toMatchObject({ id: 'evt_1' });
+    expect((await refusal(body, plain, before, untimed)).code).toBe('SIGNATURE_INVALID');
     expect((await refusal(body, headers, secret)).code).toBe('SIGNATURE_INVALID');
   });
 
@@ -105,8 +107,20 @@ describe('unwrap', () => {
       [`${delivery.body} `, { 'x-service-signature': headers['x-service-signature'] ?? '' }, secret],
     ];
     for (const [body, given, key] of cases) {
-      expect(await refusal(body, given, key)).toMatchObject({ name: 'WebhookError', code: 'SIGNATURE_INVALID' });
+      expect(await refusal(body, given, key, untimed)).toMatchObject({
+        name: 'WebhookError',
+        code: 'SIGNATURE_INVALID',
+      });
     }
+  });
+
+  it('refuses an old delivery whose time was taken off, unless told otherwise', async () => {
+    const headers = signatureHeaders(secret, { ...delivery, timestamp: new Date(0) });
+    const plain = without(headers, 'webhook-id', 'webhook-timestamp', 'webhook-signature');
+    const error = await refusal(delivery.body, plain, secret);
+    expect(error).toMatchObject({ name: 'WebhookError', code: 'TIMESTAMP_MISSING' });
+    expect(error.message).toContain('requireTimestamp: false');
+    expect(await unwrap(delivery.body, plain, secret, untimed)).toMatchObject({ id: 'evt_1' });
   });
 
   it('refuses a request without a signature', async () => {
@@ -136,7 +150,7 @@ describe('unwrap', () => {
   it('refuses a signed body that is no event', async () => {
     for (const body of ['', '{', 'null', '[]', '{"id":"evt_1"}']) {
       const headers = { 'x-service-signature': createHmac('sha256', secret).update(body).digest('hex') };
-      expect((await refusal(body, headers, secret)).code).toBe('BODY_INVALID');
+      expect((await refusal(body, headers, secret, untimed)).code).toBe('BODY_INVALID');
     }
   });
 

@@ -1,0 +1,89 @@
+import * as z from 'zod';
+
+/**
+ * What a hover text says of a field or a parameter: what the contract says of it, then its limits and its default, which
+ * the contract says to programs only.
+ */
+export function factsOf(schema: z.ZodType): string {
+  const { description = '' } = outermost(schema, 'description') ?? {};
+  const { default: value } = outermost(schema, 'default') ?? { default: defaultOf(schema) };
+  const facts = [
+    sentence(String(description)),
+    sentence(limitsOf(core(schema))),
+    value === undefined ? '' : `${JSON.stringify(value)} by default.`,
+  ];
+  return facts.filter((fact) => fact !== '').join(' ');
+}
+
+type Words = { description?: unknown; default?: unknown };
+
+/** What the schema says of itself or, where it doesn't, the one within it. */
+function outermost(schema: z.ZodType, word: keyof Words): Words | undefined {
+  const meta = schema.meta() as Words | undefined;
+  if (meta?.[word] !== undefined) return meta;
+  const inner = innerOf(schema);
+  return inner && outermost(inner, word);
+}
+
+function innerOf(schema: z.ZodType): z.ZodType | undefined {
+  if (schema instanceof z.ZodPipe) return schema.out as z.ZodType;
+  return 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
+}
+
+/** Without `optional`, `nullable`, `default` and what is made of a value before it is looked at. */
+function core(schema: z.ZodType): z.ZodType {
+  const inner = innerOf(schema);
+  return inner === undefined ? schema : core(inner);
+}
+
+function defaultOf(schema: z.ZodType): unknown {
+  if (schema instanceof z.ZodDefault) return schema.def.defaultValue;
+  const inner = innerOf(schema);
+  return inner && defaultOf(inner);
+}
+
+const formats: Record<string, string> = {
+  datetime: 'A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`',
+  date: 'A date, `YYYY-MM-DD`',
+  email: 'An e-mail address',
+  url: 'A URL',
+};
+
+function limitsOf(schema: z.ZodType): string {
+  if (schema instanceof z.ZodArray) {
+    const element = core(schema.element as z.ZodType);
+    const many = range(check(schema, 'min_length'), check(schema, 'max_length'), 'of them');
+    return [many, element instanceof z.ZodEnum ? '' : limitsOf(element)].filter(Boolean).join('. ');
+  }
+  if (schema instanceof z.ZodNumber) {
+    const { minValue, maxValue } = schema;
+    return range(finite(minValue), finite(maxValue), '');
+  }
+  const { format, minLength, maxLength } = schema as Partial<z.ZodString>;
+  const known = formats[format ?? ''] ?? '';
+  return [known, range(minLength ?? undefined, maxLength ?? undefined, 'characters')].filter(Boolean).join(', ');
+}
+
+/** How many an array may hold, as its checks have it. */
+function check(schema: z.ZodArray, kind: 'min_length' | 'max_length'): number | undefined {
+  for (const { _zod } of schema.def.checks ?? []) {
+    const def = _zod.def as { check: string; minimum?: number; maximum?: number };
+    if (def.check === kind) return def.minimum ?? def.maximum;
+  }
+  return undefined;
+}
+
+/** A bound that somebody has set. */
+function finite(bound: number | null): number | undefined {
+  return bound === null || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound;
+}
+
+function range(least: number | undefined, most: number | undefined, of: string): string {
+  // That ids, pages and texts begin at one says nothing.
+  if (most === undefined) return least === undefined || least <= 1 ? '' : `At least ${least} ${of}`.trim();
+  return `${least === undefined || least === 0 ? 'At most' : `${least} to`} ${most} ${of}`.trim();
+}
+
+function sentence(words: string): string {
+  return words === '' || /[.:!?]$/.test(words) ? words : `${words}.`;
+}

@@ -1,0 +1,55 @@
+import type { ApiResponse } from './api-promise.ts';
+import { createAttempt, type Request } from './attempt.ts';
+import { asOutcome, type ItsmError, isPassing } from './errors.ts';
+import type { ClientOptions } from './options.ts';
+import type { Pacing } from './pacing.ts';
+import { aborted, backOff, sleep } from './wait.ts';
+
+export type Send = <Envelope>(request: Request) => Promise<ApiResponse<Envelope>>;
+
+/** What sends requests when the limits let it, and repeats them where that is safe. */
+export function createSend(client: ClientOptions, pacing: Pacing): Send {
+  const attempt = createAttempt(client);
+
+  return async function send<Envelope>(request: Request) {
+    const { method, path, group, options = {} } = request;
+    const { signal, maxRetries = client.maxRetries ?? 2, maxWaitMs = client.maxWaitMs ?? 600_000 } = options;
+    const call = { method, path, group, signal, order: pacing.nextOrder(), deadline: performance.now() + maxWaitMs };
+    const idempotencyKey = options.idempotencyKey ?? randomKey();
+    const sent = method === 'POST' ? { ...request, options: { ...options, idempotencyKey } } : request;
+    for (let retries = 0; ; ) {
+      if (signal?.aborted) throw aborted(signal, request);
+      let began = 0;
+      const outcome: ApiResponse<Envelope> | ItsmError = await pacing.run(call, () => {
+        began = performance.now();
+        return attempt<Envelope>(sent).catch(asOutcome);
+      });
+      const took = Math.round(performance.now() - began);
+      const what = `${method} ${path}: ${outcome instanceof Error ? outcome.code : outcome.status}`;
+      client.logger?.debug(`${what} after ${took} ms, request ${outcome.requestId ?? 'without an id'}`);
+      if (!(outcome instanceof Error)) return outcome;
+
+      const asked = (outcome.retryAfterSeconds ?? 0) * 1000;
+      if (outcome.status === 429) {
+        if (asked >= call.deadline - performance.now()) throw outcome;
+        continue;
+      }
+      if (!isRepeatable(method, outcome) || retries >= maxRetries || asked > maxWaitMs) throw outcome;
+      const wait = Math.max(asked, backOff(retries));
+      retries += 1;
+      client.logger?.warn(`${what}; again in ${(wait / 1000).toFixed(1)} s`);
+      await sleep(wait, signal, request);
+    }
+  };
+}
+
+/** Reading does no harm, and a POST is done once by its key. Another write may have been done, whatever came of it. */
+function isRepeatable(method: string, error: ItsmError): boolean {
+  return error.code === 'IDEMPOTENCY_IN_PROGRESS' || ((method === 'GET' || method === 'POST') && isPassing(error));
+}
+
+/** As good as a UUID, and also made where a page is not served over HTTPS. */
+export function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

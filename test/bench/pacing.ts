@@ -1,0 +1,94 @@
+import { ItsmClient, isItsmError, type NewTicket } from '@itsm-api/client';
+import { openGround } from '../faults/ground.ts';
+import { supervise } from '../faults/server.ts';
+import { addWorkspace } from '../faults/workspaces.ts';
+
+export interface PacingOptions {
+  /** Tickets to be made, all called for at once. */
+  creates: number;
+  /** Clients that share the key, each of which makes as many. */
+  clients: number;
+  /** Requests of a group in a window. */
+  limit: number;
+  windowSeconds: number;
+}
+
+export interface PacingResult extends PacingOptions {
+  /** Tickets that there are in the end. */
+  made: number;
+  /** Calls that were rejected, by their code. */
+  rejected: Record<string, number>;
+  requests: number;
+  /** Answers 429. */
+  refused: number;
+  /** Lines that the clients wrote into their log, but for those of each answer. */
+  lines: string[];
+  seconds: number;
+}
+
+/** Calls for many tickets at once through the client, and counts what becomes of it. */
+export async function benchPacing(options: PacingOptions): Promise<{ table: string; result: PacingResult }> {
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const { runtime, apiUrl, env } = await openGround(stops);
+    const { key } = await addWorkspace(runtime, 'Paced');
+    const limits = {
+      RATE_LIMIT_GLOBAL: String(2 * options.limit),
+      RATE_LIMIT_GROUP: String(options.limit),
+      RATE_LIMIT_WINDOW_SECONDS: String(options.windowSeconds),
+    };
+    const api = supervise({ ...env, ...limits, ROLES: 'api' });
+    stops.push(api.stop);
+    await api.ready();
+    const result = await createAtOnce(apiUrl, key, options);
+    return { table: tableOf(result), result };
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+/** The same against a server that runs. */
+export async function createAtOnce(baseUrl: string, apiKey: string, options: PacingOptions): Promise<PacingResult> {
+  const result: PacingResult = { ...options, made: 0, rejected: {}, requests: 0, refused: 0, lines: [], seconds: 0 };
+  const clients = Array.from({ length: options.clients }, () => {
+    return new ItsmClient({
+      baseUrl,
+      apiKey,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        result.requests += 1;
+        if (response.status === 429) result.refused += 1;
+        return response;
+      },
+      logger: { debug: () => undefined, warn: (line) => result.lines.push(line) },
+    });
+  });
+  const began = performance.now();
+  const calls = clients.flatMap((client) =>
+    Array.from({ length: options.creates }, (_, index) => client.tickets.create(ticketOf(index))),
+  );
+  for (const outcome of await Promise.allSettled(calls)) {
+    if (outcome.status === 'fulfilled') continue;
+    const code = isItsmError(outcome.reason) ? outcome.reason.code : String(outcome.reason);
+    result.rejected[code] = (result.rejected[code] ?? 0) + 1;
+  }
+  result.seconds = Math.round((performance.now() - began) / 100) / 10;
+  result.made = (await clients[0]?.tickets.list({ perPage: 1 }))?.meta.totalCount ?? 0;
+  return result;
+}
+
+function ticketOf(index: number): NewTicket {
+  return { title: `Paced ${index}`, description: 'One of many at once.', type: 'INCIDENT', category: 'OTHER' };
+}
+
+function tableOf({ creates, clients, limit, windowSeconds, ...result }: PacingResult): string {
+  const called = clients === 1 ? `${creates} creates` : `${creates} creates by each of ${clients} clients with one key`;
+  return `${called} at once, ${limit} in ${windowSeconds} s
+Tickets made      ${result.made}
+Calls rejected    ${JSON.stringify(result.rejected)}
+Requests          ${result.requests}
+Answers 429       ${result.refused}
+Lines of the log  ${result.lines.length}
+Time              ${result.seconds} s
+${result.lines.map((line) => `  ${line}\n`).join('')}`;
+}

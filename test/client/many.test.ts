@@ -1,0 +1,226 @@
+import { type ClientOptions, ItsmClient, isItsmError, type NewTicket } from '@itsm-api/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let baseUrl: string;
+let workspace: Workspace;
+let requests: { method: string; path: string; key: string | null; items: number }[];
+/** What becomes of a request in place of being sent, where a test says so. */
+let interfere: (count: number, send: () => Promise<Response>) => Promise<Response>;
+let client: ItsmClient;
+
+beforeAll(async () => {
+  api = await startApi();
+  baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
+});
+afterAll(() => api.close());
+beforeEach(async () => {
+  workspace = await createWorkspace(api);
+  requests = [];
+  interfere = (_, send) => send();
+  client = newClient();
+});
+
+function newClient(options: Partial<ClientOptions> = {}): ItsmClient {
+  const watched: ClientOptions['fetch'] = (url, init) => {
+    const items = init.body ? (JSON.parse(String(init.body)).tickets?.length ?? 1) : 0;
+    const key = new Headers(init.headers).get('idempotency-key');
+    requests.push({ method: String(init.method), path: new URL(url).pathname, key, items });
+    return interfere(requests.length, () => fetch(url, init));
+  };
+  return new ItsmClient({ baseUrl, apiKey: workspace.key, fetch: watched, ...options });
+}
+
+const titled = (count: number): NewTicket[] =>
+  Array.from({ length: count }, (_, index) => ({ ...ticket, title: `Item ${index}` }));
+const count = async () => (await client.tickets.list({ perPage: 1 })).meta.totalCount;
+
+describe('createMany', () => {
+  it('sends 100 in a request, in order, and tells what became of each', async () => {
+    const items = titled(230).map((item, index) => (index === 120 ? { ...item, title: '' } : item));
+    const progress: number[] = [];
+    const { results, done, failed } = await client.tickets.createMany(items, {
+      onProgress: (state) => progress.push(state.done, state.failed, state.total),
+    });
+    expect(requests.map((request) => request.items)).toEqual([100, 100, 30]);
+    expect(new Set(requests.map(({ key }) => key)).size).toBe(3);
+    expect(results.map(({ index, item }) => [index, item])).toEqual([...items.entries()]);
+    expect(done.map(({ title }) => title)).toEqual(items.map(({ title }) => title).filter(Boolean));
+    expect(failed).toMatchObject([
+      {
+        index: 120,
+        item: { title: '' },
+        error: {
+          name: 'ValidationError',
+          status: 400,
+          method: 'POST',
+          path: '/tickets/bulk',
+          details: [{ path: 'title' }],
+        },
+      },
+    ]);
+    expect(failed[0]?.error.docs).toBe(`${baseUrl}/docs/errors#VALIDATION_ERROR`);
+    expect(progress).toEqual([100, 0, 230, 199, 1, 230, 229, 1, 230]);
+    expect(await client.tickets.createMany([])).toEqual({ results: [], done: [], failed: [] });
+  });
+
+  it('goes on where it was, when it is called again under its key', async () => {
+    const items = titled(250);
+    interfere = (count, send) => (count === 2 ? send().then(() => Promise.reject(new Error('cut off'))) : send());
+    const first = await client.tickets.createMany(items, { idempotencyKey: 'import-1', maxRetries: 0 });
+    expect([first.done.length, first.failed.length, requests.length]).toEqual([100, 150, 2]);
+    expect(first.failed[0]?.error).toMatchObject({ code: 'CONNECTION_FAILED', method: 'POST' });
+    expect(await count()).toBe(200);
+    interfere = (_, send) => send();
+    const second = await newClient().tickets.createMany(items, { idempotencyKey: 'import-1' });
+    expect(second.done.slice(0, 100)).toEqual(first.done);
+    expect([second.done.length, await count()]).toEqual([250, 250]);
+  });
+
+  it('repeats by itself what was cut off, and makes nothing twice', async () => {
+    interfere = (count, send) => (count % 2 === 1 ? send().then(() => Promise.reject(new Error('cut off'))) : send());
+    expect((await client.tickets.createMany(titled(130))).failed).toEqual([]);
+    expect(requests.filter(({ path }) => path.endsWith('/bulk'))).toHaveLength(4);
+    interfere = (_, send) => send();
+    expect(await count()).toBe(130);
+  });
+
+  it('puts less into a request where it would be too large', async () => {
+    const large = titled(30).map((item) => ({ ...item, description: 'ü'.repeat(30_000) }));
+    expect((await client.tickets.createMany(large)).done).toHaveLength(30);
+    expect(requests.map((request) => request.items)).toEqual([17, 13]);
+    requests = [];
+    // Few bytes, and yet too many values.
+    const tags = Array.from({ length: 400 }, (_, index) => index);
+    const wide = titled(60).map((item) => ({ ...item, customFields: { tags } }));
+    expect((await client.tickets.createMany(wide)).done).toHaveLength(60);
+    expect(requests.map((request) => request.items)).toEqual([60, 30, 30]);
+  });
+
+  it('ends with its signal, tells what was done, and several are under way where they may be', async () => {
+    const abort = new AbortController();
+    let underWay = 0;
+    let most = 0;
+    interfere = async (_, send) => {
+      most = Math.max(most, ++underWay);
+      return send().finally(() => {
+        underWay -= 1;
+      });
+    };
+    const onProgress = ({ done }: { done: number }) => done >= 200 && abort.abort(new Error('enough'));
+    const options = { concurrency: 2, signal: abort.signal, onProgress };
+    const { done, failed } = await client.tickets.createMany(titled(600), options);
+    expect(most).toBe(2);
+    expect(done.length).toBeGreaterThanOrEqual(200);
+    expect(done.length + failed.length).toBe(600);
+    expect(failed.at(-1)?.error).toMatchObject({ name: 'AbortError', cause: new Error('enough') });
+  });
+
+  it('rejects where nothing was answered for any item', async () => {
+    const wrong = newClient({ apiKey: 'itsm_wrong' });
+    await expect(wrong.tickets.createMany(titled(300))).rejects.toMatchObject({ name: 'InvalidApiKeyError' });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('updateMany', () => {
+  it('changes many, and one that is named twice in order', async () => {
+    const { done } = await client.tickets.createMany(titled(3));
+    const [first, second] = done.map(({ id }) => id);
+    const changes = [
+      { id: first ?? 0, title: 'Once' },
+      { id: second ?? 0, status: 'RESOLVED' as const },
+      { id: first ?? 0, title: 'Twice' },
+      { id: 987_654_321, title: 'Nowhere' },
+    ];
+    const result = await client.tickets.updateMany(changes);
+    expect(result.done.map(({ title, status }) => [title, status])).toEqual([
+      ['Once', 'OPEN'],
+      ['Item 1', 'RESOLVED'],
+      ['Twice', 'OPEN'],
+    ]);
+    expect(result.failed).toMatchObject([{ index: 3, error: { name: 'NotFoundError', status: 404 } }]);
+    expect(requests.slice(1)).toMatchObject([{ method: 'PATCH', key: null, items: 2 }, { items: 2 }]);
+  });
+});
+
+describe('changes', () => {
+  /** Waits until so many are shown: other databases of the server hold them up for a moment. */
+  const shown = (rows: number) =>
+    expect.poll(async () => (await client.tickets.changes()).data.length, { timeout: 30_000 }).toBe(rows);
+
+  it('are a page, or all up to the present, and go on from their cursor', async () => {
+    await client.tickets.createMany(titled(5));
+    await shown(5);
+    const page = await client.tickets.changes({ perPage: 2 });
+    expect(page.data.map(({ title }) => title)).toEqual(['Item 0', 'Item 1']);
+    expect(page.meta.hasMore).toBe(true);
+
+    const changes = client.tickets.changes({ cursor: page.meta.nextCursor, perPage: 2 });
+    const titles: string[] = [];
+    for await (const { title } of changes) titles.push(title);
+    expect(titles).toEqual(['Item 2', 'Item 3', 'Item 4']);
+
+    await workspace.createTicket({ title: 'Later' });
+    await shown(6);
+    const later = client.tickets.changes({ cursor: changes.cursor });
+    for await (const { title } of later) titles.push(title);
+    expect(titles.slice(3)).toEqual(['Later']);
+  });
+
+  it('come again from the page that was not taken whole', async () => {
+    await client.tickets.createMany(titled(4));
+    await shown(4);
+    const changes = client.tickets.changes({ perPage: 2 });
+    for await (const { title } of changes) if (title === 'Item 2') break;
+    const again = client.tickets.changes({ cursor: changes.cursor });
+    expect((await again).data.map(({ title }) => title)).toEqual(['Item 2', 'Item 3']);
+  });
+
+  it('are those of every resource', async () => {
+    const project = await workspace.createProject();
+    await Promise.all([workspace.createAsset(), client.tasks.create(project.id, { title: 'Order cables' })]);
+    for (const resource of ['assets', 'projects', 'tasks', 'users'] as const) {
+      const rows = async () => {
+        const ids: number[] = [];
+        for await (const { id } of client[resource].changes({ since: '2026-01-01T00:00:00Z' })) ids.push(id);
+        return ids.length;
+      };
+      await expect.poll(rows, { timeout: 30_000 }).toBe(1);
+    }
+  });
+
+  it('are followed through an outage, until the signal ends it', async () => {
+    const abort = new AbortController();
+    const seen: string[] = [];
+    let failures = 0;
+    interfere = (_, send) => {
+      const isDown = seen.length === 1 && failures < 5;
+      if (isDown) failures += 1;
+      return isDown ? Promise.reject(new Error('down')) : send();
+    };
+    const quick = newClient({ maxRetries: 1 });
+    const query = { follow: true, pollMs: 20 };
+    const follow = (async () => {
+      for await (const { title } of quick.tickets.changes(query, { signal: abort.signal })) {
+        seen.push(title);
+        if (seen.length === 2) abort.abort();
+      }
+    })();
+    await workspace.createTicket({ title: 'Before' });
+    await expect.poll(() => failures, { timeout: 30_000 }).toBe(5);
+    await workspace.createTicket({ title: 'After' });
+    const error = await follow.catch((reason: unknown) => reason);
+    expect(seen).toEqual(['Before', 'After']);
+    if (!isItsmError(error, 'ABORTED')) throw error;
+    const { data } = await client.tickets.changes({ cursor: error.cursor });
+    expect(data.every(({ title }) => title === 'After')).toBe(true);
+  });
+
+  it('are refused with what is wrong, also while following', async () => {
+    const wrong = client.tickets.changes({ cursor: 'nothing', follow: true });
+    await expect(wrong.pages().next()).rejects.toMatchObject({ name: 'ValidationError', cursor: 'nothing' });
+  });
+});

@@ -1,0 +1,174 @@
+import { type ClientOptions, ItsmClient, isItsmError, type PacedLimit } from '@itsm-api/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createAtOnce } from '../bench/pacing.ts';
+import { startApi } from '../support/api.ts';
+import { createWorkspace, ticket } from '../support/workspace.ts';
+
+describe('many calls at once', () => {
+  it.each([
+    { clients: 1, creates: 200, limit: 30 },
+    { clients: 2, creates: 60, limit: 30 },
+  ])(
+    'all arrive: $clients × $creates creates at $limit a window',
+    async (options) => {
+      const limited = await startApi({
+        env: { RATE_LIMIT_GROUP: String(options.limit), RATE_LIMIT_WINDOW_SECONDS: '1' },
+      });
+      try {
+        const workspace = await createWorkspace(limited);
+        const baseUrl = await limited.app.listen({ port: 0, host: '127.0.0.1' });
+        const result = await createAtOnce(baseUrl, workspace.key, { ...options, windowSeconds: 1 });
+        expect(result).toMatchObject({ made: options.clients * options.creates, rejected: {} });
+        expect(result.refused).toBeLessThanOrEqual(options.clients === 1 ? 5 : 40);
+        // One line; a client that shares its key may come to wait once more.
+        expect(result.lines.length).toBeLessThanOrEqual(options.clients === 1 ? 1 : 6);
+      } finally {
+        await limited.close();
+      }
+    },
+    120_000,
+  );
+});
+
+/** A service with the windows of the specification, in the time that the test makes. */
+function limitedService({ group = 30, global = 60, windowSeconds = 60, latencyMs = 20 } = {}) {
+  const windows = new Map<string, { ends: number; left: number }>();
+  const seen = { requests: [] as { path: string; title?: string; at: number }[], refused: 0 };
+  const windowOf = (name: string, limit: number) => {
+    const known = windows.get(name);
+    const window = known && known.ends > Date.now() ? known : { ends: Date.now() + windowSeconds * 1000, left: limit };
+    windows.set(name, window);
+    return window;
+  };
+  const fetch: ClientOptions['fetch'] = async (url, { body, signal }) => {
+    await new Promise((resolve, reject) => {
+      signal?.addEventListener('abort', reject);
+      setTimeout(resolve, latencyMs);
+    });
+    const { pathname } = new URL(url);
+    const name = pathname.split('/')[4] ?? '';
+    const asked = [
+      { name: 'global', limit: global, window: windowOf('global', global) },
+      { name, limit: group, window: windowOf(name, group) },
+    ];
+    const isRefused = asked.some(({ window }) => window.left === 0);
+    if (isRefused) seen.refused += 1;
+    else for (const { window } of asked) window.left -= 1;
+    seen.requests.push({ path: pathname, title: body ? JSON.parse(String(body)).title : undefined, at: Date.now() });
+    const seconds = (ends: number) => Math.ceil((ends - Date.now()) / 1000);
+    const headers = {
+      'ratelimit-policy': asked.map(({ name, limit }) => `"${name}";q=${limit};w=${windowSeconds}`).join(', '),
+      ratelimit: asked.map(({ name, window }) => `"${name}";r=${window.left};t=${seconds(window.ends)}`).join(', '),
+    };
+    await new Promise((resolve) => setTimeout(resolve, latencyMs));
+    if (!isRefused) return Response.json({ success: true, data: { id: 1 } }, { headers });
+    const retryAfterSeconds = Math.max(
+      ...asked.flatMap(({ window }) => (window.left === 0 ? seconds(window.ends) : [])),
+    );
+    const error = { code: 'RATE_LIMIT_EXCEEDED', message: 'Wait.', retryAfterSeconds, requestId: 'r' };
+    return Response.json(
+      { success: false, error },
+      { status: 429, headers: { ...headers, 'retry-after': String(retryAfterSeconds) } },
+    );
+  };
+  return { fetch, seen };
+}
+
+describe('a minute of the limits', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  const options = { baseUrl: 'http://127.0.0.1:9', apiKey: 'itsm_key' };
+  const isOver = (moment: number) => vi.advanceTimersByTimeAsync(moment);
+
+  it('is used up and waited for, in the order of the calls', async () => {
+    const { fetch, seen } = limitedService();
+    const warnings: string[] = [];
+    const logger = { debug: () => undefined, warn: (line: string) => warnings.push(line) };
+    const client = new ItsmClient({ ...options, fetch, logger });
+    const titles = Array.from({ length: 200 }, (_, index) => `Ticket ${index}`);
+    const all = Promise.all(titles.map((title) => client.tickets.create({ ...ticket, title })));
+    await isOver(30_000);
+    expect(seen.requests).toHaveLength(30);
+    expect(client.rateLimits).toEqual<PacedLimit[]>([
+      { name: 'global', limit: 60, remaining: 30, resetSeconds: 31, windowSeconds: 60, waiting: 170 },
+      { name: 'tickets', limit: 30, remaining: 0, resetSeconds: 31, windowSeconds: 60, waiting: 170 },
+    ]);
+    // The group beside it goes on.
+    await Promise.all([client.assets.get(1), isOver(100)]);
+    await Promise.all([all, isOver(7 * 60_000)]);
+    expect(seen.requests.flatMap(({ title }) => title ?? [])).toEqual(titles);
+    expect(seen.refused).toBe(0);
+    expect(warnings).toEqual([
+      'waiting for the rate limit "tickets" of 30 in 60 s: 170, of which the next goes in 61 s',
+    ]);
+    const [first, last] = [seen.requests[0]?.at ?? 0, seen.requests.at(-1)?.at ?? 0];
+    expect(last - first).toBeLessThan(6 * 63_000);
+  });
+
+  it('is shared by several clients with one key, each of which comes to its turn', async () => {
+    const { fetch, seen } = limitedService();
+    const clients = Array.from({ length: 4 }, () => new ItsmClient({ ...options, fetch }));
+    const ends = clients.map((client) => {
+      return Promise.all(Array.from({ length: 40 }, () => client.tickets.create(ticket))).then(() => Date.now());
+    });
+    const began = Date.now();
+    const [last] = await Promise.all([Promise.all(ends), isOver(12 * 60_000)]);
+    expect(Math.max(...last) - began).toBeLessThan(8 * 60_000);
+    // At most a few for each window and client.
+    expect(seen.refused).toBeLessThan(4 * 8 * 4);
+  });
+
+  it('is waited for no longer than maxWaitMs, and not at all with 0', async () => {
+    const { fetch, seen } = limitedService({ group: 2 });
+    const client = new ItsmClient({ ...options, fetch });
+    await Promise.all([client.tickets.get(1), client.tickets.get(2), isOver(100)]);
+    const outcome = async (maxWaitMs: number) => client.tickets.get(3, { maxWaitMs }).catch((error: unknown) => error);
+
+    // What is known to last longer is told at once.
+    const [atOnce] = await Promise.all([outcome(5000), isOver(0)]);
+    expect(atOnce).toMatchObject({
+      name: 'RateLimitError',
+      message:
+        'GET /tickets/3 was not sent: its turn within the rate limit "tickets" of 2 in 60 s does not come in maxWaitMs.',
+      retryAfterSeconds: expect.toBeOneOf([60, 61, 62]),
+      remedy: expect.stringContaining('createMany'),
+    });
+    expect(seen.requests).toHaveLength(2);
+    const [sent] = await Promise.all([outcome(0), isOver(100)]);
+    expect(sent).toMatchObject({ name: 'RateLimitError', status: 429 });
+    expect(seen.requests).toHaveLength(3);
+
+    const many = Promise.allSettled(Array.from({ length: 6 }, () => client.tickets.get(4, { maxWaitMs: 70_000 })));
+    const [settled] = await Promise.all([many, isOver(75_000)]);
+    expect(settled.map(({ status }) => status)).toEqual([...Array(2).fill('fulfilled'), ...Array(4).fill('rejected')]);
+  });
+
+  it('ends with the signal of a call, and lets the others go on', async () => {
+    const { fetch } = limitedService({ group: 2 });
+    const client = new ItsmClient({ ...options, fetch });
+    const abort = new AbortController();
+    const all = Promise.allSettled(
+      [1, 2, 3, 4].map((id) => client.tickets.get(id, { signal: id === 3 ? abort.signal : undefined })),
+    );
+    await isOver(1000);
+    abort.abort(new Error('enough'));
+    const [settled] = await Promise.all([all, isOver(120_000)]);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    const reason = settled[2]?.status === 'rejected' ? settled[2].reason : undefined;
+    expect(isItsmError(reason, 'ABORTED') && reason).toMatchObject({ method: 'GET', path: '/tickets/3' });
+  });
+
+  it('is found again where answers do not tell of it', async () => {
+    const { fetch, seen } = limitedService();
+    const silent: ClientOptions['fetch'] = async (url, init) => {
+      const response = await fetch(url, init);
+      for (const name of ['ratelimit', 'ratelimit-policy']) response.headers.delete(name);
+      return response;
+    };
+    const client = new ItsmClient({ ...options, fetch: silent });
+    const all = Promise.all(Array.from({ length: 100 }, () => client.tickets.create(ticket)));
+    await Promise.all([all, isOver(5 * 60_000)]);
+    expect(seen.requests.length - seen.refused).toBe(100);
+  });
+});
