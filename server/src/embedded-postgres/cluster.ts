@@ -264,7 +264,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
     if (codeOf(error) !== 'EACCES') throw error;
     const message = `${path} belongs to another user. Run as the one who made it, or set DATA_DIR to another folder.`;
     throw new ClusterError(message, { cause: error });
