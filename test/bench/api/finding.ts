@@ -31,10 +31,13 @@ function requestsFor({ tickets }: Data): string[] {
     'tickets?q=printer&page=100',
     'tickets?q=print',
     'tickets?q=printer&status=OPEN',
+    'tickets?q=network&status=OPEN',
+    `tickets?q=network&watcherUserId=${watcherId}`,
+    'tickets?q=network&requesterId=11',
     'tickets?q=INC-17',
     'tickets?q=ticket 1234',
     'tickets?q=nowhere',
-    'users?q=user1',
+    'users?q=user',
   ];
 }
 
