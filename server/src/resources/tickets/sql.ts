@@ -57,11 +57,10 @@ const readings = {
   number: reading(`SELECT ${columns} FROM tickets t WHERE ${conditions.number}`),
 };
 
-const selectByIds = `SELECT to_json(ticket) AS ticket FROM (
-  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
+const namedTickets = `(SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
+const selectByIds = `SELECT to_json(ticket) AS ticket FROM ${namedTickets}`;
 
-const selectToChange = `SELECT to_json(ticket) AS ticket, ${isWanted('$1', '$3')} AS "isWanted" FROM (
-  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
+const selectToChange = `SELECT to_json(ticket) AS ticket, ${isWanted('$1', '$3')} AS "isWanted" FROM ${namedTickets}`;
 
 /** A ticket that is locked, and whether somebody may want to be told when it changes. */
 interface LockedTicket {
