@@ -164,12 +164,12 @@ describe('what would leave the totals wrong', () => {
     expect(wrong.filter(({ tenantId }) => [id, moved.tenantId].includes(tenantId))).toEqual([]);
   });
 
-  it('is refused: a value that no ticket can have', async () => {
+  it.each(['type', 'status', 'priority', 'category'])('is refused: a %s that no ticket can have', async (column) => {
     const refused = execute(
       api.databaseUrl,
-      `UPDATE tickets SET status = 'open' WHERE tenant_id = ${workspace.tenantId}`,
+      `UPDATE tickets SET ${column} = 'open' WHERE tenant_id = ${workspace.tenantId}`,
     );
-    await expect(refused).rejects.toThrow('tickets_status_check');
+    await expect(refused).rejects.toThrow('tickets_values_check');
   });
 });
 

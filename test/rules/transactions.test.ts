@@ -1,7 +1,7 @@
 import { transaction } from '@itsm-api/server/context.ts';
 import { selectRows } from '@itsm-api/server/database/statements.ts';
 import { type TenantClient, tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { inTransaction, OpeningRefused } from '@itsm-api/server/database/transaction.ts';
+import { EdgeRefused, inTransaction } from '@itsm-api/server/database/transaction.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -105,7 +105,7 @@ describe('its edges', () => {
   ])('keep the work of %s from being done when the opening says no', async (_, work) => {
     const before = await state();
     const edges = { opening: [divide(1), divide(0)], closing: () => [note('Never')] };
-    await expect(inTransaction(db, work, edges)).rejects.toBeInstanceOf(OpeningRefused);
+    await expect(inTransaction(db, work, edges)).rejects.toBeInstanceOf(EdgeRefused);
     expect(await state()).toEqual(before);
   });
 
@@ -113,13 +113,14 @@ describe('its edges', () => {
     const failing = inTransaction(db, () => selectRows(db, divide(0)), { opening: [divide(1)] });
     await expect(failing).rejects.toMatchObject({ code: '22012' });
     const wrong = { opening: [{ text: 'SELECT nonsense', values: [] }] };
-    await expect(inTransaction(db, () => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(OpeningRefused);
+    await expect(inTransaction(db, () => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(EdgeRefused);
   });
 
   it('are committed with the work, or rolled back with it', async () => {
     const before = await state();
     const closing = (result: unknown) => [note(`Closed with ${result}`), divide(result === 'all' ? 1 : 0)];
-    await expect(inTransaction(db, () => byPrisma('x').then(() => 'none'), { closing })).rejects.toThrow('division');
+    const refused = inTransaction(db, () => byPrisma('x').then(() => 'none'), { closing });
+    await expect(refused).rejects.toBeInstanceOf(EdgeRefused);
     expect(await state()).toEqual(before);
     await inTransaction(db, async () => 'all', { closing });
     expect((await state()).resolution).toBe('Closed with all');

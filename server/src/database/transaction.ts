@@ -5,27 +5,27 @@ import { currentScope, withinScope } from './scope.ts';
 import { prepared, type Statement } from './statements.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 
-/** Statements that take no round trip of their own. */
+/**
+ * Statements that take no round trip of their own. They fail, with a division by zero, where the work must not be done;
+ * then nothing of it was.
+ */
 export interface Edges<Result> {
-  /**
-   * Sent before the first statement of the work: they fail, with a division by zero, where the work must not be done, and
-   * then nothing of it was.
-   */
+  /** Sent before the first statement of the work. */
   opening?: readonly Statement[] | undefined;
   /** Sent with COMMIT. */
   closing?: ((result: Result) => readonly Statement[]) | undefined;
 }
 
-/** One of the opening statements said no. */
-export class OpeningRefused extends Error {
-  override name = 'OpeningRefused';
+/** One of the statements at the edges said no. */
+export class EdgeRefused extends Error {
+  override name = 'EdgeRefused';
 }
 
 /**
  * Runs `work` in one transaction of the tenant's: what it writes through `db`, by Prisma or by statements of our own, is
  * committed whole or not at all. It begins with its first statement, in the same round trip. Prisma's own transactions
  * take four times the CPU time.
- * @throws OpeningRefused
+ * @throws EdgeRefused
  */
 export async function inTransaction<Result>(
   db: TenantClient,
@@ -38,9 +38,9 @@ export async function inTransaction<Result>(
   const connection: pg.PoolClient = await pool.connect();
   let begun = false;
   let ended = false;
-  let refused: OpeningRefused | undefined;
+  let refused: EdgeRefused | undefined;
 
-  function run(given: pg.QueryConfig[], { commits = false } = {}): Promise<pg.QueryResult[]> {
+  function run(given: pg.QueryConfig[], { commits = false, closes = false } = {}): Promise<pg.QueryResult[]> {
     if (ended) throw new Error('A statement was asked for behind the last of its transaction.');
     ended = commits;
     const first = begun ? [] : opening.map(prepared);
@@ -50,8 +50,8 @@ export async function inTransaction<Result>(
       batch.callback = (error, results = []) => {
         if (error === null) return resolve(results.slice(first.length));
         // Told apart here: whoever asked may make another error of it.
-        if (batch.completed < first.length && codeOf(error) === DIVISION_BY_ZERO) {
-          refused = new OpeningRefused(error.message, { cause: error });
+        if ((closes || batch.completed < first.length) && codeOf(error) === DIVISION_BY_ZERO) {
+          refused = new EdgeRefused(error.message, { cause: error });
         }
         reject(error);
       };
@@ -63,7 +63,7 @@ export async function inTransaction<Result>(
     const result = await withinScope({ tenantId, transaction: { pool, run } }, work);
     const last = closing?.(result) ?? [];
     // In a transaction that has failed they fail, too.
-    if (last.length > 0) await run(last.map(prepared), { commits: true });
+    if (last.length > 0) await run(last.map(prepared), { commits: true, closes: true });
     else if (begun && !ended) await commit(connection);
     connection.release();
     return result;

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { idempotencyHours, idempotencyKeyHeader, replayedHeader } from '@itsm-api/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Context, transaction, type UserContext } from '../context.ts';
 import { type Statement, selectRows } from '../database/statements.ts';
-import { OpeningRefused } from '../database/transaction.ts';
+import { EdgeRefused } from '../database/transaction.ts';
 import { ApiError } from '../errors.ts';
 
 /** What a handler answers. */
@@ -49,11 +49,11 @@ export async function answerOnce<Given extends Input>(
       return handler(input);
     };
     return await transaction(context, work, {
-      opening: claim(named),
+      opening: [claim(named)],
       closing: (answer) => [store(named, kept === undefined ? answer : shortened(answer, kept))],
     });
   } catch (error) {
-    if (!(error instanceof OpeningRefused)) throw error;
+    if (!(error instanceof EdgeRefused)) throw error;
     const answer = await find(named);
     reply.header(replayedHeader, 'true');
     return kept === undefined ? answer : await restored(context, answer, kept);
@@ -72,15 +72,15 @@ const current = `tenant_id = $1 AND key_id = $2 AND key = $3
   AND created_at > now() - interval '${idempotencyHours} hours'`;
 
 /**
- * The statements that fail unless this request is the one to be answered: nobody else has the key in hand, which is a lock
- * until the end of the transaction, and nobody had before. That is looked at when the lock is taken.
+ * Fails unless this request is the one to be answered: nobody else has the key in hand, which is a lock until the end of
+ * the transaction, and nobody had before. Who had it, and let go of it just now, is not seen here yet, but by `store`.
  */
-function claim({ context: { db, keyId }, key }: Named): Statement[] {
+function claim({ context: { db, keyId }, key }: Named): Statement {
   const values = [db.$tenantId, keyId, key];
-  return [
-    { text: 'SELECT 1 / pg_try_advisory_xact_lock($1)::int', values: [lockOf(values)] },
-    { text: `SELECT 1 / (NOT EXISTS (SELECT FROM idempotency_keys WHERE ${current}))::int`, values },
-  ];
+  return {
+    text: `SELECT 1 / (pg_try_advisory_xact_lock($4) AND NOT EXISTS (SELECT FROM idempotency_keys WHERE ${current}))::int`,
+    values: [...values, lockOf(values)],
+  };
 }
 
 /** The name of the lock: 64 bits, in which two keys don't meet. */
@@ -88,12 +88,17 @@ function lockOf(values: readonly unknown[]): bigint {
   return digest(['idempotency key', ...values].join('\n')).readBigInt64BE();
 }
 
+/** Stores the answer. Fails where there is one that counts. */
 function store({ context: { db, keyId }, key, fingerprint }: Named, { status, body, etag }: Answer): Statement {
   return {
-    text: `INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer, etag)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
-      ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status,
-        answer = EXCLUDED.answer, etag = EXCLUDED.etag, created_at = EXCLUDED.created_at`,
+    text: `WITH stored AS (
+        INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer, etag)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status,
+          answer = EXCLUDED.answer, etag = EXCLUDED.etag, created_at = EXCLUDED.created_at
+        WHERE k.created_at <= now() - interval '${idempotencyHours} hours'
+        RETURNING 1)
+      SELECT 1 / count(*) FROM stored`,
     values: [db.$tenantId, keyId, key, fingerprint, status, JSON.stringify(body), etag ?? null],
   };
 }
@@ -138,5 +143,5 @@ function inOrder(_name: string, value: unknown): unknown {
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
