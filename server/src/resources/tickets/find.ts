@@ -30,14 +30,18 @@ export function isCounted(filters: TicketFilters): boolean {
  * @throws ApiError QUERY_TOO_BROAD
  */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
-  const { q } = filters;
+  const { q, ...others } = filters;
   if (q === undefined) return ask(db, byFilters(filters), { ...range, most: mostCounted });
   const asked = { ...range, most: mostFound };
-  const found = await ask(db, byWords(q, filters), asked);
-  // Of those with the words only the first were asked for the rest. Where the rest leaves fewer, these are asked for words.
-  if (found.isWhole || found.totalCount === mostFound) return found;
-  const among = await ask(db, byWordsAmong(q, filters), asked);
-  return among.isWhole ? among : found;
+  if (Object.values(others).some((asked) => asked !== undefined && asked !== false)) {
+    // Those that have the words, or those that are the rest, are few enough to be all asked for the other.
+    for (const way of [byWords(q, filters), byWordsAmong(q, filters)]) {
+      const found = await ask(db, way, { ...asked, unlessTooMany: true });
+      if (found.isWhole) return found;
+    }
+  }
+  // Else the first of those that have the words are asked for the rest.
+  return ask(db, byWords(q, filters), asked);
 }
 
 /** Adds a value to a statement's; answers what names it there. */
@@ -71,19 +75,22 @@ const byWordsAmong =
 interface Asked extends TicketRange {
   /** How many are counted. */
   most: number;
+  /** Whether nothing is to be found where more would have to be looked at than may be. */
+  unlessTooMany?: boolean;
 }
 
 /** @returns also whether all were looked at that may match */
 async function ask(
   db: TenantClient,
   way: Way,
-  { skip, take, sort, most }: Asked,
+  { skip, take, sort, most, unlessTooMany = false }: Asked,
 ): Promise<TicketPage & { isWhole: boolean }> {
   const values: unknown[] = [db.$tenantId, Math.min(skip, most), take];
   const order = sort === 'id' ? 'ASC' : 'DESC';
   const { looked, mostLooked, found } = way((value, type) => `$${values.push(value)}::${type}`, order);
+  const where = unlessTooMany ? `WHERE (SELECT count(*) FROM looked) <= ${mostLooked}` : '';
   const text = `WITH looked AS MATERIALIZED (${looked}), found AS MATERIALIZED (
-      ${found} ORDER BY id ${order} LIMIT ${most + 1}
+      SELECT id FROM (${found}) AS matching ${where} ORDER BY id ${order} LIMIT ${most + 1}
     ), page AS (
       SELECT id FROM (SELECT id FROM found ORDER BY id ${order} LIMIT ${most}) AS counted
       ORDER BY id ${order} LIMIT $3::int OFFSET $2::int
