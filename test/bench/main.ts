@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
@@ -11,7 +11,7 @@ import { benchPacing } from './pacing.ts';
 import { benchRetention } from './retention.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const usage = `pnpm bench [--tickets 10k|1m|10m] [--rounds count] [--seconds of a round] [--json]
+const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--rounds count] [--seconds of a round] [--json]
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
 pnpm bench memory [--json]
@@ -26,6 +26,7 @@ See test/bench/README.md.
 const options = {
   json: { type: 'boolean', default: false },
   tickets: { type: 'string' },
+  data: { type: 'string' },
   keys: { type: 'string', default: '10m' },
   rate: { type: 'string', default: '2000' },
   rounds: { type: 'string', default: '5' },
@@ -64,11 +65,12 @@ const benches: Record<string, () => Promise<Printed>> = {
 
 async function measureApi(): Promise<Printed> {
   const sizes = sizesOf({ tickets: '10k', seconds: '3' });
-  return inFolder(async (dataDir) => {
+  const measure = async (dataDir: string) => {
     const result = await benchApi({ ...sizes, dataDir, onProgress });
     await writeReport(result);
     return { table: tablesOf(result), result };
-  });
+  };
+  return values.data === undefined ? inFolder(measure) : measure(resolve(values.data));
 }
 
 async function measureFairness(): Promise<Printed> {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,6 +42,7 @@ export interface ApiBenchOptions {
   /** How long one round of one path lasts. */
   seconds: number;
   rounds: number;
+  /** Of PostgreSQL; one that is kept is loaded once. */
   dataDir: string;
   onProgress(text: string): void;
 }
@@ -57,7 +59,7 @@ export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
   const servers: Measured[] = [];
   try {
     await migrateDatabase(database.url);
-    const data = await loadData(database.url, options.tickets, options.onProgress);
+    const data = await loadOnce(database.url, options);
     for (const name of serverNames) servers.push(await startServer(name, database.url));
     const postgres = Number.parseInt(readFileSync(join(options.dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
 
@@ -72,6 +74,20 @@ export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
     for (const server of servers) await server.stop();
     await database.stop();
   }
+}
+
+/** Loads into an empty folder, and finds in one that is kept what was loaded before. */
+async function loadOnce(databaseUrl: string, { tickets, dataDir, onProgress }: ApiBenchOptions): Promise<Data> {
+  const file = join(dataDir, 'bench-data.json');
+  const known = await readFile(file, 'utf8').catch(() => undefined);
+  if (known === undefined) {
+    const data = await loadData(databaseUrl, tickets, onProgress);
+    await writeFile(file, JSON.stringify(data));
+    return data;
+  }
+  const data: Data = JSON.parse(known);
+  if (data.tickets !== tickets) throw new Error(`${dataDir} has ${data.tickets} tickets, not ${tickets}`);
+  return data;
 }
 
 interface Measurement {

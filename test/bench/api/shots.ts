@@ -27,13 +27,20 @@ export interface Shot {
 }
 
 /** The requests of a path, with the tenant's keys in turn. */
-export function requestsOf({ method, paths, bodies }: Omit<MeasuredPath, 'name'>, data: Data): Job['requests'] {
+export function requestsOf(
+  { method, paths, bodies, headers }: Omit<MeasuredPath, 'name'>,
+  data: Data,
+): Job['requests'] {
   const all = paths(data);
   const count = Math.min(Math.max(all.length, data.keys.length), 500);
   return Array.from({ length: count }, (_, i) => ({
     method,
     path: `/api/public/v1${all[i % all.length]}`,
-    headers: { authorization: `Bearer ${data.keys[i % data.keys.length]}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${data.keys[i % data.keys.length]}`,
+      'content-type': 'application/json',
+      ...headers,
+    },
     ...(bodies && { body: JSON.stringify(bodies[i % bodies.length]) }),
   }));
 }
