@@ -8,6 +8,7 @@ import { greet } from './banner.ts';
 import type { Pool } from './database/pool.ts';
 import { Reachability } from './database/reachability.ts';
 import { assertWalls } from './database/roles.ts';
+import { tenantClient } from './database/tenant-client.ts';
 import type { Settings } from './env.ts';
 import { codeOf } from './error-code.ts';
 import type { Health, HealthCheck, Lifecycle } from './health.ts';
@@ -122,6 +123,8 @@ async function openServices(
   const { requests, system } = runtime.databases;
   checks.unshift({ name: 'database', look: () => lookAt(system.pool) });
   await requests.pool.lend(assertWalls);
+  // Prisma loads its planner with the first question, for which no request is to wait.
+  if (settings.ROLES.includes('api')) await tenantClient(requests, 0n).user.findFirst({ select: { id: true } });
   if (metrics !== undefined) measureDatabases(metrics, runtime.databases);
   return runtime;
 }
