@@ -1,0 +1,112 @@
+import { Marked, type Token, type Tokens } from 'marked';
+import { highlight } from './highlight.ts';
+import { escapeHtml } from './html.ts';
+
+/** A heading, and what stands below it up to the next one. */
+export interface Section {
+  /** Its anchor. */
+  id: string;
+  /** 1 for the title of the page. */
+  depth: number;
+  title: string;
+  tokens: Token[];
+}
+
+/** Says where a link leads on the site; nowhere where it is undefined. */
+type Resolve = (link: string) => string | undefined;
+
+/** A page in its sections; the first one is that of its title. */
+export function sectionsOf(markdown: string): Section[] {
+  const sections: Section[] = [];
+  for (const token of new Marked().lexer(markdown)) {
+    if (token.type === 'heading') {
+      const title = textOf(token.tokens ?? []);
+      sections.push({ id: idOf(title), depth: token.depth, title, tokens: [token] });
+    } else {
+      sections.at(-1)?.tokens.push(token);
+    }
+  }
+  return sections;
+}
+
+/** Tokens as HTML, without a script or a style. */
+export function toHtml(tokens: Token[], resolve: Resolve): string {
+  return renderer(resolve).parser(tokens);
+}
+
+/** What a reader sees of tokens, as plain words. */
+export function textOf(tokens: Token[]): string {
+  return tokens.map(wordsOf).join('').replace(/\s+/g, ' ').trim();
+}
+
+function wordsOf(token: Token): string {
+  switch (token.type) {
+    case 'html':
+    case 'heading':
+      return '';
+    case 'table': {
+      const { header, rows } = token as Tokens.Table;
+      return [header, ...rows].map((row) => `${row.map((cell) => textOf(cell.tokens)).join(' ')} `).join('');
+    }
+    case 'list':
+      return (token as Tokens.List).items.map((item) => `${textOf(item.tokens)} `).join('');
+    default:
+      if ('tokens' in token && token.tokens !== undefined)
+        return `${token.tokens.map(wordsOf).join('')}${gapOf(token)}`;
+      return 'text' in token ? `${token.text}${gapOf(token)}` : ' ';
+  }
+}
+
+function gapOf({ type }: Token): string {
+  return type === 'paragraph' || type === 'code' ? ' ' : '';
+}
+
+/** As GitHub makes anchors, so that a link holds there, too; a code in capitals stays as it is. */
+function idOf(title: string): string {
+  if (/^[A-Z]+(_[A-Z]+)*$/.test(title)) return title;
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+}
+
+function renderer(resolve: Resolve): Marked {
+  return new Marked({
+    renderer: {
+      heading({ tokens, depth }) {
+        const id = idOf(textOf(tokens));
+        const words = this.parser.parseInline(tokens);
+        if (depth === 1) return `<h1>${words}</h1>\n`;
+        return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${words}</a></h${depth}>\n`;
+      },
+      code({ text, lang = '' }) {
+        // To be scrolled with the keyboard, too.
+        return `<div class="code"><pre tabindex="0"><code>${highlight(text, lang)}</code></pre></div>\n`;
+      },
+      table({ header, align, rows }) {
+        const cells = (row: Tokens.TableCell[], tag: 'th' | 'td') =>
+          row
+            .map(({ tokens }, column) => {
+              const side = align[column] === 'right' ? ' class="number"' : '';
+              // A cell that is empty heads nothing.
+              const name = tag === 'th' && tokens.length > 0 ? 'th scope="col"' : 'td';
+              return `<${name}${side}>${this.parser.parseInline(tokens)}</${name.slice(0, 2)}>`;
+            })
+            .join('');
+        const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
+        return `<div class="table" tabindex="0"><table>
+<thead><tr>${cells(header, 'th')}</tr></thead>
+<tbody>${body}</tbody>
+</table></div>\n`;
+      },
+      link({ href, tokens }) {
+        const words = this.parser.parseInline(tokens);
+        const target = resolve(href);
+        return target === undefined ? words : `<a href="${escapeHtml(target)}">${words}</a>`;
+      },
+      html() {
+        return '';
+      },
+    },
+  });
+}
