@@ -39,7 +39,7 @@ it('leads from an empty folder to a file of all tickets and a verified webhook',
   const page = await readFile(new URL('../../docs/index.md', import.meta.url), 'utf8');
   const [, ...steps] = page
     .split(/^## /m)
-    .map((part) => [...part.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, code = '']) => code));
+    .map((part) => [...part.matchAll(/^```\w+[^\n]*\n(.*?)^```$/gms)].map(([, code = '']) => code));
   const [first = [], copy = [], webhook = []] = steps;
   const port = String(await freePort());
   const atPort = (code = '') => code.replaceAll('4000', port);
@@ -61,7 +61,7 @@ it('leads from an empty folder to a file of all tickets and a verified webhook',
   await expect.poll(() => said, { timeout: 30_000 }).toContain(webhook[2]?.trim());
   expect(said).toContain('"ticketNumber":"INC-19"');
   expect(said).toContain('41 tickets in tickets.json');
-  const [, hero = ''] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
+  const [, hero = ''] = /^```json[^\n]*\n(.*?)^```$/ms.exec(page) ?? [];
   const shown = JSON.parse(hero.replace(/,\s*…/, '')).data;
   const answer = await api.call({ method: 'GET', path: '/api/public/v1/tickets/40', key });
   expect(answer.body.data).toMatchObject({ ...shown, priority: 'CRITICAL' });

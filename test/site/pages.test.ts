@@ -92,7 +92,7 @@ describe('the site', async () => {
     for (const [path, { headers, text }] of pages) {
       const alternate = /<link rel="alternate" type="text\/markdown" href="([^"]+)">/.exec(text)?.[1] ?? '';
       expect(alternate).toBe(path.endsWith('/') ? `${path}index.md` : `${path}.md`);
-      if (path !== '/docs/') expect(headers.link).toBe(`<${alternate}>; rel="alternate"; type="text/markdown"`);
+      expect(headers.link).toBe(`<${alternate}>; rel="alternate"; type="text/markdown"`);
       const markdown = await get(alternate);
       expect(markdown.headers['content-type']).toBe('text/markdown; charset=utf-8');
       expect(markdown.text, alternate).toMatch(/^# /);

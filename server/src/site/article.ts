@@ -1,8 +1,9 @@
 import { escapeHtml } from './html.ts';
+import { styles } from './inlined.ts';
 import { landingPage } from './landing.ts';
 import { footer, layOut } from './layout.ts';
 import { type Section, sectionsOf, toHtml } from './markdown.ts';
-import { landing, type Page, pages, referencePath } from './pages.ts';
+import { landing, type Page, pages } from './pages.ts';
 import { hrefOf } from './source.ts';
 
 /** A page from its Markdown. */
@@ -21,7 +22,7 @@ ${neighbours(page)}
 ${footer(page)}
 </main>
 ${contents(sections)}`;
-  return layOut({ page, body, listed: true });
+  return layOut({ page, styles, body, listed: true });
 }
 
 function contents(sections: Section[]): string {
@@ -39,9 +40,7 @@ function neighbours(page: Page): string {
   const read = pages.slice(1);
   const at = read.indexOf(page);
   const link = (to: Page | undefined, rel: 'prev' | 'next', word: string) =>
-    to === undefined || to.path === referencePath
-      ? ''
-      : `<a rel="${rel}" href="${to.path}"><small>${word}</small>${escapeHtml(to.title)}</a>`;
+    to === undefined ? '' : `<a rel="${rel}" href="${to.path}"><small>${word}</small>${escapeHtml(to.title)}</a>`;
   return `<nav class="neighbours" aria-label="Before and after">
 ${link(read[at - 1], 'prev', 'Before')}${link(read[at + 1], 'next', 'Next')}
 </nav>`;

@@ -4,8 +4,15 @@ import { readFile } from 'node:fs/promises';
 /*
  * What stands in every page, so that nothing but the page is asked for. It may, because the policy names its hash.
  */
-export const styles = await readFile(new URL('styles.css', import.meta.url), 'utf8');
-export const script = await readFile(new URL('script.js', import.meta.url), 'utf8');
+export const script = await read('script.js');
+
+const frameStyles = await read('frame.css');
+
+/** Of pages of words. */
+export const styles = frameStyles + (await read('text.css'));
+
+/** Of the reference. */
+export const referenceStyles = frameStyles + (await read('reference.css'));
 
 /** Allows these styles, this script, and what the script fetches: nothing else, and from nobody else. */
 export const policy = [
@@ -21,4 +28,8 @@ export const policy = [
 
 function sourceOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+function read(name: string): Promise<string> {
+  return readFile(new URL(name, import.meta.url), 'utf8');
 }

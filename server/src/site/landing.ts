@@ -1,4 +1,5 @@
 import { escapeHtml } from './html.ts';
+import { styles } from './inlined.ts';
 import { footer, layOut } from './layout.ts';
 import { type Section, sectionsOf, toHtml } from './markdown.ts';
 import { groups, landing, type Page } from './pages.ts';
@@ -15,7 +16,7 @@ ${groups.map(({ title, pages }) => shelf(title, pages)).join('\n')}
 </section>
 ${footer(landing)}
 </main>`;
-  return layOut({ page: landing, body, listed: false });
+  return layOut({ page: landing, styles, body, listed: false });
 }
 
 function section({ id, tokens }: Section, kind: 'hero' | 'step'): string {

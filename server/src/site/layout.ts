@@ -1,11 +1,12 @@
 import { errorDocsPath } from '@itsm-api/contract';
 import { changelogPath } from '@itsm-api/contract/openapi';
 import { escapeHtml } from './html.ts';
-import { script, styles } from './inlined.ts';
-import { groups, landing, markdownPath, type Page, referencePath } from './pages.ts';
+import { script } from './inlined.ts';
+import { groups, landing, markdownPath, type Page, reference } from './pages.ts';
 
 interface Content {
   page: Page;
+  styles: string;
   /** HTML of what is between the header and the end. */
   body: string;
   /** Where all pages are listed beside the page, where there is room; else they are behind a button. */
@@ -15,8 +16,10 @@ interface Content {
 }
 
 /** A page as it is sent: header, navigation, search, and what is on it. */
-export function layOut({ page, body, listed, nonce }: Content): string {
+export function layOut({ page, styles, body, listed, nonce }: Content): string {
   const title = page === landing ? page.title : `${page.title} · ${landing.title}`;
+  // What comes from elsewhere has a banner of its own.
+  const bar = nonce === undefined ? 'header' : 'section';
   const allowed = nonce === undefined ? '' : ` nonce="${nonce}"`;
   return `<!doctype html>
 <html lang="en">
@@ -33,21 +36,21 @@ export function layOut({ page, body, listed, nonce }: Content): string {
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header class="bar">
+<${bar} class="bar" aria-label="Site">
 <button class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>
 <a class="brand" href="/">${icons.ticket}<span>ITSM <b>API</b></span></a>
 <nav class="top" aria-label="Main">${topLinks.map((link) => topLink(link, page)).join('')}</nav>
-<button class="find" aria-haspopup="dialog" hidden>${icons.search}<span>Search</span><kbd>/</kbd></button>
+<button class="find" aria-label="Search" aria-haspopup="dialog" hidden>${icons.search}<span>Search</span><kbd>/</kbd></button>
 <button class="icon theme" aria-label="Dark theme" aria-pressed="false" hidden>${icons.theme}</button>
-</header>
+</${bar}>
 ${listed ? '<div class="columns">' : ''}
-<nav id="menu" class="${listed ? 'all beside' : 'all'}" aria-label="All pages" popover>
+<nav id="menu" ${listed ? 'class="beside" ' : ''}aria-label="All pages" popover>
 ${groups.map((group) => listOf(group.title, group.pages, page)).join('\n')}
 </nav>
 ${body}
 ${listed ? '</div>' : ''}
 <dialog class="search" aria-label="Search">
-<input type="search" placeholder="Search guides, operations and errors" aria-label="Search" role="combobox"
+<input type="text" enterkeyhint="search" placeholder="Search guides, operations and errors" aria-label="Search" role="combobox"
   aria-expanded="false" aria-autocomplete="list" aria-controls="found" autocomplete="off" spellcheck="false">
 <ul id="found" role="listbox" aria-label="Results"></ul>
 <p class="none" role="status"></p>
@@ -71,7 +74,7 @@ const topLinks = [
   { title: 'Guides', href: '/docs/guides/first-request' },
   { title: 'Client', href: '/docs/client' },
   { title: 'Webhooks', href: '/docs/webhooks' },
-  { title: 'Reference', href: referencePath },
+  { title: 'Reference', href: reference.path },
   { title: 'Errors', href: errorDocsPath },
   { title: 'Changelog', href: changelogPath },
 ];

@@ -80,24 +80,18 @@ function renderer(resolve: Resolve): Marked {
         return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${words}</a></h${depth}>\n`;
       },
       code({ text, lang = '' }) {
+        // After the language may stand what the code is: a file's name, or where it is run.
+        const [language = '', ...words] = lang.split(' ');
+        const caption = words.length === 0 ? '' : `<figcaption>${escapeHtml(words.join(' '))}</figcaption>`;
         // To be scrolled with the keyboard, too.
-        return `<div class="code"><pre tabindex="0"><code>${highlight(text, lang)}</code></pre></div>\n`;
+        const code = `<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
+        return `<figure class="code">${caption}${code}</figure>\n`;
       },
-      table({ header, align, rows }) {
-        const cells = (row: Tokens.TableCell[], tag: 'th' | 'td') =>
-          row
-            .map(({ tokens }, column) => {
-              const side = align[column] === 'right' ? ' class="number"' : '';
-              // A cell that is empty heads nothing.
-              const name = tag === 'th' && tokens.length > 0 ? 'th scope="col"' : 'td';
-              return `<${name}${side}>${this.parser.parseInline(tokens)}</${name.slice(0, 2)}>`;
-            })
-            .join('');
-        const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
-        return `<div class="table" tabindex="0"><table>
-<thead><tr>${cells(header, 'th')}</tr></thead>
-<tbody>${body}</tbody>
-</table></div>\n`;
+      table({ header, rows }) {
+        const row = (cells: Tokens.TableCell[]) =>
+          `<tr>${cells.map((cell) => cellOf(cell, this.parser.parseInline(cell.tokens))).join('')}</tr>\n`;
+        const table = `<table><thead>${row(header)}</thead><tbody>\n${rows.map(row).join('')}</tbody></table>`;
+        return `<div class="table" tabindex="0">${table}</div>\n`;
       },
       link({ href, tokens }) {
         const words = this.parser.parseInline(tokens);
@@ -109,4 +103,9 @@ function renderer(resolve: Resolve): Marked {
       },
     },
   });
+}
+
+function cellOf({ header }: Tokens.TableCell, words: string): string {
+  // A cell without words heads nothing.
+  return header && words !== '' ? `<th scope="col">${words}</th>` : `<td>${words}</td>`;
 }

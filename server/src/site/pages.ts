@@ -20,13 +20,18 @@ export interface Group {
   pages: Page[];
 }
 
-export const referencePath = '/docs/';
-
 export const landing: Page = {
   path: '/',
   title: 'ITSM Public API',
   about: 'Tickets, assets, projects, users and signed webhooks of your service desk, over HTTP and JSON.',
   source: 'docs/index.md',
+};
+
+export const reference: Page = {
+  path: '/docs/',
+  title: 'Reference',
+  about: 'Every operation and field, to be tried out in the page.',
+  source: describeReference,
 };
 
 /** All pages but the first one: the one place for their order and titles. */
@@ -88,12 +93,7 @@ export const groups: Group[] = [
   {
     title: 'Look up',
     pages: [
-      {
-        path: referencePath,
-        title: 'Reference',
-        about: 'Every operation and field, to be tried out in the page.',
-        source: describeReference,
-      },
+      reference,
       { path: errorDocsPath, title: 'Errors', about: 'Each code: what it means, what to do.', source: describeErrors },
       {
         path: changelogPath,
@@ -110,6 +110,11 @@ export const pages: Page[] = [landing, ...groups.flatMap((group) => group.pages)
 /** Where the Markdown of a page is: its path with `.md`, that of a folder as `index.md`. */
 export function markdownPath({ path }: Page): string {
   return path.endsWith('/') ? `${path}index.md` : `${path}.md`;
+}
+
+/** Tells of it in a header (RFC 8288). */
+export function linkToMarkdown(page: Page): string {
+  return `<${markdownPath(page)}>; rel="alternate"; type="text/markdown"`;
 }
 
 function guide(name: string, title: string, about: string): Page {

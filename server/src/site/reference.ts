@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { compressAnswers } from '../http/compression.ts';
 import { shareFiles } from '../http/shared-files.ts';
+import { referenceStyles } from './inlined.ts';
 import { layOut } from './layout.ts';
 import { lazily } from './lazily.ts';
-import { pages, referencePath } from './pages.ts';
+import { linkToMarkdown, reference } from './pages.ts';
 
 /** Stands in the page where each answer has a nonce of its own. */
 const noncePlaceholder = 'NONCE-OF-THIS-ANSWER';
@@ -21,10 +21,14 @@ export async function addReference(app: FastifyInstance): Promise<void> {
 
   await app.register(async (scope) => {
     compressAnswers(scope);
-    scope.get('/docs', (_request, reply) => reply.redirect(referencePath, 301));
-    scope.get(referencePath, async (_request, reply) => {
+    scope.get('/docs', (_request, reply) => reply.redirect(reference.path, 301));
+    scope.get(reference.path, async (_request, reply) => {
       const nonce = randomBytes(16).toString('base64');
-      reply.headers({ 'content-security-policy': policy(nonce), 'referrer-policy': 'no-referrer' });
+      reply.headers({
+        'content-security-policy': policy(nonce),
+        'referrer-policy': 'no-referrer',
+        link: linkToMarkdown(reference),
+      });
       return reply.type('text/html; charset=utf-8').send((await page()).replaceAll(noncePlaceholder, nonce));
     });
   });
@@ -48,20 +52,16 @@ async function readScript(): Promise<{ path: string; text: string }> {
   return { path: `/docs/js/scalar-${hash}.js`, text };
 }
 
-async function render(script: string): Promise<string> {
-  const styles = await readFile(new URL('reference.css', import.meta.url), 'utf8');
-  const page = pages.find(({ path }) => path === referencePath);
-  if (page === undefined) throw new Error('The reference is none of the pages.');
+function render(script: string): string {
   // Scalar takes what is in its place for its own, from a server: what is seen before it comes stands beside it.
   const body = `<div id="content" tabindex="-1">
 <div id="reference"></div>
 <div class="coming"><h1>Reference</h1><p>Every operation and field is on its way …</p></div>
 </div>
-<style>${styles}</style>
 <script defer nonce="${noncePlaceholder}" src="${script}"></script>
 <script nonce="${noncePlaceholder}">addEventListener('DOMContentLoaded', () =>
   Scalar.createApiReference('#reference', ${JSON.stringify(configuration)}));</script>`;
-  return layOut({ page, body, listed: false, nonce: noncePlaceholder });
+  return layOut({ page: reference, styles: referenceStyles, body, listed: false, nonce: noncePlaceholder });
 }
 
 const configuration = {

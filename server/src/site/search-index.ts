@@ -1,7 +1,7 @@
 import type { OpenApi } from '@itsm-api/contract/openapi';
 import { operationsOf } from './contract-pages.ts';
 import { sectionsOf, textOf } from './markdown.ts';
-import { type Page, pages, referencePath } from './pages.ts';
+import { type Page, pages, reference } from './pages.ts';
 import { sourceOf } from './source.ts';
 
 /** What a search may find. */
@@ -15,7 +15,7 @@ export interface SearchEntry {
 
 /** Every section of every page and every operation; the script in the page searches it. */
 export async function searchIndex(document: OpenApi): Promise<SearchEntry[]> {
-  const written = pages.filter(({ path }) => path !== referencePath);
+  const written = pages.filter((page) => page !== reference);
   const found = await Promise.all(written.map(async (page) => entriesOf(page, await sourceOf(page, document))));
   return [...found.flat(), ...operationsOf(document).map(entryOf)];
 }
@@ -34,7 +34,7 @@ function entryOf({ method, path, operation }: ReturnType<typeof operationsOf>[nu
   return {
     title: operation.summary ?? operation.operationId,
     place: `${method} ${path}`,
-    href: `${referencePath}#tag/${tag}/${method}${path}`,
+    href: `${reference.path}#tag/${tag}/${method}${path}`,
     text: (operation.description ?? '').replace(/[`*]/g, '').replace(/\s+/g, ' '),
   };
 }

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { shareFiles } from '../http/shared-files.ts';
 import { policy } from './inlined.ts';
 import { lazily } from './lazily.ts';
-import { groups, landing, markdownPath, type Page, pages, referencePath } from './pages.ts';
+import { groups, landing, linkToMarkdown, markdownPath, type Page, pages, reference } from './pages.ts';
 import { addReference } from './reference.ts';
 import { sourceOf, withLinksToMarkdown } from './source.ts';
 
@@ -40,17 +40,16 @@ function addDocument(scope: FastifyInstance, document: OpenApi): void {
 }
 
 function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
-  const asMarkdown = markdownPath(page);
-  serve(scope, asMarkdown, { 'content-type': 'text/markdown; charset=utf-8' }, async () =>
+  serve(scope, markdownPath(page), { 'content-type': 'text/markdown; charset=utf-8' }, async () =>
     withLinksToMarkdown(page, await sourceOf(page, document)),
   );
   // The reference has a page of its own.
-  if (page.path === referencePath) return;
+  if (page === reference) return;
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': policy,
     'referrer-policy': 'no-referrer',
-    link: `<${asMarkdown}>; rel="alternate"; type="text/markdown"`,
+    link: linkToMarkdown(page),
   };
   serve(scope, page.path, headers, async () => {
     const { toPage } = await import('./article.ts');
