@@ -82,9 +82,10 @@ describe('the script of the reference', () => {
 });
 
 it('the reference, which has a nonce, is kept by nobody', async () => {
-  const { headers } = await get('/docs/', { 'accept-encoding': 'br' });
+  const { headers, rawPayload } = await get('/docs/', { 'accept-encoding': 'br' });
   expect(headers['cache-control']).toBe('no-store');
   expect(headers.etag).toBeUndefined();
+  expect(brotliDecompressSync(rawPayload).toString()).toContain('<div id="reference">');
 });
 
 it('keeps what CORS says of the origin', async () => {

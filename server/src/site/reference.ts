@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { ApiError } from '../errors.ts';
-import { compressAnswers } from '../http/compression.ts';
 import { shareFiles } from '../http/shared-files.ts';
 import { referenceStyles } from './inlined.ts';
 import { layOut } from './layout.ts';
@@ -19,18 +18,15 @@ export async function addReference(app: FastifyInstance): Promise<void> {
   const script = lazily(readScript);
   const page = lazily(async () => render((await script()).path));
 
-  await app.register(async (scope) => {
-    compressAnswers(scope);
-    scope.get('/docs', (_request, reply) => reply.redirect(reference.path, 301));
-    scope.get(reference.path, async (_request, reply) => {
-      const nonce = randomBytes(16).toString('base64');
-      reply.headers({
-        'content-security-policy': policy(nonce),
-        'referrer-policy': 'no-referrer',
-        link: linkToMarkdown(reference),
-      });
-      return reply.type('text/html; charset=utf-8').send((await page()).replaceAll(noncePlaceholder, nonce));
+  app.get('/docs', (_request, reply) => reply.redirect(reference.path, 301));
+  app.get(reference.path, async (_request, reply) => {
+    const nonce = randomBytes(16).toString('base64');
+    reply.headers({
+      'content-security-policy': policy(nonce),
+      'referrer-policy': 'no-referrer',
+      link: linkToMarkdown(reference),
     });
+    return reply.type('text/html; charset=utf-8').send((await page()).replaceAll(noncePlaceholder, nonce));
   });
   await app.register(async (scope) => {
     shareFiles(scope, 'public, max-age=31536000, immutable');
