@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -8,10 +7,8 @@ import { launchBrowser } from '../support/browser.ts';
 let api: Api;
 let origin: string;
 let browser: Browser;
-let axe: string;
 
 beforeAll(async () => {
-  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   api = await startApi();
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   browser = await launchBrowser();
@@ -42,7 +39,7 @@ async function violations(page: Page): Promise<string[]> {
   const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
     frameId: frameTree.frame.id,
   });
-  await session.send('Runtime.evaluate', { expression: axe, contextId });
+  await session.send('Runtime.evaluate', { expression: axe.source, contextId });
   const { result } = await session.send('Runtime.evaluate', {
     expression: 'axe.run().then(({ violations }) => violations)',
     contextId,
