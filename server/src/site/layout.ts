@@ -18,8 +18,6 @@ interface Content {
 /** A page as it is sent: header, navigation, search, and what is on it. */
 export function layOut({ page, styles, body, listed, nonce }: Content): string {
   const title = page === landing ? page.title : `${page.title} · ${landing.title}`;
-  // What comes from elsewhere has a banner of its own.
-  const bar = nonce === undefined ? 'header' : 'section';
   const allowed = nonce === undefined ? '' : ` nonce="${nonce}"`;
   return `<!doctype html>
 <html lang="en">
@@ -36,29 +34,36 @@ export function layOut({ page, styles, body, listed, nonce }: Content): string {
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<${bar} class="bar" aria-label="Site">
-<button class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>
-<a class="brand" href="/">${icons.ticket}<span>ITSM <b>API</b></span></a>
-<nav class="top" aria-label="Main">${topLinks.map((link) => topLink(link, page)).join('')}</nav>
-<button class="find" aria-label="Search" aria-haspopup="dialog" hidden>${icons.search}<span>Search</span><kbd>/</kbd></button>
-<button class="icon theme" aria-label="Dark theme" aria-pressed="false" hidden>${icons.theme}</button>
-</${bar}>
+${header(page, nonce === undefined ? 'header' : 'section')}
 ${listed ? '<div class="columns">' : ''}
 <nav id="menu" ${listed ? 'class="beside" ' : ''}aria-label="All pages" popover>
 ${groups.map((group) => listOf(group.title, group.pages, page)).join('\n')}
 </nav>
 ${body}
 ${listed ? '</div>' : ''}
-<dialog class="search" aria-label="Search">
-<input type="text" enterkeyhint="search" placeholder="Search guides, operations and errors" aria-label="Search" role="combobox"
-  aria-expanded="false" aria-autocomplete="list" aria-controls="found" autocomplete="off" spellcheck="false">
-<ul id="found" role="listbox" aria-label="Results"></ul>
-<p class="none" role="status"></p>
-</dialog>
+${searchDialog}
 </body>
 </html>
 `;
 }
+
+/** A section where what is on the page, which comes from elsewhere, has a banner of its own. */
+function header(page: Page, tag: 'header' | 'section'): string {
+  return `<${tag} class="bar" aria-label="Site">
+<button class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>
+<a class="brand" href="/">${icons.ticket}<span>ITSM <b>API</b></span></a>
+<nav class="top" aria-label="Main">${topLinks.map((link) => topLink(link, page)).join('')}</nav>
+<button class="find" aria-label="Search" aria-haspopup="dialog" hidden>${icons.search}<span>Search</span><kbd>/</kbd></button>
+<button class="icon theme" aria-label="Dark theme" aria-pressed="false" hidden>${icons.theme}</button>
+</${tag}>`;
+}
+
+const searchDialog = `<dialog class="search" aria-label="Search">
+<input type="text" enterkeyhint="search" placeholder="Search guides, operations and errors" aria-label="Search" role="combobox"
+  aria-expanded="false" aria-autocomplete="list" aria-controls="found" autocomplete="off" spellcheck="false">
+<ul id="found" role="listbox" aria-label="Results"></ul>
+<p class="none" role="status"></p>
+</dialog>`;
 
 /** The end of a page. */
 export function footer(page: Page): string {
