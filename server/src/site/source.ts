@@ -9,7 +9,7 @@ const root = new URL('../../../', import.meta.url);
 export async function sourceOf({ source, title, about }: Page, document: OpenApi): Promise<string> {
   if (typeof source === 'function') return source(document);
   const text = await readFile(new URL(source, root), 'utf8');
-  return source.endsWith('.md') ? text : `# ${title}\n\n${about}\n\n\`\`\`ts\n${text}\`\`\`\n`;
+  return source.endsWith('.md') ? text : `# ${title}\n\n${about}\n\n\`\`\`ts ${source}\n${text}\`\`\`\n`;
 }
 
 /** The Markdown of a page with links to Markdown on this site. What isn't on it is named without a link. */
