@@ -14,7 +14,10 @@ WORKDIR /app
 COPY --from=packages /app ./
 COPY LICENSE package.json ./
 COPY prisma prisma
-COPY docs/changelog.md docs/
+COPY docs/index.md docs/changelog.md docs/
+COPY docs/guides docs/guides
+COPY client/README.md client/
+COPY examples/follow-tickets.ts examples/sync-tickets.ts examples/ticket-form.ts examples/webhook-receiver.ts examples/
 COPY contract/src contract/src
 COPY server/src server/src
 RUN ln -s /app/server/src/cli/index.ts /usr/local/bin/itsm

@@ -49,6 +49,7 @@ const rooms: Record<string, Room> = {
     imports: ['contract', 'basics', 'database', 'webhooks', 'context'],
   },
   http: { files: /^server\/src\/http\//, imports: ['contract', 'basics', 'context', 'identity'] },
+  site: { files: /^server\/src\/site\//, imports: ['contract', 'basics', 'http'] },
   operations: {
     files: /^server\/src\/operations\//,
     imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks'],
@@ -56,7 +57,7 @@ const rooms: Record<string, Room> = {
   schema: { files: /^server\/src\/schema\.ts$/, imports: [...server, 'queries over all tenants'] },
   app: {
     files: /^server\/src\/(app|runtime)\.ts$/,
-    imports: [...server, 'identity', 'handlers', 'http', 'operations'],
+    imports: [...server, 'identity', 'handlers', 'http', 'site', 'operations'],
   },
   prisma: {
     files: /^prisma\//,

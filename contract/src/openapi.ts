@@ -35,6 +35,7 @@ export function openApiDocument(): OpenApi {
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: Object.entries({ ...tags, events: deliveriesDescription }).map(([name, description]) => ({
       name,
+      'x-displayName': `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       description,
     })),
     paths,

@@ -11,8 +11,6 @@ import { endConnectionsOnClose } from './http/close.ts';
 import { compressAnswers } from './http/compression.ts';
 import { addConditions } from './http/conditions.ts';
 import { addCors } from './http/cors.ts';
-import { addDocs } from './http/docs.ts';
-import { addErrorDocs } from './http/error-docs.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
 import { addGuard } from './http/guard.ts';
 import { addHealth, healthPaths } from './http/health.ts';
@@ -30,6 +28,7 @@ import type { Metrics } from './operations/metrics.ts';
 import { measureRequests } from './operations/request-metrics.ts';
 import type { Traces } from './operations/traces.ts';
 import { addResources } from './resources/index.ts';
+import { addSite } from './site/site.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -136,10 +135,9 @@ export async function buildApp({
     windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
     onLimited: meters?.onLimited,
   });
-  await addDocs(app);
+  await addSite(app);
   addConditions(app);
   compressAnswers(app);
-  addErrorDocs(app);
   const onRefused = ({ tenantId, cause, reason }: Refusal) => {
     logger.warn({ tenantId: tenantId.toString(), reason }, 'refused for fair use');
     meters?.onRefused(cause);

@@ -38,7 +38,7 @@ function banner(greeting: Greeting): string {
     '',
     `  ${headline(greeting)}`,
     '',
-    ...(origin === undefined ? [] : [`  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/docs`]),
+    ...(origin === undefined ? [] : [`  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/`]),
     `  Data   ${placeOfData(settings)}`,
     ...(operationsOrigin === undefined ? [] : [`  Health ${operationsOrigin}/readyz`]),
     `  Uses   ${describeBudget(connectionBudget(settings))}`,
@@ -74,7 +74,7 @@ function withoutKey(demo: DemoWorkspace): string[] {
 /** The same as the fields of a line. */
 function logLine({ origin, operationsOrigin, settings, demo }: Greeting): object {
   return {
-    ...(origin !== undefined && { api: `${origin}${pathPrefix}`, docs: `${origin}/docs` }),
+    ...(origin !== undefined && { api: `${origin}${pathPrefix}`, docs: `${origin}/` }),
     ...(operationsOrigin !== undefined && { operations: operationsOrigin }),
     data: placeOfData(settings),
     uses: describeBudget(connectionBudget(settings)),

@@ -22,7 +22,7 @@ it('an error leads to what the server says of its code', async () => {
 
 it('the page has a place for every code, and what it means and what to do', async () => {
   const { text } = await api.call({ method: 'GET', path: '/docs/errors' });
-  expect([...text.matchAll(/<section id="(\w+)">/g)].map(([, code]) => code)).toEqual(Object.keys(errors));
+  expect([...text.matchAll(/<h2 id="(\w+)">/g)].map(([, code]) => code)).toEqual(Object.keys(errors));
   for (const { status, remedy } of Object.values(errors)) {
     expect(text).toContain(`Status ${status}.`);
     expect(text.replaceAll(/<\/?code>/g, '`')).toContain(remedy);

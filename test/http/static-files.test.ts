@@ -16,8 +16,10 @@ describe.each([
   '/openapi.json',
   '/openapi.yaml',
   '/openapi-3.0.json',
-  '/docs/changelog.md',
-  '/docs/js/scalar.js',
+  '/',
+  '/docs/errors',
+  '/docs/guides/first-request.md',
+  '/docs/search.json',
   '/favicon.ico',
 ])('%s', (path) => {
   it('is the same in every coding, and each has a tag of its own', async () => {
@@ -60,15 +62,30 @@ describe.each([
   });
 });
 
-it('the script is small on its way', async () => {
-  const { rawPayload } = await get('/docs/js/scalar.js', { 'accept-encoding': 'br' });
-  expect(rawPayload.length).toBeLessThan(1_300_000);
+describe('the script of the reference', () => {
+  const pathIn = (page: string) => /src="(\/docs\/js\/[^"]+)"/.exec(page)?.[1] ?? '';
+
+  it('is small on its way, and never asked for again', async () => {
+    const path = pathIn((await get('/docs/')).payload);
+    const { headers, rawPayload } = await get(path, { 'accept-encoding': 'br' });
+    expect(rawPayload.length).toBeLessThan(1_300_000);
+    expect(headers).toMatchObject({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-type': 'text/javascript; charset=utf-8',
+      vary: 'Accept-Encoding',
+    });
+  });
+
+  it('is at no other path', async () => {
+    expect((await get('/docs/js/scalar.js')).statusCode).toBe(404);
+  });
 });
 
-it.each(['/docs/', '/'])('%s is kept by nobody', async (path) => {
-  const { headers } = await get(path, { 'accept-encoding': 'br' });
+it('the reference, which has a nonce, is kept by nobody', async () => {
+  const { headers, rawPayload } = await get('/docs/', { 'accept-encoding': 'br' });
   expect(headers['cache-control']).toBe('no-store');
   expect(headers.etag).toBeUndefined();
+  expect(brotliDecompressSync(rawPayload).toString()).toContain('<div id="reference">');
 });
 
 it('keeps what CORS says of the origin', async () => {

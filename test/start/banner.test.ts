@@ -51,7 +51,7 @@ describe('a log', () => {
         time: expect.any(String),
         msg: 'The ITSM API is running.',
         api: 'http://127.0.0.1:3000/api/public/v1',
-        docs: 'http://127.0.0.1:3000/docs',
+        docs: 'http://127.0.0.1:3000/',
         data: '.data (embedded PostgreSQL)',
         uses: expect.stringContaining('at most 34 connections to PostgreSQL: '),
         keys: expect.stringContaining('itsm keys create'),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readSettings, Settings } from '@itsm-api/server/env.ts';
+import { pages } from '@itsm-api/server/site/pages.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { steadyPort } from '../faults/postgres.ts';
@@ -69,7 +70,9 @@ function run(args: string[], env: Record<string, string>): ChildProcess {
 }
 
 describe('the image', () => {
-  it('serves, delivers and has the command line, and tells of its health', { timeout: 240_000 }, async () => {
+  it('serves, delivers, shows its documentation, has the command line, and tells of its health', {
+    timeout: 240_000,
+  }, async () => {
     const { url, drop } = await cloneDatabase();
     const [port, operationsPort] = [await steadyPort(), await steadyPort()];
     const env = { DATABASE_URL: url, PORT: String(port), OPERATIONS_PORT: String(operationsPort) };
@@ -95,6 +98,7 @@ describe('the image', () => {
         );
       await expect.poll(ready, { timeout: 120_000, interval: 200 }).toBe(200);
       expect(await isHealthy()).toBe(true);
+      for (const { path } of pages) expect((await fetch(`http://127.0.0.1:${port}${path}`)).status, path).toBe(200);
       server.kill('SIGINT');
       expect((await once(server, 'exit'))[0]).toBe(0);
     } finally {

@@ -9,8 +9,8 @@ import { type Scope, scopes } from '../scopes.ts';
 import { ticketTransitions } from '../tickets.ts';
 import { errorCodes } from './errors.ts';
 
-/** Where the server has the changelog of the API, docs/changelog.md. */
-export const changelogPath = '/docs/changelog.md';
+/** Where the server shows the changelog of the API, docs/changelog.md. */
+export const changelogPath = '/docs/changelog';
 
 /** What is said of the whole API. */
 export const introduction = `

@@ -1,0 +1,201 @@
+// Theme, copy buttons, addresses in examples, and search: all that the pages need of a script.
+(() => {
+  const root = document.documentElement;
+  const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+  // The reference keeps it under the same name.
+  const chosen = () => ['light', 'dark'].find((theme) => theme === localStorage.getItem('colorMode'));
+  const isDark = () => (chosen() ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
+
+  function applyTheme() {
+    if (chosen()) root.dataset.theme = chosen();
+  }
+  applyTheme();
+
+  function addThemeButton() {
+    const button = document.querySelector('.theme');
+    const show = () => button.setAttribute('aria-pressed', isDark());
+    button.addEventListener('click', () => {
+      localStorage.setItem('colorMode', isDark() ? 'light' : 'dark');
+      applyTheme();
+      for (const theme of ['light', 'dark']) {
+        if (document.querySelector('#reference')) document.body.classList.toggle(`${theme}-mode`, theme === chosen());
+      }
+      show();
+    });
+    prefersDark.addEventListener('change', show);
+    show();
+    button.hidden = false;
+  }
+
+  // Examples name the server that the page was read from.
+  function nameServer() {
+    const texts = document.createTreeWalker(document.querySelector('#content'), NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      if (text.data.includes('http://127.0.0.1:3000')) {
+        text.data = text.data.replaceAll('http://127.0.0.1:3000', location.origin);
+      }
+    }
+  }
+
+  function addCopyButtons() {
+    if (!navigator.clipboard) return;
+    for (const code of document.querySelectorAll('.code')) {
+      const button = document.createElement('button');
+      button.className = 'copy';
+      button.textContent = 'Copy';
+      button.setAttribute('aria-live', 'polite');
+      button.addEventListener('click', async () => {
+        await navigator.clipboard.writeText(code.querySelector('code').textContent);
+        button.textContent = 'Copied';
+        setTimeout(() => (button.textContent = 'Copy'), 1500);
+      });
+      code.append(button);
+    }
+  }
+
+  // The heading that is read is marked in the list of headings.
+  function followHeadings() {
+    const links = [...document.querySelectorAll('.contents a')];
+    const seen = new IntersectionObserver(
+      (entries) => {
+        const top = entries.find(({ isIntersecting }) => isIntersecting);
+        if (top === undefined) return;
+        for (const link of links) link.classList.toggle('here', link.hash === `#${top.target.id}`);
+      },
+      { rootMargin: '-64px 0px -70% 0px' },
+    );
+    for (const { hash } of links) seen.observe(document.getElementById(decodeURIComponent(hash.slice(1))));
+  }
+
+  function addSearch() {
+    const dialog = document.querySelector('dialog.search');
+    const input = dialog.querySelector('input');
+    const list = dialog.querySelector('ul');
+    const status = dialog.querySelector('.none');
+    const button = document.querySelector('.find');
+    let entries;
+
+    async function open() {
+      if (dialog.open) return;
+      dialog.showModal();
+      input.select();
+      entries ??= fetch('/docs/search.json').then((answer) => answer.json());
+      show(input.value);
+    }
+
+    async function show(query) {
+      const words = query
+        .toLowerCase()
+        .split(/[^\p{L}\p{N}_.]+/u)
+        .filter(Boolean);
+      const found = words.length === 0 ? [] : search(await entries, words);
+      if (query !== input.value) return;
+      list.replaceChildren(...found.map((entry, at) => option(entry, at, words)));
+      input.setAttribute('aria-expanded', String(found.length > 0));
+      status.textContent = words.length > 0 && found.length === 0 ? 'Nothing has all of these words.' : '';
+      choose(0);
+    }
+
+    function choose(at) {
+      const options = [...list.children];
+      const chosen = options.at(at % (options.length || 1));
+      for (const each of options) each.setAttribute('aria-selected', String(each === chosen));
+      chosen?.scrollIntoView({ block: 'nearest' });
+      if (chosen) input.setAttribute('aria-activedescendant', chosen.id);
+      else input.removeAttribute('aria-activedescendant');
+    }
+
+    function follow(chosen) {
+      dialog.close();
+      location.assign(chosen.dataset.href);
+    }
+
+    input.addEventListener('input', () => show(input.value));
+    input.addEventListener('keydown', (event) => {
+      const options = [...list.children];
+      const at = options.findIndex((each) => each.getAttribute('aria-selected') === 'true');
+      if (event.key === 'ArrowDown') choose(at + 1);
+      else if (event.key === 'ArrowUp') choose(at - 1);
+      else if (event.key === 'Enter' && options[at]) follow(options[at]);
+      else return;
+      event.preventDefault();
+    });
+    list.addEventListener('click', (event) => {
+      const chosen = event.target.closest('li');
+      if (chosen !== null) follow(chosen);
+    });
+    dialog.addEventListener('click', (event) => {
+      if (event.target === dialog) dialog.close();
+    });
+    button.addEventListener('click', open);
+    document.addEventListener(
+      'keydown',
+      (event) => {
+        const typing = event.target.closest?.('input, textarea, select, [contenteditable]');
+        const slash = event.key === '/' && !typing && !event.ctrlKey && !event.metaKey && !event.altKey;
+        if (!slash && !(event.key === 'k' && (event.ctrlKey || event.metaKey))) return;
+        event.preventDefault();
+        event.stopPropagation();
+        open();
+      },
+      true,
+    );
+    button.hidden = false;
+  }
+
+  // Every word must begin a word of the entry: best in its title, then in its place, then in its text.
+  function search(entries, words) {
+    const patterns = words.map(startOf);
+    const weigh = ({ title, place, text }) => {
+      let weight = 0;
+      for (const pattern of patterns) {
+        const at = [title, place, text].findIndex((part) => pattern.test(part));
+        if (at === -1) return 0;
+        weight += [9, 5, 1][at];
+      }
+      return weight + (title.toLowerCase() === words.join(' ') ? 20 : 0);
+    };
+    const weighed = entries.map((entry) => ({ entry, weight: weigh(entry) })).filter(({ weight }) => weight > 0);
+    return weighed
+      .sort((one, other) => other.weight - one.weight)
+      .slice(0, 12)
+      .map(({ entry }) => entry);
+  }
+
+  function startOf(word) {
+    return new RegExp(`(?<![\\p{L}\\p{N}])${word.replaceAll('.', '\\.')}`, 'iu');
+  }
+
+  function option({ title, place, href, text }, at, words) {
+    const item = document.createElement('li');
+    item.id = `found-${at}`;
+    item.setAttribute('role', 'option');
+    item.dataset.href = href;
+    item.append(element('b', title), element('small', place), excerpt(text, words));
+    return item;
+  }
+
+  function excerpt(text, words) {
+    const first = Math.max(0, Math.min(...words.map((word) => text.search(startOf(word)))) - 40);
+    const part = element('span', '');
+    const shown = (first > 0 ? '… ' : '') + text.slice(first, first + 160);
+    const pieces = shown.split(new RegExp(`(${words.map((word) => startOf(word).source).join('|')})`, 'iu'));
+    part.append(...pieces.map((piece, at) => (at % 2 === 1 ? element('mark', piece) : piece)));
+    return part;
+  }
+
+  function element(name, text) {
+    const made = document.createElement(name);
+    made.textContent = text;
+    return made;
+  }
+
+  document.addEventListener('DOMContentLoaded', () => {
+    addThemeButton();
+    addSearch();
+    nameServer();
+    addCopyButtons();
+    followHeadings();
+  });
+})();

@@ -1,0 +1,40 @@
+import type { OpenApi } from '@itsm-api/contract/openapi';
+import { operationsOf } from './contract-pages.ts';
+import { sectionsOf, textOf } from './markdown.ts';
+import { type Page, pages, reference } from './pages.ts';
+import { sourceOf } from './source.ts';
+
+/** What a search may find. */
+export interface SearchEntry {
+  title: string;
+  /** Where it stands: a page, or the method and path of an operation. */
+  place: string;
+  href: string;
+  text: string;
+}
+
+/** Every section of every page and every operation; the script in the page searches it. */
+export async function searchIndex(document: OpenApi): Promise<SearchEntry[]> {
+  const written = pages.filter((page) => page !== reference);
+  const found = await Promise.all(written.map(async (page) => entriesOf(page, await sourceOf(page, document))));
+  return [...found.flat(), ...operationsOf(document).map(entryOf)];
+}
+
+function entriesOf(page: Page, markdown: string): SearchEntry[] {
+  return sectionsOf(markdown).map(({ id, depth, title, tokens }) => ({
+    title,
+    place: page.title,
+    href: depth === 1 ? page.path : `${page.path}#${id}`,
+    text: textOf(tokens),
+  }));
+}
+
+function entryOf({ method, path, operation }: ReturnType<typeof operationsOf>[number]): SearchEntry {
+  const [tag = ''] = operation.tags;
+  return {
+    title: operation.summary ?? operation.operationId,
+    place: `${method} ${path}`,
+    href: `${reference.path}#tag/${tag}/${method}${path}`,
+    text: (operation.description ?? '').replace(/[`*]/g, '').replace(/\s+/g, ' '),
+  };
+}

@@ -1,0 +1,167 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { launchBrowser } from '../support/browser.ts';
+
+let api: Api;
+let origin: string;
+let browser: Browser;
+
+beforeAll(async () => {
+  api = await startApi();
+  origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  browser = await launchBrowser();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await api.close();
+});
+
+const wide = { width: 1400, height: 900 };
+const phone = { width: 390, height: 844 };
+
+async function openPage(context: BrowserContext, path: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(origin + path);
+  return page;
+}
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** What axe finds wrong. It is run apart from the page, whose policy lets nobody add a script. */
+async function violations(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page);
+  const { frameTree } = await session.send('Page.getFrameTree');
+  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
+    frameId: frameTree.frame.id,
+  });
+  await session.send('Runtime.evaluate', { expression: axe.source, contextId });
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: 'axe.run().then(({ violations }) => violations)',
+    contextId,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  return (result.value as Violation[]).flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+describe.each([
+  { colorScheme: 'light', viewport: wide },
+  { colorScheme: 'light', viewport: phone },
+  { colorScheme: 'dark', viewport: wide },
+  { colorScheme: 'dark', viewport: phone },
+] as const)('in $colorScheme, $viewport.width wide', ({ colorScheme, viewport }) => {
+  let context: BrowserContext;
+  beforeAll(async () => {
+    context = await browser.newContext({ colorScheme, viewport });
+  });
+  afterAll(() => context.close());
+
+  it.each(['/', '/docs/guides/managing-webhooks', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/'])(
+    'axe finds nothing wrong with %s, and nothing is cut off',
+    async (path) => {
+      const page = await openPage(context, path);
+      if (path === '/docs/') await page.getByRole('heading', { name: 'ITSM Public API' }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await violations(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+      await page.close();
+    },
+    60_000,
+  );
+
+  it('axe finds nothing wrong with the search', async () => {
+    const page = await openPage(context, '/');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('combobox', { name: 'Search' }).fill('secret');
+    await page.getByRole('option').first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.close();
+  }, 60_000);
+});
+
+describe('by keyboard', () => {
+  let context: BrowserContext;
+  let page: Page;
+  beforeAll(async () => {
+    context = await browser.newContext({ viewport: wide });
+    page = await openPage(context, '/docs/guides/syncing');
+  });
+  afterAll(() => context.close());
+
+  it('the first key leads past the header', async () => {
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  });
+
+  it('searches, and goes where it is told', async () => {
+    await page.keyboard.press('/');
+    await page.keyboard.type('rate_limit');
+    await page.getByRole('option', { name: 'RATE_LIMIT_EXCEEDED' }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/errors#RATE_LIMIT_EXCEEDED');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('replay events');
+    await page.getByRole('option').first().waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('dialog').isVisible()).toBe(false);
+  });
+});
+
+it('finds an operation, and the reference shows it', async () => {
+  const context = await browser.newContext({ viewport: wide });
+  const page = await openPage(context, '/');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('combobox', { name: 'Search' }).fill('create many tickets');
+  await page.getByRole('option', { name: /^Create many tickets POST/ }).click();
+  await page.waitForURL('**/docs/**');
+  const heading = page.getByRole('heading', { name: 'Create many tickets' }).first();
+  await heading.waitFor({ timeout: 30_000 });
+  await expect.poll(() => heading.isVisible()).toBe(true);
+  await context.close();
+}, 60_000);
+
+it('shows all pages on a phone, and keeps the theme that was chosen', async () => {
+  const context = await browser.newContext({ viewport: phone, colorScheme: 'light' });
+  const page = await openPage(context, '/');
+  await page.getByRole('button', { name: 'All pages' }).click();
+  await page.getByRole('navigation', { name: 'All pages' }).getByRole('link', { name: 'Pagination' }).click();
+  await page.waitForURL('**/docs/guides/pagination');
+  await page.getByRole('button', { name: 'Dark theme' }).click();
+  await page.reload();
+  expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
+  await context.close();
+}, 60_000);
+
+it('names the server that it is read from, in what is copied, too', async () => {
+  const context = await browser.newContext({ viewport: wide });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
+  const page = await openPage(context, '/docs/guides/first-request');
+  await page.getByRole('button', { name: 'Copy' }).first().click();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`export ITSM_URL=${origin}`);
+  await context.close();
+}, 60_000);
+
+it('asks nobody but this server, once for each page', async () => {
+  const context = await browser.newContext({ viewport: wide });
+  const requested: string[] = [];
+  context.on('request', (request) => requested.push(request.url()));
+  const complaints: string[] = [];
+  context.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  for (const path of ['/', '/docs/guides/first-request']) {
+    requested.length = 0;
+    const page = await openPage(context, path);
+    await page.waitForLoadState('networkidle');
+    expect(requested.filter((url) => !url.endsWith('/favicon.ico'))).toEqual([origin + path]);
+    await page.close();
+  }
+  expect(complaints).toEqual([]);
+  await context.close();
+}, 60_000);

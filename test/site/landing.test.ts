@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { seed } from '../../prisma/seed.ts';
+import { type Api, startApi } from '../support/api.ts';
+
+/*
+ * From an empty folder to a file with all tickets and a webhook that was verified, with the landing page alone, in the
+ * demo workspace.
+ */
+let api: Api;
+let folder: string;
+let key: string;
+let stopDelivery: () => Promise<void>;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  api = await startApi({ ownDatabase: true, env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
+  key = (await seed(api.prisma))?.key ?? '';
+  stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
+  folder = await mkdtemp(join(tmpdir(), 'itsm-landing-'));
+}, 60_000);
+afterAll(async () => {
+  for (const { pid } of children) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  await stopDelivery();
+  await api.close();
+  await rm(folder, { recursive: true });
+});
+
+it('leads from an empty folder to a file of all tickets and a verified webhook', { timeout: 60_000 }, async () => {
+  const origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  const page = await readFile(new URL('../../docs/index.md', import.meta.url), 'utf8');
+  const [, ...steps] = page
+    .split(/^## /m)
+    .map((part) => [...part.matchAll(/^```\w+[^\n]*\n(.*?)^```$/gms)].map(([, code = '']) => code));
+  const [first = [], copy = [], webhook = []] = steps;
+  const port = String(await freePort());
+  const atPort = (code = '') => code.replaceAll('4000', port);
+  await writeFile(join(folder, 'sync.mjs'), copy[0] ?? '');
+  await writeFile(join(folder, 'receive.mjs'), atPort(webhook[0]));
+  // One shell, into which all is pasted.
+  const shell = spawn('bash', ['-e'], { cwd: folder, detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
+  children.push(shell);
+  let said = '';
+  shell.stdout.on('data', (chunk) => (said += chunk));
+  const paste = [...first, 'node sync.mjs\n', atPort(webhook[1])].join('\necho\n');
+  shell.stdin.write(
+    paste
+      .replaceAll('http://127.0.0.1:3000', origin)
+      .replace('itsm_…', key)
+      .replaceAll('curl ', 'curl -sS --fail-with-body '),
+  );
+
+  await expect.poll(() => said, { timeout: 30_000 }).toContain(webhook[2]?.trim());
+  expect(said).toContain('"ticketNumber":"INC-19"');
+  expect(said).toContain('41 tickets in tickets.json');
+  const [, hero = ''] = /^```json[^\n]*\n(.*?)^```$/ms.exec(page) ?? [];
+  const shown = JSON.parse(hero.replace(/,\s*…/, '')).data;
+  const answer = await api.call({ method: 'GET', path: '/api/public/v1/tickets/40', key });
+  expect(answer.body.data).toMatchObject({ ...shown, priority: 'CRITICAL' });
+  shell.stdin.end();
+  if (shell.exitCode === null) await once(shell, 'exit');
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

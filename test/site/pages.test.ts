@@ -1,0 +1,133 @@
+import { readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import { errors } from '@itsm-api/contract';
+import { openApiDocument } from '@itsm-api/contract/openapi';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+
+let api: Api;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+async function get(path: string) {
+  const { status, headers, text } = await api.call({ method: 'GET', path });
+  expect(status, path).toBe(200);
+  return { headers, text };
+}
+
+const linksIn = (html: string) => [...html.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href = '']) => href);
+const anchorsIn = (html: string) => new Set([...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
+
+/** Every page that can be reached from the first one, but for the reference, which a script makes. */
+async function walk(): Promise<Map<string, { headers: Record<string, string>; text: string }>> {
+  const found = new Map<string, Awaited<ReturnType<typeof get>>>();
+  const open = ['/'];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (found.has(path)) continue;
+    const page = await get(path);
+    found.set(path, page);
+    if (!page.headers['content-type']?.startsWith('text/html') || path === '/docs/') continue;
+    const links = linksIn(page.text).map((href) => new URL(href, `http://site${path}`));
+    open.push(...links.filter(({ host }) => host === 'site').map(({ pathname }) => pathname));
+  }
+  return found;
+}
+
+describe('the site', async () => {
+  let found: Awaited<ReturnType<typeof walk>>;
+  let pages: [path: string, page: Awaited<ReturnType<typeof get>>][];
+  beforeAll(async () => {
+    found = await walk();
+    pages = [...found].filter(([, { headers }]) => headers['content-type'] === 'text/html; charset=utf-8');
+  });
+
+  it('has what it is about, all of it to be reached from the first page', async () => {
+    expect(pages.map(([path]) => path)).toEqual(
+      expect.arrayContaining(['/', '/docs/', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/changelog']),
+    );
+    const guides = await readdir(new URL('../../docs/guides', import.meta.url));
+    const shown = pages.filter(([path]) => path.startsWith('/docs/guides/')).map(([path]) => `${basename(path)}.md`);
+    expect(shown.sort()).toEqual(guides.sort());
+  });
+
+  it('has no link that leads nowhere', () => {
+    const broken = pages.flatMap(([path, { text }]) =>
+      linksIn(text).filter((href) => {
+        const { host, pathname, hash } = new URL(href, `http://site${path}`);
+        if (host !== 'site' || hash === '' || pathname === '/docs/') return false;
+        return !anchorsIn(found.get(pathname)?.text ?? '').has(decodeURIComponent(hash.slice(1)));
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('has an anchor of its own for each heading', () => {
+    for (const [path, { text }] of pages) {
+      const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+      expect(new Set(ids).size, path).toBe(ids.length);
+      expect(text.match(/<h1/g), path).toHaveLength(1);
+    }
+  });
+
+  it('allows nothing but what is on the page, by its hash', () => {
+    for (const [path, { headers, text }] of pages.filter(([path]) => path !== '/docs/')) {
+      const policy = headers['content-security-policy'] ?? '';
+      expect(policy, path).toMatch(
+        /^default-src 'none'; script-src 'sha256-[\w+/=]{44}'; style-src 'sha256-[\w+/=]{44}';/,
+      );
+      expect(policy).not.toMatch(/unsafe|https?:|\*/);
+      expect(text.match(/<(script|style|link|img)[^>]*(src|style)=/g), path).toBeNull();
+      expect(text, path).not.toMatch(/ style="| on\w+="/);
+    }
+  });
+
+  it('is light: one request for a page, a few kilobytes, and no script to be fetched', () => {
+    for (const [path, { text }] of pages) {
+      expect(brotliCompressSync(text).length, path).toBeLessThan(25_000);
+      if (path !== '/docs/') expect(text, path).not.toMatch(/<script[^>]+src|<link[^>]+stylesheet/);
+    }
+  });
+
+  it('gives out every page as Markdown, whose links lead to Markdown', async () => {
+    for (const [path, { headers, text }] of pages) {
+      const alternate = /<link rel="alternate" type="text\/markdown" href="([^"]+)">/.exec(text)?.[1] ?? '';
+      expect(alternate).toBe(path.endsWith('/') ? `${path}index.md` : `${path}.md`);
+      expect(headers.link).toBe(`<${alternate}>; rel="alternate"; type="text/markdown"`);
+      const markdown = await get(alternate);
+      expect(markdown.headers['content-type']).toBe('text/markdown; charset=utf-8');
+      expect(markdown.text, alternate).toMatch(/^# /);
+      const links = [...markdown.text.matchAll(/\]\(([^)#\s]*\.(?:md|ts))/g)].map(([, href = '']) => href);
+      for (const href of links) await get(new URL(href, `http://site${alternate}`).pathname);
+    }
+  });
+
+  it('lists every page for programs that read', async () => {
+    const { text } = await get('/llms.txt');
+    expect(text).toMatch(/^# ITSM Public API\n\n> /);
+    const listed = [...text.matchAll(/^- \[.+\]\((\/.*?)\): .+$/gm)].map(([, path = '']) => path);
+    for (const path of listed) await get(path);
+    expect(listed.filter((path) => path.endsWith('.md'))).toHaveLength(pages.length);
+  });
+
+  it('finds operations, error codes and guides', async () => {
+    const entries: { title: string; place: string; href: string; text: string }[] = JSON.parse(
+      (await get('/docs/search.json')).text,
+    );
+    const places = entries.map(({ place }) => place);
+    for (const [path, operations] of Object.entries(openApiDocument().paths)) {
+      for (const method of Object.keys(operations)) expect(places).toContain(`${method.toUpperCase()} ${path}`);
+    }
+    for (const code of Object.keys(errors)) {
+      const entry = entries.find(({ title }) => title === code);
+      expect(entry).toMatchObject({ href: `/docs/errors#${code}`, text: expect.stringContaining('What to do:') });
+    }
+    expect(entries.find(({ title }) => title === 'Change the secret')).toMatchObject({
+      place: 'Managing',
+      href: '/docs/guides/managing-webhooks#change-the-secret',
+    });
+  });
+});
