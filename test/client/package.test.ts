@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { openApiDocument } from '@itsm-api/contract/openapi';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -252,7 +253,10 @@ describe('the types', () => {
     expect(blocks.length).toBeGreaterThan(5);
     // All sixteen operations, and the rest.
     expect(examples.length).toBeGreaterThanOrEqual(22);
-    const functions = [...blocks, ...examples].map(
+    const samples = Object.values(openApiDocument().paths).flatMap((item) =>
+      Object.values(item).map((operation) => operation['x-codeSamples']?.[0]?.source ?? ''),
+    );
+    const functions = [...blocks, ...examples, ...samples].map(
       (block, index) => `export async function example${index}() {\n${block.replace(/^import .*\n/gm, '')}\n}\n`,
     );
     const context = `import { ItsmClient, isItsmError, type NewTicket, type Ticket } from '@itsm-api/client';

@@ -54,6 +54,8 @@ async function addReference(app: FastifyInstance): Promise<void> {
       withDefaultFonts: false,
       defaultOpenAllTags: true,
       hideClientButton: true,
+      // The document has samples of its own.
+      hiddenClients: true,
       showDeveloperTools: 'never',
       agent: { disabled: true },
       mcp: { disabled: true },
