@@ -5,6 +5,9 @@ import { jsonLiteral } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
 import type { CodeSample } from './types.ts';
 
+/** What the client is installed by; the contract itself knows nothing of it. */
+const clientPackage = '@itsm-api/client';
+
 /** How many characters a value may have on one line, where samples are shown: beside the words. */
 const width = 48;
 
@@ -25,7 +28,7 @@ function clientSample(resource: string, name: string, route: Endpoint): string {
   const call = isWalked
     ? `for await (const ${variable} of ${source}) {\n  console.log(${said});\n}`
     : `const ${variable} = await ${source};\nconsole.log(${said});`;
-  return `import { ItsmClient } from '@itsm-api/client';
+  return `import { ItsmClient } from '${clientPackage}';
 
 const client = new ItsmClient({
   baseUrl: process.env.ITSM_URL ?? 'http://127.0.0.1:3000',
