@@ -8,8 +8,8 @@ const units = [
 ] as const;
 
 /**
- * A moment as how far it is from now, in the largest unit that it has: `3 hours ago`, `in 1 day`. What Intl has for it takes
- * longer to load than the rows that it is said of.
+ * A moment as how far it is from now, in the largest unit that it has: `3 hours ago`, `in 1 day`. What Intl has for it
+ * takes longer to load than the rows that it is said of.
  */
 export function relativeTime(moment: Date, now: Date): string {
   const seconds = Math.round((moment.getTime() - now.getTime()) / 1000);

@@ -29,7 +29,10 @@ const narrowest = 6;
 /** How many columns of a terminal a text takes. */
 export type TextWidth = (text: string) => number;
 
-/** Of text in Latin letters each character takes one. What knows all others takes longer to load than PostgreSQL to answer. */
+/**
+ * Of text in Latin letters each character takes one. What knows all others takes longer to load than PostgreSQL to
+ * answer.
+ */
 export async function textWidthFor(shown: string): Promise<TextWidth> {
   if (/^[\s\x20-\x7e\xa1-\xac\xae-\u02ff]*$/.test(shown)) return (text) => text.length;
   return (await import('string-width')).default;
