@@ -1,5 +1,6 @@
 import { atLeastOne, deliveryBody, type EventType, events } from '@itsm-api/contract';
 import * as z from 'zod';
+import { literal } from '../contract/src/openapi/literal.ts';
 import { factsOf } from './generate-words.ts';
 
 /** As Biome breaks lines. */
@@ -134,12 +135,6 @@ export class Types {
   }
 }
 
-/** Without `optional`, `nullable` and `default` around it. */
-export function unwrap(schema: z.ZodType): z.ZodType {
-  const inner = 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
-  return inner === undefined ? schema : unwrap(inner);
-}
-
 /** The schema itself where it has a name, or the one that it says in other words. */
 function namedOf(schema: z.ZodType): z.ZodType | undefined {
   if (schema.meta()?.id !== undefined) return schema;
@@ -174,16 +169,6 @@ export function comment(lines: string[], indent: string): string {
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
   const body = lines.map((line) => `${indent} * ${line}`.trimEnd());
   return `${indent}/**\n${body.join('\n')}\n${indent} */\n`;
-}
-
-/** A value as TypeScript source, on one line where it fits. */
-export function literal(value: unknown): string {
-  if (typeof value === 'string') return value.includes("'") ? JSON.stringify(value) : `'${value}'`;
-  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return String(value);
-  const fields = Object.entries(value).map(([name, inner]) => `${name}: ${literal(inner)}`);
-  const line = `{ ${fields.join(', ')} }`;
-  return line.length <= lineWidth - 20 ? line : `{\n${fields.map((field) => `  ${field},\n`).join('')}}`;
 }
 
 export function capital(word: string): string {

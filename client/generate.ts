@@ -16,23 +16,17 @@ import {
   Scope,
   scopes,
 } from '@itsm-api/contract';
-import * as z from 'zod';
+import type * as z from 'zod';
+import { type Call, callOf, exampleCall } from '../contract/src/openapi/calls.ts';
+import { literal } from '../contract/src/openapi/literal.ts';
 import { tags } from '../contract/src/openapi/prose.ts';
-import { capital, comment, lineWidth, literal, Types, union, unwrap } from './generate-types.ts';
+import { capital, comment, lineWidth, Types, union } from './generate-types.ts';
 
 /** An endpoint with what its method needs. */
-interface Operation {
+interface Operation extends Call {
   resource: string;
   name: string;
   route: Endpoint;
-  /** The schema of the resource that is answered. */
-  row: z.ZodType;
-  /** What `data` holds: one row, those of a page, what has changed, or an answer for each item of a bulk request. */
-  kind: 'one' | 'list' | 'changes' | 'answers';
-  /** The field of a bulk request that holds its items, and the schema of one. */
-  items: [field: string, item: z.ZodType] | undefined;
-  params: [name: string, schema: z.ZodType][];
-  body: z.ZodType | undefined;
 }
 
 /**
@@ -136,37 +130,12 @@ export interface UnknownEvent {
 export type WebhookEvent = KnownEvent | UnknownEvent;`;
 
 function operationOf(resource: string, name: string, route: Endpoint): Operation {
-  const success = Object.entries(route.responses).find(([status]) => Number(status) < 300)?.[1];
-  const { data, meta } = (success as z.ZodObject<{ data: z.ZodType; meta?: z.ZodType }>).shape;
-  const isArray = data instanceof z.ZodArray;
-  const kindOfMany = meta === undefined ? 'answers' : meta === ChangesMeta ? 'changes' : 'list';
-  const body = 'body' in route && route.body instanceof z.ZodType ? route.body : undefined;
-  const params = route.pathParams instanceof z.ZodObject ? Object.entries(route.pathParams.shape) : [];
-  return {
-    resource,
-    name,
-    route,
-    row: (isArray ? data.element : data) as z.ZodType,
-    kind: isArray ? kindOfMany : 'one',
-    params: params.map(([param, schema]) => [argumentName(resource, route.path, param), schema]),
-    body,
-    items: kindOfMany === 'answers' && isArray ? itemsOf(body as z.ZodObject) : undefined,
-  };
-}
-
-/** The one field of a bulk body, and what stands in it behind the preprocessing and `catch` that check items one by one. */
-function itemsOf(body: z.ZodObject): [string, z.ZodType] {
-  const [[field, items] = []] = Object.entries(
-    body.shape as Record<string, z.ZodPipe<z.ZodType, z.ZodArray<z.ZodCatch>>>,
-  );
-  if (field === undefined || items === undefined) throw new Error('A bulk body has no items.');
-  return [field, items.out.element.def.innerType as z.ZodType];
-}
-
-/** The row that a bulk request answers for an item that was done. */
-function doneOf(answer: z.ZodType): z.ZodType {
-  const [done] = (answer as z.ZodUnion<[z.ZodObject<{ data: z.ZodType }>]>).options;
-  return done.shape.data;
+  const call = callOf(route);
+  const params = call.params.map(([param, schema]): [string, z.ZodType] => [
+    argumentName(resource, route.path, param),
+    schema,
+  ]);
+  return { ...call, params, resource, name, route };
 }
 
 /** `id` where it is the resource's own; `/projects/:id/tasks` takes a `projectId`. */
@@ -177,7 +146,7 @@ function argumentName(resource: string, path: string, param: string): string {
 
 function methodOf(operation: Operation, types: Types): string {
   const { name, route, row, kind, params, body, items } = operation;
-  const rowType = types.print(items === undefined ? row : doneOf(row), 'answer');
+  const rowType = types.print(row, 'answer');
   types.ofMethods.add(rowType);
   const parameters = params.map(([param, schema]) => {
     const type = types.print(schema, 'request');
@@ -211,7 +180,7 @@ function methodOf(operation: Operation, types: Types): string {
     ...limitOf(operation),
     '',
     '@example',
-    ...exampleOf(operation, rowType).split('\n'),
+    ...exampleOf(operation).split('\n'),
   ];
   const answers = {
     one: `ApiPromise<${rowType}>`,
@@ -240,36 +209,10 @@ function limitOf({ route, kind }: Operation): string[] {
   ];
 }
 
-/** A call with the examples of the contract. */
-function exampleOf({ resource, name, route, row, kind, params, body, items }: Operation, rowType: string): string {
-  const rowExample = (row.meta()?.example ?? {}) as Record<string, unknown>;
-  const [, owner] = /\/(\w+)s\/:/.exec(route.path) ?? [];
-  const values = params.map(([param]) => String(rowExample[`${owner}Id`] ?? rowExample[param] ?? rowExample.id));
-  const variable = kind === 'answers' ? '{ done, failed }' : rowType.charAt(0).toLowerCase() + rowType.slice(1);
-  if (kind === 'changes') {
-    const variable = rowType.toLowerCase();
-    return `for await (const ${variable} of client.${resource}.${name}({ since: '2026-11-20T10:00:00Z' })) console.log(${variable}.id);`;
-  }
-  if (kind === 'list') {
-    const filter = exampleFilter(route.query);
-    if (filter !== undefined) values.push(filter);
-    return `for await (const ${variable} of client.${resource}.${name}(${values.join(', ')})) console.log(${variable}.id);`;
-  }
-  const example = body?.meta()?.example as Record<string, unknown> | undefined;
-  if (example !== undefined) values.push(literal(items === undefined ? example : example[items[0]]));
-  return `const ${variable} = await client.${resource}.${name}(${values.join(', ')});`;
-}
-
-/** The first filter of a list that takes an enum, with the first of its values. */
-function exampleFilter(query: z.ZodType): string | undefined {
-  for (const [name, schema] of Object.entries((query as z.ZodObject).shape)) {
-    const values = unwrap(schema as z.ZodType);
-    const filtered = values instanceof z.ZodPipe ? values.out : undefined;
-    if (filtered instanceof z.ZodArray && filtered.element instanceof z.ZodEnum) {
-      return literal({ [name]: filtered.element.options[0] });
-    }
-  }
-  return undefined;
+function exampleOf(operation: Operation): string {
+  const { source, variable, isWalked } = exampleCall(operation);
+  if (isWalked) return `for await (const ${variable} of ${source}) console.log(${variable}.id);`;
+  return `const ${variable} = await ${source};`;
 }
 
 /** The route of each method, as the client reads it at run time: as short as can be read, since it is most of its size. */

@@ -107,7 +107,7 @@ export interface Tickets {
    * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const ticket = await client.tickets.get(1042);
+   * const ticket = await client.tickets.get(38);
    */
   get(id: number | TicketNumber, options?: RequestOptions): ApiPromise<Ticket>;
 
@@ -127,8 +127,8 @@ export interface Tickets {
    *   type: 'INCIDENT',
    *   category: 'NETWORK',
    *   priority: 'HIGH',
-   *   assigneeId: 7,
-   *   watcherUserIds: [3, 9],
+   *   assigneeId: 2,
+   *   watcherUserIds: [1, 3],
    *   customFields: { site: 'Berlin' },
    * });
    */
@@ -144,7 +144,7 @@ export interface Tickets {
    * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const ticket = await client.tickets.update(1042, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
+   * const ticket = await client.tickets.update(38, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
    */
   update(id: number | TicketNumber, body: TicketPatch, options?: RequestOptions): ApiPromise<Ticket>;
 
@@ -160,12 +160,15 @@ export interface Tickets {
    * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const { done, failed } = await client.tickets.createMany([{
-   *   title: 'VPN drops every ten minutes',
-   *   description: 'Since this morning.',
-   *   type: 'INCIDENT',
-   *   category: 'NETWORK',
-   * }, { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' }]);
+   * const { done, failed } = await client.tickets.createMany([
+   *   {
+   *     title: 'VPN drops every ten minutes',
+   *     description: 'Since this morning.',
+   *     type: 'INCIDENT',
+   *     category: 'NETWORK',
+   *   },
+   *   { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' },
+   * ]);
    */
   createMany(items: readonly NewTicket[], options?: BulkPostOptions): Promise<BulkResult<NewTicket, Ticket>>;
 
@@ -181,7 +184,7 @@ export interface Tickets {
    * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const { done, failed } = await client.tickets.updateMany([{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }]);
+   * const { done, failed } = await client.tickets.updateMany([{ id: 38, status: 'IN_PROGRESS', priority: 'CRITICAL' }]);
    */
   updateMany(items: readonly TicketPatchItem[], options?: BulkOptions): Promise<BulkResult<TicketPatchItem, Ticket>>;
 }
@@ -197,7 +200,7 @@ export interface Comments {
    * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * for await (const comment of client.comments.list(1042)) console.log(comment.id);
+   * for await (const comment of client.comments.list(38)) console.log(comment.id);
    */
   list(ticketId: number | TicketNumber, query?: CommentQuery, options?: RequestOptions): ApiList<Comment>;
 
@@ -211,7 +214,7 @@ export interface Comments {
    * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const comment = await client.comments.create(1042, { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' });
+   * const comment = await client.comments.create(38, { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' });
    */
   create(ticketId: number | TicketNumber, body: NewComment, options?: PostOptions): ApiPromise<Comment>;
 }
@@ -253,7 +256,7 @@ export interface Assets {
    * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const asset = await client.assets.get(311);
+   * const asset = await client.assets.get(11);
    */
   get(id: number | string, options?: RequestOptions): ApiPromise<Asset>;
 
@@ -270,9 +273,9 @@ export interface Assets {
    * const asset = await client.assets.create({
    *   name: 'Laptop of the front desk',
    *   assetTag: 'LT-0311',
-   *   serialNumber: 'PF3K9XZ1',
+   *   serialNumber: 'PF4N2KD8',
    *   type: 'LAPTOP',
-   *   assignedToId: 7,
+   *   assignedToId: 2,
    * });
    */
   create(body: NewAsset, options?: PostOptions): ApiPromise<Asset>;
@@ -285,7 +288,7 @@ export interface Assets {
    * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const asset = await client.assets.update(311, { assignedToId: 7 });
+   * const asset = await client.assets.update(11, { assignedToId: 2 });
    */
   update(id: number | string, body: AssetPatch, options?: RequestOptions): ApiPromise<Asset>;
 }
@@ -301,7 +304,7 @@ export interface Activities {
    * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * for await (const ticketActivity of client.activities.ofTicket(9120)) console.log(ticketActivity.id);
+   * for await (const ticketActivity of client.activities.ofTicket(38)) console.log(ticketActivity.id);
    */
   ofTicket(
     ticketId: number | TicketNumber,
@@ -319,7 +322,7 @@ export interface Activities {
    * Each request is one of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * for await (const assetActivity of client.activities.ofAsset(9120)) console.log(assetActivity.id);
+   * for await (const assetActivity of client.activities.ofAsset(11)) console.log(assetActivity.id);
    */
   ofAsset(assetId: number | string, query?: AssetActivityQuery, options?: RequestOptions): ApiList<AssetActivity>;
 }
@@ -361,7 +364,7 @@ export interface Projects {
    * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const project = await client.projects.get(12);
+   * const project = await client.projects.get(2);
    */
   get(id: number | string, options?: RequestOptions): ApiPromise<Project>;
 }
@@ -377,7 +380,7 @@ export interface Tasks {
    * Each request is one of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * for await (const task of client.tasks.list(12, { status: 'TODO' })) console.log(task.id);
+   * for await (const task of client.tasks.list(2, { status: 'TODO' })) console.log(task.id);
    */
   list(projectId: number | string, query?: TaskQuery, options?: RequestOptions): ApiList<Task>;
 
@@ -403,7 +406,7 @@ export interface Tasks {
    * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const task = await client.tasks.create(12, { title: 'Order patch cables', assigneeId: 7, dueDate: '2026-11-27' });
+   * const task = await client.tasks.create(2, { title: 'Order patch cables', assigneeId: 2, dueDate: '2026-11-27' });
    */
   create(projectId: number | string, body: NewTask, options?: PostOptions): ApiPromise<Task>;
 
@@ -415,7 +418,7 @@ export interface Tasks {
    * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const task = await client.tasks.get(508);
+   * const task = await client.tasks.get(10);
    */
   get(taskId: number | string, options?: RequestOptions): ApiPromise<Task>;
 
@@ -429,7 +432,7 @@ export interface Tasks {
    * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const task = await client.tasks.update(508, { status: 'IN_PROGRESS', assigneeId: 7 });
+   * const task = await client.tasks.update(10, { status: 'IN_PROGRESS', assigneeId: 2 });
    */
   update(taskId: number | string, body: TaskPatch, options?: RequestOptions): ApiPromise<Task>;
 }
@@ -471,7 +474,7 @@ export interface Users {
    * Is a request of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const user = await client.users.get(7);
+   * const user = await client.users.get(2);
    */
   get(id: number | string, options?: RequestOptions): ApiPromise<User>;
 }
@@ -501,7 +504,7 @@ export interface Webhooks {
    * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const webhook = await client.webhooks.get(5);
+   * const webhook = await client.webhooks.get(1);
    */
   get(id: number | string, options?: RequestOptions): ApiPromise<Webhook>;
 
@@ -533,7 +536,7 @@ export interface Webhooks {
    * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const webhook = await client.webhooks.update(5, { events: ['ticket.created', 'ticket.updated'] });
+   * const webhook = await client.webhooks.update(1, { events: ['ticket.created', 'ticket.updated'] });
    */
   update(id: number | string, body: WebhookPatch, options?: RequestOptions): ApiPromise<Webhook>;
 
@@ -547,7 +550,7 @@ export interface Webhooks {
    * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const delivery = await client.webhooks.test(5);
+   * const delivery = await client.webhooks.test(1);
    */
   test(id: number | string, options?: PostOptions): ApiPromise<Delivery>;
 
@@ -561,7 +564,7 @@ export interface Webhooks {
    * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const webhookReplayStarted = await client.webhooks.replay(5, { since: '2026-11-20T10:00:00Z' });
+   * const webhookReplayStarted = await client.webhooks.replay(1, { since: '2026-11-20T10:00:00Z' });
    */
   replay(id: number | string, body: WebhookReplay, options?: PostOptions): ApiPromise<WebhookReplayStarted>;
 
@@ -575,7 +578,7 @@ export interface Webhooks {
    * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const webhook = await client.webhooks.delete(5);
+   * const webhook = await client.webhooks.delete(1);
    */
   delete(id: number | string, options?: RequestOptions): ApiPromise<Webhook>;
 }
@@ -591,7 +594,7 @@ export interface Deliveries {
    * Each request is one of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * for await (const delivery of client.deliveries.list(5, { state: 'PENDING' })) console.log(delivery.id);
+   * for await (const delivery of client.deliveries.list(1, { state: 'PENDING' })) console.log(delivery.id);
    */
   list(webhookId: number | string, query?: DeliveryQuery, options?: RequestOptions): ApiList<Delivery>;
 
@@ -603,7 +606,7 @@ export interface Deliveries {
    * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const deliveryDetail = await client.deliveries.get(9001);
+   * const deliveryDetail = await client.deliveries.get(1);
    */
   get(id: number | string, options?: RequestOptions): ApiPromise<DeliveryDetail>;
 
@@ -617,7 +620,7 @@ export interface Deliveries {
    * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const delivery = await client.deliveries.replay(9001);
+   * const delivery = await client.deliveries.replay(1);
    */
   replay(id: number | string, options?: PostOptions): ApiPromise<Delivery>;
 }

@@ -35,7 +35,7 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
         id: 9120,
         at: '2026-11-20T10:05:00.000Z',
         action: 'UPDATED',
-        actor: { userId: 3, keyId: 12 },
+        actor: { userId: 1, keyId: 1 },
         changes: example,
       },
     });

@@ -95,16 +95,16 @@ export const Asset = z
     id: 'Asset',
     description: 'A device, a licence or another thing the workspace looks after.',
     example: {
-      id: 311,
+      id: 11,
       name: 'Laptop of the front desk',
       assetTag: 'LT-0311',
-      serialNumber: 'PF3K9XZ1',
+      serialNumber: 'PF4N2KD8',
       type: 'LAPTOP',
       status: 'IN_USE',
       manufacturer: 'Lenovo',
       model: 'ThinkPad T14',
       location: 'Berlin, floor 3',
-      assignedToId: 7,
+      assignedToId: 2,
       purchaseDate: '2025-03-14',
       purchaseCost: '1499.00',
       warrantyExpiresAt: '2028-03-14T00:00:00.000Z',
@@ -119,7 +119,7 @@ export type Asset = z.output<typeof Asset>;
 export const AssetChanges = changesIn(Asset.omit({ id: true, assetTag: true, createdAt: true, updatedAt: true })).meta({
   id: 'AssetChanges',
   description: 'What changed in an asset: each field that differs. `updatedAt` always does, and is not among them.',
-  example: { status: { from: 'IN_USE', to: 'IN_STOCK' }, assignedToId: { from: 7, to: null } },
+  example: { status: { from: 'IN_USE', to: 'IN_STOCK' }, assignedToId: { from: 2, to: null } },
 });
 export type AssetChanges = z.output<typeof AssetChanges>;
 
@@ -149,9 +149,9 @@ export const NewAsset = z
     example: {
       name: 'Laptop of the front desk',
       assetTag: 'LT-0311',
-      serialNumber: 'PF3K9XZ1',
+      serialNumber: 'PF4N2KD8',
       type: 'LAPTOP',
-      assignedToId: 7,
+      assignedToId: 2,
     },
   });
 export type NewAsset = z.output<typeof NewAsset>;
@@ -175,7 +175,7 @@ export const AssetPatch = patch({
   description:
     'Absent fields stay as they are; null clears. Assigning without a status means IN_USE; ' +
     'unassigning an asset that is IN_USE means IN_STOCK. `assetTag` cannot change.',
-  example: { assignedToId: 7 },
+  example: { assignedToId: 2 },
 });
 export type AssetPatch = z.output<typeof AssetPatch>;
 

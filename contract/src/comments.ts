@@ -25,8 +25,8 @@ export const Comment = z
     description: 'A comment on a ticket.',
     example: {
       id: 77,
-      ticketId: 1042,
-      authorId: 3,
+      ticketId: 38,
+      authorId: 2,
       body: 'The gateway was restarted; does it still happen?',
       visibility: 'PUBLIC',
       createdAt: '2026-11-20T10:05:00.000Z',

@@ -25,8 +25,8 @@ const delivery = {
 };
 
 const example = {
-  id: 9001,
-  webhookId: 5,
+  id: 1,
+  webhookId: 1,
   eventId: 'evt_5d41402abc4b2a76b9719d911017c592',
   event: 'ticket.created',
   state: 'EXHAUSTED',

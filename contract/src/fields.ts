@@ -182,6 +182,6 @@ export const Actor = z
   .meta({
     id: 'Actor',
     description: 'Whose key did it; null where it was done on the command line.',
-    example: { userId: 3, keyId: 12 },
+    example: { userId: 1, keyId: 1 },
   });
 export type Actor = z.output<typeof Actor>;

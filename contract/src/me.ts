@@ -44,7 +44,7 @@ export const Identity = z
       'The key of the request, without its secret: whose it is, what it may do, and what is left of its limits.',
     example: {
       key: {
-        id: 17,
+        id: 1,
         name: 'Monitoring',
         lastFour: 'x7Qa',
         scopes: ['tickets:read', 'tickets:write'],

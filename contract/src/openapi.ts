@@ -13,7 +13,7 @@ import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './open
 
 export { downgrade } from './openapi/downgrade.ts';
 export { changelogPath } from './openapi/prose.ts';
-export type { OpenApi, Operation, Schema } from './openapi/types.ts';
+export type { CodeSample, OpenApi, Operation, Schema } from './openapi/types.ts';
 
 /** The OpenAPI 3.1 document of the API, made from the contract and nothing else. */
 export function openApiDocument(): OpenApi {

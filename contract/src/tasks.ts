@@ -55,13 +55,13 @@ export const Task = z
     id: 'Task',
     description: 'A task of a project.',
     example: {
-      id: 508,
-      projectId: 12,
+      id: 10,
+      projectId: 2,
       title: 'Order patch cables',
       description: null,
       status: 'TODO',
       priority: 'MEDIUM',
-      assigneeId: 7,
+      assigneeId: 2,
       startDate: null,
       dueDate: '2026-11-27',
       completedAt: null,
@@ -90,7 +90,7 @@ export const NewTask = z
   .meta({
     id: 'NewTask',
     description: 'A new task of the project.',
-    example: { title: 'Order patch cables', assigneeId: 7, dueDate: '2026-11-27' },
+    example: { title: 'Order patch cables', assigneeId: 2, dueDate: '2026-11-27' },
   });
 export type NewTask = z.output<typeof NewTask>;
 
@@ -105,7 +105,7 @@ export const TaskPatch = patch({
 }).meta({
   id: 'TaskPatch',
   description: 'Absent fields stay as they are; null clears.',
-  example: { status: 'IN_PROGRESS', assigneeId: 7 },
+  example: { status: 'IN_PROGRESS', assigneeId: 2 },
 });
 export type TaskPatch = z.output<typeof TaskPatch>;
 

@@ -142,7 +142,7 @@ export const Ticket = z
     id: 'Ticket',
     description: 'An incident, problem, change or service request.',
     example: {
-      id: 1042,
+      id: 38,
       ticketNumber: 'INC-17',
       title: 'VPN drops every ten minutes',
       description: 'Since this morning the VPN client loses its connection every ten minutes.',
@@ -152,8 +152,8 @@ export const Ticket = z
       category: 'NETWORK',
       categoryConfigId: null,
       requesterId: 3,
-      assigneeId: 7,
-      watcherUserIds: [3, 9],
+      assigneeId: 2,
+      watcherUserIds: [1, 3],
       parentId: null,
       customFields: { site: 'Berlin' },
       resolution: null,
@@ -202,8 +202,8 @@ export const NewTicket = z
       type: 'INCIDENT',
       category: 'NETWORK',
       priority: 'HIGH',
-      assigneeId: 7,
-      watcherUserIds: [3, 9],
+      assigneeId: 2,
+      watcherUserIds: [1, 3],
       customFields: { site: 'Berlin' },
     },
   });
@@ -256,7 +256,7 @@ export const TicketPatchItem = z
     id: 'TicketPatchItem',
     description: 'The id of a ticket and what changes in it: absent fields stay as they are; null clears.',
     minProperties: 2,
-    example: { id: 1042, status: 'IN_PROGRESS' },
+    example: { id: 38, status: 'IN_PROGRESS' },
   });
 export type TicketPatchItem = z.output<typeof TicketPatchItem>;
 
@@ -264,7 +264,7 @@ export type TicketPatchItem = z.output<typeof TicketPatchItem>;
 export const TicketPatches = z.strictObject({ tickets: bulk(TicketPatchItem) }).meta({
   id: 'TicketPatches',
   description: 'Changes, each of another ticket; each is made or refused by itself.',
-  example: { tickets: [{ id: 1042, status: 'IN_PROGRESS', priority: 'CRITICAL' }] },
+  example: { tickets: [{ id: 38, status: 'IN_PROGRESS', priority: 'CRITICAL' }] },
 });
 export type TicketPatches = z.output<typeof TicketPatches>;
 

@@ -39,14 +39,14 @@ export const User = z
     id: 'User',
     description: 'A person of the workspace.',
     example: {
-      id: 7,
-      name: 'Ada Okafor',
-      email: 'ada.okafor@example.com',
+      id: 2,
+      name: 'Jonas Weber',
+      email: 'jonas.weber@acme.example',
       role: 'AGENT',
       active: true,
       jobTitle: 'Support engineer',
       department: 'IT',
-      phone: '+49 30 5550 100',
+      phone: '+49 341 5550 101',
       timeZone: 'Europe/Berlin',
       createdAt: '2025-02-01T08:00:00.000Z',
       updatedAt: '2025-02-01T08:00:00.000Z',
@@ -79,7 +79,7 @@ const ActiveFilter = z
 export const UserQuery = listQuery({
   role: filter(UserRole),
   active: filter(ActiveFilter),
-  email: filter(text(1, 254).toLowerCase().meta({ example: 'ada.okafor@example.com' })),
+  email: filter(text(1, 254).toLowerCase().meta({ example: 'jonas.weber@acme.example' })),
   q: search('name and e-mail address'),
 });
 export type UserQuery = z.output<typeof UserQuery>;

@@ -64,7 +64,7 @@ export const Webhook = z
     id: 'Webhook',
     description: 'A subscription to events. Its secret is never answered.',
     example: {
-      id: 5,
+      id: 1,
       url: 'https://hooks.example.com/itsm',
       events: ['ticket.created', 'ticket.updated'],
       filter: { priority: ['HIGH', 'CRITICAL'] },
@@ -170,7 +170,7 @@ export const WebhookReplayStarted = z
   .meta({
     id: 'WebhookReplayStarted',
     description: 'What is being sent again from now on.',
-    example: { webhookId: 5, since: '2026-11-20T10:00:00.000Z', states: ['EXHAUSTED'], matching: 131 },
+    example: { webhookId: 1, since: '2026-11-20T10:00:00.000Z', states: ['EXHAUSTED'], matching: 131 },
   });
 export type WebhookReplayStarted = z.output<typeof WebhookReplayStarted>;
 

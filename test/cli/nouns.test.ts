@@ -118,6 +118,9 @@ describe('projects and assets', { timeout: 180_000 }, () => {
       ...{ managerId: null, endDate: '2027-01-31', status: 'ACTIVE' },
     });
     expect(await json('projects list --tenant Hooli --status ACTIVE')).toHaveLength(1);
+    expect(await json('projects list --tenant Hooli --q box')).toMatchObject([{ id: made.id }]);
+    expect(await json('projects list --tenant Hooli --q crate')).toEqual([]);
+    expect(await json(`users list --tenant Hooli --q ${email}`)).toHaveLength(1);
     expect(await json('projects list --tenant Hooli --status ON_HOLD')).toEqual([]);
 
     const asset = await json(

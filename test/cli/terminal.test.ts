@@ -7,10 +7,12 @@ import { text } from 'node:stream/consumers';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { optionsOf, type Verb } from '@itsm-api/server/cli/command.ts';
 import { commands } from '@itsm-api/server/cli/commands.ts';
+import { relativeTime } from '@itsm-api/server/cli/relative-time.ts';
 import { createTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { canTest } from '../support/programs.ts';
 import { commandLine, program, secretKey } from './itsm.ts';
 
 /*
@@ -55,11 +57,28 @@ describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 },
     expect(shown).toContain('\u001b[32mactive\u001b[39m');
     expect(shown).toContain('Company with a name of');
     expect(shown).toContain('…');
+    const users = stripVTControlCharacters(await inTerminal(60, `users list --tenant 'Ümlaut 東京'`));
+    expect(users).toMatch(/^\d+ +ada +ada@tokyo.example +ADMIN +active +(now|\d+ seconds? ago)$/m);
+    for (const line of users.trimEnd().split('\n')) expect(line.length, line).toBeLessThanOrEqual(60);
 
     const plain = await inTerminal(200, 'tenants list --utc', { NO_COLOR: '1' });
     expect(plain).not.toContain('\u001b');
     expect(plain).not.toContain('…');
     expect(plain).toMatch(/active +\d{4}-\d\d-\d\dT[\d:.]+Z$/m);
+  });
+});
+
+describe('a moment', () => {
+  const now = new Date('2026-11-20T10:00:00Z');
+  it.each([
+    ['2026-11-20T10:00:00.400Z', 'now'],
+    ['2026-11-20T09:59:59Z', '1 second ago'],
+    ['2026-11-20T10:01:59Z', 'in 1 minute'],
+    ['2026-11-20T07:00:01Z', '2 hours ago'],
+    ['2026-12-19T10:00:00Z', 'in 29 days'],
+    ['2024-11-19T10:00:00Z', '2 years ago'],
+  ])('%s is %s', (moment, words) => {
+    expect(relativeTime(new Date(moment), now)).toBe(words);
   });
 });
 
@@ -102,24 +121,60 @@ describe('completion', { timeout: 60_000 }, () => {
     expect(await offered('nonsense', '')).toEqual([]);
   });
 
-  it('comes in Bash with what its words are broken at', async () => {
-    const complete = async (line: string) => {
+  const execute = promisify(execFile);
+  /** What each shell makes of a line up to the cursor, at Tab. */
+  const shells: Record<string, (line: string) => Promise<string[]>> = {
+    async bash(line) {
       const script = `
         eval "$(${program} completion bash)"
-        COMP_LINE=${JSON.stringify(line)}; COMP_POINT=\${#COMP_LINE}
-        # As Bash breaks it: at blanks and at colons.
-        read -ra COMP_WORDS <<<"\${COMP_LINE//:/ : }"; [[ $COMP_LINE == *' ' ]] && COMP_WORDS+=('')
-        COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))
+        COMP_LINE=${quoted(line)}; COMP_POINT=\${#COMP_LINE}
         _itsm; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      return (await promisify(execFile)('bash', ['-c', script], { env })).stdout.trim().split('\n');
-    };
+      return linesOf(await execute('bash', ['-c', script], { env }));
+    },
+    async zsh(line) {
+      // The words as its line editor tells them, and what describes what was found.
+      const script = `
+        compdef() { :; }; _describe() { print -rl -- "$found[@]"; }; _files() { print files; }
+        eval "$(${program} completion zsh)"
+        line=${quoted(line)}; words=(\${(z)line}); [[ $line == *' ' ]] && words+=('')
+        CURRENT=$#words; PREFIX=\${\${words[-1]#\\'}#\\"}; _itsm`;
+      return linesOf(await execute('zsh', ['-fc', script], { env })).map((each) => each.replace(/(?<!\\):.*/, ''));
+    },
+    async fish(line) {
+      const script = `${program} completion fish | source; complete -C ${quoted(line)}`;
+      const home = { HOME: folder, XDG_CONFIG_HOME: folder };
+      return linesOf(await execute('fish', ['--no-config', '-c', script], { env: { ...env, ...home } }));
+    },
+  };
+
+  it.for(Object.keys(shells))('is understood by %s', async (name, context) => {
+    if (!canTest(`Completions of ${name}`, [name])) return context.skip();
+    const complete = shells[name] ?? expect.fail();
     expect(await complete(`${program} ten`)).toEqual(['tenants']);
     expect(await complete(`${program} users create --role `)).toEqual(['ADMIN', 'AGENT', 'REQUESTER']);
-    expect(await complete(`${program} keys create --scopes tickets:r`)).toEqual(['read']);
-    // A name with blanks is quoted, or the shell would take it for several words.
-    expect(await complete(`${program} tenants show Ü`)).toEqual(['Ümlaut\\ 東京']);
+    // Bash breaks words at colons, and zsh what it describes.
+    const scope = await complete(`${program} keys create --scopes tickets:r`);
+    expect(scope).toEqual([{ bash: 'read', zsh: 'tickets\\:read', fish: 'tickets:read' }[name]]);
+    // Names with blanks, quoted in whatever way, and their words.
+    for (const tenant of ["'Ümlaut 東京'", 'Ümlaut\\ 東京', '"Ümlaut 東京"']) {
+      expect(await complete(`${program} users show --tenant ${tenant} ada`), tenant).toEqual(['ada@tokyo.example']);
+    }
+    // Where the quote is open, it is for the shell to close it.
+    const whole = name === 'bash' ? 'Ümlaut\\ 東京' : 'Ümlaut 東京';
+    expect(await complete(`${program} tenants show Ü`)).toEqual([whole]);
+    expect(await complete(`${program} tenants show 'Üm`)).toEqual(['Ümlaut 東京']);
   });
 });
+
+/** As one word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The first word of each line, of which a tab parts what explains it. */
+function linesOf({ stdout }: { stdout: string }): string[] {
+  return stdout.split('\n').flatMap((line) => line.split('\t', 1)[0] || []);
+}
 
 describe('the table of commands', () => {
   it('has examples that it parses', async () => {

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -8,8 +8,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { signTestEvent } from '@itsm-api/client/webhooks';
+import { openApiDocument } from '@itsm-api/contract/openapi';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { steadyPort } from '../faults/postgres.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { pnpm } from '../support/pnpm.ts';
@@ -177,6 +180,41 @@ describe('the installed package', () => {
     expect(await runWith(command, args)).toEqual(expected);
   });
 
+  it("runs the programs of the repository's README", async () => {
+    const readme = await readFile(join(root, 'README.md'), 'utf8');
+    const [sync = '', receive = ''] = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, block]) => block);
+    await writeFile(join(project, 'sync.mjs'), sync);
+    const env = { ...process.env, ITSM_URL: baseUrl, ITSM_KEY: workspace.key, WEBHOOK_SECRET: 'secret' };
+    const synced = async () => (await execute(process.execPath, ['sync.mjs'], { cwd: project, env })).stdout;
+    const { id } = await workspace.createTicket();
+    expect(await synced()).toMatch(/^(\d+) changed, \1 in all\n$/);
+    await workspace.call('PATCH', `/tickets/${id}`, { priority: 'CRITICAL' });
+    expect(await synced()).toMatch(/^1 changed, \d+ in all\n$/);
+    const { tickets } = JSON.parse(await readFile(join(project, 'tickets.json'), 'utf8'));
+    expect(tickets[id]).toMatchObject({ id, priority: 'CRITICAL' });
+
+    const port = await steadyPort();
+    await writeFile(join(project, 'receive.mjs'), receive.replace('4000', String(port)));
+    const receiver = spawn(process.execPath, ['receive.mjs'], { cwd: project, env });
+    let printed = '';
+    receiver.stdout.on('data', (chunk) => (printed += chunk));
+    try {
+      const deliver = async (signedWith: string) => {
+        const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket: tickets[id] }, signedWith);
+        return fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers }).then(
+          ({ status }) => status,
+          () => undefined,
+        );
+      };
+      await expect.poll(() => deliver('secret'), { timeout: 20_000 }).toBe(204);
+      expect(await deliver('another')).toBe(400);
+      const lines = `ticket.created ${tickets[id].ticketNumber} is genuine\nThe signature does not match`;
+      await expect.poll(() => printed).toContain(lines);
+    } finally {
+      receiver.kill();
+    }
+  }, 60_000);
+
   it('works in Chromium, from another origin', async () => {
     const browser = await launchBrowser();
     try {
@@ -252,7 +290,10 @@ describe('the types', () => {
     expect(blocks.length).toBeGreaterThan(5);
     // All sixteen operations, and the rest.
     expect(examples.length).toBeGreaterThanOrEqual(22);
-    const functions = [...blocks, ...examples].map(
+    const samples = Object.values(openApiDocument().paths).flatMap((item) =>
+      Object.values(item).map((operation) => operation['x-codeSamples']?.[0]?.source ?? ''),
+    );
+    const functions = [...blocks, ...examples, ...samples].map(
       (block, index) => `export async function example${index}() {\n${block.replace(/^import .*\n/gm, '')}\n}\n`,
     );
     const context = `import { ItsmClient, isItsmError, type NewTicket, type Ticket } from '@itsm-api/client';

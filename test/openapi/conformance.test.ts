@@ -3,10 +3,10 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, execute } from '../support/database.ts';
+import { type Demo, startDemo } from '../support/demo.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import type { KnownIds } from './arbitraries.ts';
-import { type DocumentedOperation, document, operations, specifiedStatuses } from './operations.ts';
+import { type DocumentedOperation, deletesLast, document, operations, specifiedStatuses } from './operations.ts';
 import { callOf, mutatedRequests, type Request, validRequests } from './requests.ts';
 
 /*
@@ -43,45 +43,19 @@ function faultsOf(operation: DocumentedOperation, { status, headers, body }: Ans
 }
 
 describe('the examples of the document', () => {
-  let api: Api;
-  let workspace: Workspace;
-  let drop: () => Promise<void>;
+  let demo: Demo;
 
   beforeAll(async () => {
-    const database = await cloneDatabase();
-    drop = database.drop;
-    api = await startApi({ databaseUrl: database.url });
-    workspace = await createWorkspace(api);
-    // Far from the ids that the document names.
-    for (const table of ['users', 'tickets', 'assets', 'projects', 'tasks', 'webhook_subscriptions', 'deliveries']) {
-      await execute(database.url, `SELECT setval(pg_get_serial_sequence('${table}', 'id'), 100000)`);
-    }
-    /** Gives a row the id that it has in the document. */
-    const rename = (table: string, { id }: { id: number }, documented: number) =>
-      execute(database.url, `UPDATE ${table} SET id = ${documented} WHERE id = ${id}`);
-    for (const id of [3, 7, 9]) await rename('users', await workspace.createUser(), id);
-    await rename('tickets', await workspace.createTicket(), 1042);
-    await rename('assets', await workspace.createAsset(), 311);
-    const project = await workspace.createProject();
-    await rename('projects', project, 12);
-    await rename('tasks', await workspace.createTask({}, { ...project, id: 12 }), 508);
-    await rename('webhook_subscriptions', await workspace.createWebhook(), 5);
-    await rename('deliveries', await workspace.createDelivery(), 9001);
+    demo = await startDemo();
   });
-  afterAll(async () => {
-    await api.close();
-    await drop();
-  });
+  afterAll(() => demo.close());
 
-  // What is deactivated can be asked for little more.
-  const deletesLast = operations.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
-
-  it.each(deletesLast)('of $id are answered with success', async (operation) => {
+  it.each(deletesLast)('of $id are answered with success in the demo workspace', async (operation) => {
     const path = Object.fromEntries(
       operation.parameters.filter((each) => each.in === 'path').map(({ name, schema }) => [name, exampleOf(schema)]),
     );
     const request: Request = { path, query: [], ...(operation.body && { body: operation.body.example }) };
-    const answer = await api.call(callOf(operation, request, { full: workspace.key }));
+    const answer = await demo.api.call(callOf(operation, request, { full: demo.key }));
     expect(String(answer.status), answer.text).toBe(Object.keys(operation.answers)[0]);
     expect(faultsOf(operation, answer)).toEqual([]);
   });

@@ -1,4 +1,10 @@
-import { type OpenApi, type Operation, openApiDocument, type Schema } from '@itsm-api/contract/openapi';
+import {
+  type CodeSample,
+  type OpenApi,
+  type Operation,
+  openApiDocument,
+  type Schema,
+} from '@itsm-api/contract/openapi';
 
 export const document = openApiDocument();
 
@@ -20,6 +26,7 @@ export interface DocumentedOperation {
   path: string;
   parameters: Parameter[];
   body: { schema: Schema; example: unknown } | undefined;
+  samples: CodeSample[];
   answers: Record<string, DocumentedAnswer>;
 }
 
@@ -41,9 +48,13 @@ export const operations: DocumentedOperation[] = Object.entries(document.paths).
     path,
     parameters: (operation.parameters ?? []).map((each) => follow<Parameter>(each)),
     body: bodyOf(operation),
+    samples: operation['x-codeSamples'] ?? [],
     answers: answersOf(operation),
   })),
 );
+
+/** All of them, in an order in which each does what it says: what is deactivated can be asked for little more. */
+export const deletesLast = operations.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
 
 function bodyOf({ requestBody }: Operation): DocumentedOperation['body'] {
   if (requestBody === undefined) return undefined;

@@ -44,6 +44,16 @@ it('shows the reference, and sends a request with a pasted key, without a word t
   await context.close();
 }, 60_000);
 
+it('shows samples of the client first, then of curl, and none of other languages', async () => {
+  const page = await browser.newPage();
+  await page.goto(`${origin}/docs/#tag/tickets/POST/tickets`);
+  await page.getByText('client.tickets.create').first().waitFor();
+  const chosen = page.getByRole('button', { name: 'Client', exact: true });
+  await chosen.first().click();
+  expect(await page.getByRole('option').allInnerTexts()).toEqual(['Client', 'curl']);
+  await page.close();
+}, 60_000);
+
 it('allows scripts by a nonce of each answer, and connections to this host', async () => {
   const policies = await Promise.all(
     [1, 2].map(async () => (await fetch(`${origin}/docs/`)).headers.get('content-security-policy') ?? ''),

@@ -5,6 +5,7 @@ import { describeErrors, errorCodes, errorContent } from './errors.ts';
 import { headersOf } from './headers.ts';
 import { conditionsOf, headerParameters, toComponent } from './parameters.ts';
 import { describeOperation, hasForbiddenMoves } from './prose.ts';
+import { codeSamples } from './samples.ts';
 import { metaOf } from './schemas.ts';
 import type { Components, Content, Operation, Parameter, Reference, Response } from './types.ts';
 
@@ -40,7 +41,7 @@ export function completed(
   { parameters, schemas }: Pick<Components, 'parameters' | 'schemas'>,
 ): Operation {
   const { scope } = route.metadata;
-  const [resource = ''] = drafted.tags;
+  const [resource = '', name = ''] = drafted.operationId.split('.');
   const body = 'body' in route && route.body instanceof z.ZodObject ? route.body : undefined;
   const fields = Object.keys(body?.shape ?? {});
   const drafts = [...drafted.parameters, ...headerParameters(route, schemas)];
@@ -55,6 +56,7 @@ export function completed(
     tags: drafted.tags,
     ...(scope === null && { security: [] }),
     ...(scope !== null && scope !== 'any' && { 'x-required-scope': scope }),
+    'x-codeSamples': codeSamples(resource, name, route),
     ...(references.length > 0 && { parameters: references }),
     ...(drafted.requestBody &&
       body && {

@@ -43,7 +43,7 @@ function named(
     const owner = ownerOf(path, name);
     const words = `The \`id\` of the ${owner.toLowerCase()}${isInteger(schema) ? '' : ', or its number such as `INC-17`'}.`;
     const { examples: _, ...type } = integerOf(schema);
-    const described = { ...type, description, examples: [exampleIdOf(owner)] };
+    const described = { ...type, description, examples: [exampleIdOf(path, name)] };
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
   }
   if (where === 'header') return [name, { name, in: where, required: false, description, schema }];
@@ -102,7 +102,9 @@ function isInteger({ type }: Schema): boolean {
   return type === 'integer';
 }
 
-function exampleIdOf(owner: string): number {
+/** The id that examples have in the place of a path's parameter. */
+export function exampleIdOf(path: string, parameter: string): number {
+  const owner = ownerOf(path, parameter);
   const resource = owners[owner];
   if (resource === undefined) throw new Error(`A path of the contract names a ${owner}, which is no resource.`);
   return (metaOf(resource).example as { id: number }).id;

@@ -19,6 +19,9 @@ All paths are below \`${pathPrefix}\` of the workspace's own address. Requests a
 
 What has been added, and when: [the changelog](${changelogPath}).
 
+Samples take the address of the server and the key from the environment: \`export ITSM_URL=http://127.0.0.1:3000\` and
+\`export ITSM_KEY=itsm_…\`. Their ids are those of the demo workspace.
+
 # Keys and scopes
 
 Every request but ping carries an API key, as \`Authorization: Bearer <API_KEY>\` or as \`X-API-Key: <API_KEY>\`.

@@ -31,8 +31,18 @@ export type Operation = With<
     responses: Record<string, Response | Reference>;
     /** The scope that the key must carry; absent where no key is needed. */
     'x-required-scope'?: string;
+    /** How it is called, in the languages that a reader may choose from. Absent of what the service sends. */
+    'x-codeSamples'?: CodeSample[];
   }
 >;
+
+/** https://redocly.com/docs-legacy/api-reference-docs/specification-extensions/x-code-samples */
+export interface CodeSample {
+  /** The language, as highlighters call it. */
+  lang: string;
+  label: string;
+  source: string;
+}
 
 export type Components = With<
   Required<Pick<OpenAPIV3_1.ComponentsObject, 'securitySchemes'>>,

@@ -87,7 +87,7 @@ function deliveryOf(type: EventType, schemas: Schemas): Operation {
     id: vector.id,
     type,
     timestamp: '2026-11-20T10:00:00.000Z',
-    actor: { userId: 3, keyId: 12 },
+    actor: { userId: 1, keyId: 1 },
     [key]: resource,
     ...(changes && { changes: { priority: { from: 'LOW', to: resource.priority } } }),
   };

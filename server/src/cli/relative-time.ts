@@ -7,11 +7,15 @@ const units = [
   ['second', 1],
 ] as const;
 
-const words = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
-
-/** A moment as how far it is from now, in the largest unit that it has: `3 hours ago`. */
+/**
+ * A moment as how far it is from now, in the largest unit that it has: `3 hours ago`, `in 1 day`. What Intl has for it
+ * takes longer to load than the rows that it is said of.
+ */
 export function relativeTime(moment: Date, now: Date): string {
   const seconds = Math.round((moment.getTime() - now.getTime()) / 1000);
   const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? [];
-  return unit === undefined ? 'now' : words.format(Math.trunc(seconds / length), unit);
+  if (unit === undefined) return 'now';
+  const count = Math.trunc(Math.abs(seconds) / length);
+  const amount = `${count} ${unit}${count === 1 ? '' : 's'}`;
+  return seconds < 0 ? `${amount} ago` : `in ${amount}`;
 }

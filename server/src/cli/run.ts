@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime.ts';
 import { detailsOf } from '../validation.ts';
 import { CommandError, Interrupted, UsageError } from './errors.ts';
 import { programName } from './help.ts';
-import { createView, type View } from './view.ts';
+import { createView, textWidthFor, type View } from './view.ts';
 
 interface Closable {
   close(): Promise<void>;
@@ -50,8 +50,12 @@ export function actionOn<Opened extends Closable, Input, Result>(given: Action<O
     const say = (line: string) => json || process.stderr.write(`${line}\n`);
     const result = await untilInterrupted(open, (opened) => work(opened, parsed.data, say));
     for (const line of beside(result, parsed.data, given)) say(line);
-    const view = createView({ utc, width: process.stdout.columns, now: new Date() });
-    process.stdout.write(`${json ? JSON.stringify(result, undefined, 2) : format(result, view)}\n`);
+    const whole = JSON.stringify(result, undefined, 2);
+    const view = async () => {
+      const textWidth = await textWidthFor(whole);
+      return createView({ utc, width: process.stdout.columns, now: new Date(), textWidth });
+    };
+    process.stdout.write(`${json ? whole : format(result, await view())}\n`);
     if (failed?.(result)) process.exitCode = 1;
   };
 }

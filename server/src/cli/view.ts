@@ -1,5 +1,4 @@
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
 import { printable } from './errors.ts';
 import { relativeTime } from './relative-time.ts';
 
@@ -27,8 +26,27 @@ const gap = '  ';
 /** No column is made narrower. */
 const narrowest = 6;
 
-/** @param width of the terminal, in columns; without one nothing is cut */
-export function createView({ utc, width, now }: { utc: boolean; width: number | undefined; now: Date }): View {
+/** How many columns of a terminal a text takes. */
+export type TextWidth = (text: string) => number;
+
+/**
+ * Of text in Latin letters each character takes one. What knows all others takes longer to load than PostgreSQL to
+ * answer.
+ */
+export async function textWidthFor(shown: string): Promise<TextWidth> {
+  if (/^[\s\x20-\x7e\xa1-\xac\xae-\u02ff]*$/.test(shown)) return (text) => text.length;
+  return (await import('string-width')).default;
+}
+
+interface ViewOptions {
+  utc: boolean;
+  /** Of the terminal, in columns; without one nothing is cut. */
+  width: number | undefined;
+  now: Date;
+  textWidth: TextWidth;
+}
+
+export function createView({ utc, width, now, textWidth }: ViewOptions): View {
   const time = (moment: string | null, absent = '-') => {
     if (moment === null) return absent;
     return utc ? moment : relativeTime(new Date(moment), now);
@@ -39,10 +57,10 @@ export function createView({ utc, width, now }: { utc: boolean; width: number | 
       const titles = heads.map((text): Styled => ({ text, style: 'bold' }));
       const lines = [titles, ...rows].map((row) => row.map(styled));
       const widths = fit(
-        heads.map((_, column) => Math.max(...lines.map((line) => stringWidth(line[column]?.text ?? '')))),
+        heads.map((_, column) => Math.max(...lines.map((line) => textWidth(line[column]?.text ?? '')))),
         width,
       );
-      return lines.map((line) => shown(line, widths)).join('\n');
+      return lines.map((line) => shown(line, widths, textWidth)).join('\n');
     },
     card(fields) {
       const named = Object.entries(fields).filter((field): field is [string, Cell] => field[1] !== undefined);
@@ -96,13 +114,13 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function shown(line: readonly Styled[], widths: readonly number[]): string {
+function shown(line: readonly Styled[], widths: readonly number[], textWidth: TextWidth): string {
   return line
     .map(({ text, style }, column) => {
       const width = widths[column] ?? 0;
-      const cut = truncated(text, width);
+      const cut = truncated(text, width, textWidth);
       const isLast = column === line.length - 1;
-      const padding = isLast ? '' : ' '.repeat(width - stringWidth(cut));
+      const padding = isLast ? '' : ' '.repeat(width - textWidth(cut));
       return painted({ text: cut, style }) + padding;
     })
     .join(gap)
@@ -110,11 +128,11 @@ function shown(line: readonly Styled[], widths: readonly number[]): string {
 }
 
 /** The text, or as many of its characters as fit beside an ellipsis. */
-function truncated(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
+function truncated(text: string, width: number, textWidth: TextWidth): string {
+  if (textWidth(text) <= width) return text;
   let cut = '';
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (stringWidth(cut + segment) >= width) break;
+    if (textWidth(cut + segment) >= width) break;
     cut += segment;
   }
   return `${cut}…`;

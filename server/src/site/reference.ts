@@ -68,6 +68,7 @@ const configuration = {
   withDefaultFonts: false,
   defaultOpenAllTags: true,
   hideClientButton: true,
+  hiddenClients: true,
   hideDarkModeToggle: true,
   // That of the header finds guides and errors, too.
   hideSearch: true,

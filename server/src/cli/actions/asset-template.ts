@@ -12,7 +12,7 @@ function assetTemplate(): string {
   const example: Partial<Record<keyof Asset, string>> = {
     name: 'Laptop of the front desk',
     assetTag: 'LT-0311',
-    serialNumber: 'PF3K9XZ1',
+    serialNumber: 'PF4N2KD8',
     type: 'LAPTOP',
     status: 'IN_USE',
     manufacturer: 'Lenovo',

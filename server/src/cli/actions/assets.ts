@@ -1,6 +1,7 @@
 import {
   type Asset,
   AssetPatch,
+  AssetQuery,
   AssetStatus,
   AssetType,
   CustomFields,
@@ -18,7 +19,7 @@ import { assetCsv } from '../asset-csv.ts';
 import { importAssets } from '../asset-import.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
-import { firstOf, Limit, moreHint } from '../listing.ts';
+import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
 import { updateInput } from '../update.ts';
 import { findUserId } from '../user-reference.ts';
@@ -42,11 +43,12 @@ export const list = action({
     tenant: z.string(),
     status: AssetStatus.optional(),
     type: AssetType.optional(),
+    q: AssetQuery.shape.q,
     limit: Limit,
   }),
-  work: async (runtime, { tenant, status, type, limit }) => {
-    const context = await tenantContext(runtime, tenant);
-    const filters = { status: status && [status], type: type && [type] };
+  work: async (runtime, { tenant, status, type, q, limit }) => {
+    const context = await listContext(runtime, tenant, q);
+    const filters = { status: status && [status], type: type && [type], q };
     return firstOf(limit, (page) => listAssets(context, { ...page, ...filters }));
   },
   format: (found, { table, time }) =>

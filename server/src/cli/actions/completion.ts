@@ -7,16 +7,30 @@ import { UsageError } from '../errors.ts';
  */
 
 const bash = `_itsm() {
-  local line word before=\${COMP_LINE:0:COMP_POINT}
-  read -a word <<<"$before"
-  [[ $before == *' ' && $before != *'\\\\ ' ]] && word+=('')
-  local last=\${word[\${#word[@]}-1]}
+  # Bash would break words at colons. They come as they are typed, with their quotes.
+  local before=\${COMP_LINE:0:COMP_POINT} words=() word= quote= char line i
+  for ((i = 0; i < \${#before}; i++)); do
+    char=\${before:i:1}
+    if [[ $quote ]]; then
+      if [[ $char == "$quote" ]]; then quote=; else word+=$char; fi
+    else
+      case $char in
+        \\' | \\") quote=$char ;;
+        \\\\) i=$((i + 1)); word+=\${before:i:1} ;;
+        ' ') [[ \${before:i-1:1} == ' ' ]] || words+=("$word"); word= ;;
+        *) word+=$char ;;
+      esac
+    fi
+  done
   COMPREPLY=()
   while IFS=$'\\t' read -r line _; do
-    # Bash takes a colon for the end of a word, and a blank, too, unless it is told not to.
-    line=\${line#"\${last%"\${last##*:}"}"}
-    COMPREPLY+=("\${line// /\\\\ }")
-  done < <("\${word[0]}" complete "\${word[@]:1}" 2>/dev/null)
+    if [[ ! $quote ]]; then
+      # What follows the last colon is what Bash replaces, and a blank would end it.
+      line=\${line#"\${word%"\${word##*:}"}"}
+      line=\${line// /\\\\ }
+    fi
+    COMPREPLY+=("$line")
+  done < <("\${words[0]}" complete "\${words[@]:1}" "$word" 2>/dev/null)
 }
 complete -o default -F _itsm itsm
 `;
@@ -27,17 +41,25 @@ _itsm() {
   local line
   while IFS=$'\\t' read -r line about; do
     found+=("\${line//:/\\\\:}\${about:+:$about}")
-  done < <("\${words[1]}" complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  # Words come as they are typed, with their quotes; the one at the cursor is in PREFIX without the first of them.
+  done < <("\${(Q)words[1]}" complete "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2>/dev/null)
   (( \${#found} )) && _describe itsm found || _files
 }
 compdef _itsm itsm
 `;
 
 const fish = `function __itsm_complete
-    set -l words (commandline -opc) (commandline -ct)
-    $words[1] complete $words[2..] 2>/dev/null
+    # The word at the cursor comes as it is typed, with its quotes, of which the last is missing.
+    set -l last (commandline -ct | string replace -r '^["\\']' '' | string replace -ra '\\\\\\\\(.)' '$1')
+    set -l words (commandline -opc) "$last"
+    set -l found ($words[1] complete $words[2..] 2>/dev/null)
+    if set -q found[1]
+        printf '%s\\n' $found
+    else
+        __fish_complete_path "$last"
+    end
 end
-complete -c itsm -a '(__itsm_complete)'
+complete -c itsm -f -a '(__itsm_complete)'
 `;
 
 const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };

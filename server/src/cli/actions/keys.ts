@@ -24,7 +24,10 @@ const scopeList = z
 
 const Named = z.strictObject({ id: integerFromText() });
 const shownOnce = 'It is shown this once: keep it in a safe place.';
-const tryKey = `$ curl -H "Authorization: Bearer $ITSM_KEY" http://127.0.0.1:3000${pathPrefix}/me`;
+const tryKey = [
+  '$ export ITSM_KEY=…',
+  `$ curl -H "Authorization: Bearer $ITSM_KEY" http://127.0.0.1:3000${pathPrefix}/me`,
+];
 
 export const list = action({
   input: z.strictObject({ tenant: z.string() }),
@@ -61,7 +64,7 @@ export const create = action({
   work: async (runtime, { tenant, ...key }) => createKey(await activeTenantContext(runtime, tenant), key),
   hint: (key) => `Key ${key.id}, "${key.name}", acts for ${key.user}. ${shownOnce}`,
   format: ({ key }) => key,
-  next: () => [tryKey],
+  next: () => tryKey,
 });
 
 export const update = action({
@@ -78,7 +81,7 @@ export const rotate = action({
   hint: ({ previous, id, name }) =>
     `Key ${id}, "${name}", takes the place of key ${previous.id}, which ` +
     `${previous.revokedAt === null ? `works until ${previous.expiresAt}` : 'works no more'}. ${shownOnce}`,
-  next: ({ previous }) => [tryKey, ...(previous.revokedAt === null ? [`keys revoke ${previous.id}`] : [])],
+  next: ({ previous }) => [...tryKey, ...(previous.revokedAt === null ? [`keys revoke ${previous.id}`] : [])],
 });
 
 export const revoke = action({

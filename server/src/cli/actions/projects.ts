@@ -1,4 +1,11 @@
-import { integerFromText, NewProject, type Project, ProjectPatch, ProjectStatus } from '@itsm-api/contract';
+import {
+  integerFromText,
+  NewProject,
+  type Project,
+  ProjectPatch,
+  ProjectQuery,
+  ProjectStatus,
+} from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Context } from '../../context.ts';
 import {
@@ -12,7 +19,7 @@ import { activeTenantContext, tenantContext } from '../../resources/tenants/quer
 import type { Action } from '../command.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
-import { firstOf, Limit, moreHint } from '../listing.ts';
+import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
 import { updateInput } from '../update.ts';
 import { findUserId } from '../user-reference.ts';
@@ -25,11 +32,12 @@ export const list = action({
   input: z.strictObject({
     tenant: z.string(),
     status: ProjectStatus.optional(),
+    q: ProjectQuery.shape.q,
     limit: Limit,
   }),
-  work: async (runtime, { tenant, status, limit }) => {
-    const context = await tenantContext(runtime, tenant);
-    return firstOf(limit, (page) => listProjects(context, { ...page, status: status && [status] }));
+  work: async (runtime, { tenant, status, q, limit }) => {
+    const context = await listContext(runtime, tenant, q);
+    return firstOf(limit, (page) => listProjects(context, { ...page, status: status && [status], q }));
   },
   format: (found, { table, time }) =>
     table(

@@ -39,6 +39,7 @@ export const run = action({
     `The demo workspace "${tenant}" is ready. Its key acts for ${adminEmail} with all scopes. It is shown this once: keep it in a safe place.`,
   format: ({ key }) => key,
   next: ({ tenant }) => [
+    '$ export ITSM_KEY=…',
     `$ curl -H "Authorization: Bearer $ITSM_KEY" 'http://127.0.0.1:3000${pathPrefix}/tickets?status=OPEN&perPage=3'`,
     shell`tenants show ${tenant}`,
   ],

@@ -1,4 +1,4 @@
-import { NewUser, UserPatch, UserRole } from '@itsm-api/contract';
+import { NewUser, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../resources/users/queries.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
-import { firstOf, Limit, moreHint } from '../listing.ts';
+import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
 import { updateInput } from '../update.ts';
 import { UserReference } from '../user-reference-schema.ts';
@@ -29,11 +29,12 @@ export const list = action({
   input: z.strictObject({
     tenant: z.string(),
     role: UserRole.optional(),
+    q: UserQuery.shape.q,
     limit: Limit,
   }),
-  work: async (runtime, { tenant, role, limit }) => {
-    const context = await tenantContext(runtime, tenant);
-    return firstOf(limit, (page) => listUsers(context, { ...page, role: role && [role] }));
+  work: async (runtime, { tenant, role, q, limit }) => {
+    const context = await listContext(runtime, tenant, q);
+    return firstOf(limit, (page) => listUsers(context, { ...page, role: role && [role], q }));
   },
   format: (found, { table, time }) =>
     table(

@@ -35,10 +35,15 @@ export const assets = noun({
         common.tenant,
         { flags: '--status <status>', about: `only ${statuses.join(', ')}`, values: statuses },
         { flags: '--type <type>', about: `only ${types.join(', ')}`, values: types },
+        common.q,
         common.limit,
         common.utc,
       ],
-      examples: ['assets list --tenant Acme', 'assets list --tenant Acme --type LAPTOP --status IN_STOCK'],
+      examples: [
+        'assets list --tenant Acme',
+        'assets list --tenant Acme --type LAPTOP --status IN_STOCK',
+        'assets list --tenant Acme --q laptop',
+      ],
     },
     show: {
       summary: 'Show an asset',

@@ -27,10 +27,15 @@ export const projects = noun({
       options: [
         common.tenant,
         { flags: '--status <status>', about: `only ${statuses.join(', ')}`, values: statuses },
+        common.q,
         common.limit,
         common.utc,
       ],
-      examples: ['projects list --tenant Acme', 'projects list --tenant Acme --status ACTIVE'],
+      examples: [
+        'projects list --tenant Acme',
+        'projects list --tenant Acme --status ACTIVE',
+        'projects list --tenant Acme --q office',
+      ],
     },
     show: {
       summary: 'Show a project',

@@ -22,10 +22,15 @@ export const users = noun({
       options: [
         common.tenant,
         { flags: '--role <role>', about: `only ${UserRole.options.join(', ')}`, values: UserRole.options },
+        common.q,
         common.limit,
         common.utc,
       ],
-      examples: ['users list --tenant Acme', 'users list --tenant Acme --role ADMIN'],
+      examples: [
+        'users list --tenant Acme',
+        'users list --tenant Acme --role ADMIN',
+        'users list --tenant Acme --q weber',
+      ],
     },
     show: {
       summary: 'Show a user',

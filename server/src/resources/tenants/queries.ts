@@ -158,6 +158,10 @@ interface Sources {
   services: Services;
 }
 
+interface RequestSources extends Sources {
+  databases: Record<'system' | 'requests', Database>;
+}
+
 /** The context of queries on a tenant's data that no request asks for. @throws ApiError NOT_FOUND */
 export async function tenantContext(sources: Sources, nameOrId: string): Promise<Context> {
   return contextOf(sources, await findTenant(sources.databases.system.prisma, nameOrId));
@@ -170,6 +174,15 @@ export async function activeTenantContext(sources: Sources, nameOrId: string): P
     throw invalidField('VALIDATION_ERROR', 'tenant', `${tenant.name} is inactive: nothing can be created in it`);
   }
   return contextOf(sources, tenant);
+}
+
+/**
+ * Like `tenantContext`, with the rights that a request has: finding by words is allowed to requests alone.
+ * @throws ApiError NOT_FOUND
+ */
+export async function requestContext(sources: RequestSources, nameOrId: string): Promise<Context> {
+  const { id } = await findTenant(sources.databases.system.prisma, nameOrId);
+  return { ...sources.services, db: tenantClient(sources.databases.requests, BigInt(id)) };
 }
 
 function contextOf({ databases, services }: Sources, { id }: Tenant): Context {
