@@ -83,7 +83,9 @@ export const CalendarDate = z.iso
   .meta({ example: '2026-11-20' });
 
 /** A moment as the API answers it: UTC with milliseconds. */
-export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ example: '2026-11-20T10:00:00.000Z' });
+export const Timestamp = z.iso
+  .datetime({ precision: 3, error: 'must be a timestamp in UTC with milliseconds, such as 2026-11-20T10:00:00.000Z' })
+  .meta({ example: '2026-11-20T10:00:00.000Z' });
 
 /** A moment as the API accepts it: with any offset, between the years 1 and 9999 in UTC. Read as UTC. */
 export const TimestampInput = z.iso

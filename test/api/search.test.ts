@@ -34,6 +34,10 @@ describe('q on tickets', () => {
       description: 'ada.okafor@example.com gets <b>nothing</b> since v2.7',
     });
     await workspace.createTicket({ title: 'Follow-up', description: `See ${first.ticketNumber}, please` });
+    await workspace.createTicket({
+      title: '„Dock“ – won’t wake… 😀 → see «Hub»',
+      description: 'Naïve\u00a0Straße、東京。ÖL©',
+    });
     await stranger.createTicket({ title: 'VPN of strangers', description: 'printer' });
   });
 
@@ -63,6 +67,12 @@ describe('q on tickets', () => {
     ['v2.7', 'E-mail'],
     ['10.1.2.3', 'VPN drops'],
     ["doesn't", 'Printer'],
+    ['dock', '„Dock“ – won’t wake… 😀 → see «Hub»'],
+    ['“dock” — wake…', '„Dock“ – won’t wake… 😀 → see «Hub»'],
+    ['wake hub 👨‍👩‍👧 ❤️', '„Dock“ – won’t wake… 😀 → see «Hub»'],
+    ["won't", '„Dock“ – won’t wake… 😀 → see «Hub»'],
+    ['naïve straße', '„Dock“ – won’t wake… 😀 → see «Hub»'],
+    ['東京 öl', '„Dock“ – won’t wake… 😀 → see «Hub»'],
     // Operators of full text are characters like others.
     ['vpn & !printer', 'Printer'],
     ['vpn | toner', ''],
@@ -80,7 +90,7 @@ describe('q on tickets', () => {
 
   it('takes a number for one word, and finds what mentions it, too', async () => {
     expect(first.ticketNumber).toBe('INC-1');
-    for (let i = 5; i <= 12; i++) await workspace.createTicket({ title: `Number ${i}`, description: 'x' });
+    for (let i = 6; i <= 12; i++) await workspace.createTicket({ title: `Number ${i}`, description: 'x' });
     expect(await titles('INC-1')).toBe('Follow-up | VPN drops');
     expect(await titles('inc-1')).toBe('Follow-up | VPN drops');
     expect(await titles('INC-11')).toBe('Number 11');

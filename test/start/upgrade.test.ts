@@ -76,7 +76,7 @@ async function fill(): Promise<void> {
       FROM generate_series(1, 2) t, generate_series(1, 3) u;
     INSERT INTO tickets (tenant_id, id, ordinal, type, number, title, description, status, priority, category,
         requester_id, assignee_id, custom_fields, updated_at)
-      SELECT t, n, n, 'INCIDENT', n, 'Ticket ' || n, 'Text', (ARRAY['OPEN', 'PENDING', 'CLOSED'])[n % 3 + 1]::"TicketStatus",
+      SELECT t, n, n, 'INCIDENT', n, 'Ticket “' || n || '”…', 'Text', (ARRAY['OPEN', 'PENDING', 'CLOSED'])[n % 3 + 1]::"TicketStatus",
         'HIGH', CASE WHEN n % 2 = 0 THEN 'NETWORK'::"TicketCategory" END, 1, n % 3 + 1,
         jsonb_build_object('site', 'Leipzig', 'floor', n), now() - n % 7 * interval '1 hour'
       FROM generate_series(1, 2) t, generate_series(1, 300) n;
@@ -84,7 +84,7 @@ async function fill(): Promise<void> {
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
       SELECT t, n, u FROM generate_series(1, 2) t, generate_series(1, 300) n, generate_series(2, 3) u;
     INSERT INTO assets (tenant_id, id, name, asset_tag, type, assigned_to_id, updated_at)
-      SELECT t, n, 'Laptop', 'LT-' || n, 'LAPTOP', 1, now() FROM generate_series(1, 2) t, generate_series(1, 5) n;
+      SELECT t, n, 'Laptop – »Dock«', 'LT-' || n, 'LAPTOP', 1, now() FROM generate_series(1, 2) t, generate_series(1, 5) n;
     INSERT INTO projects (tenant_id, id, key, name, updated_at)
       SELECT t, 1, 'MOVE', 'Move', now() FROM generate_series(1, 2) t;
     INSERT INTO tasks (tenant_id, id, project_id, title, status, updated_at)
@@ -143,6 +143,12 @@ describe('a database of the first release, upgraded', () => {
     expect((await call('GET', '/assets?status=IN_STOCK&assignedToId=1')).meta.totalCount).toBe(5);
     expect((await call('GET', '/projects/1/tasks?status=DONE')).meta.totalCount).toBe(4);
     expect((await call('GET', '/webhooks')).data).toMatchObject([{ id: 1, url: 'https://hooks.example.com/1' }]);
+  });
+
+  it('is found by its words', async () => {
+    for (const q of ['300', '“300”', 'ticket 300'])
+      expect((await call('GET', `/tickets?q=${encodeURIComponent(q)}`)).data).toMatchObject([{ id: 300 }]);
+    expect((await call('GET', '/assets?q=dock')).meta.totalCount).toBe(5);
   });
 
   it('is written to, and its totals stay right', async () => {

@@ -373,6 +373,7 @@ describe('a filter', () => {
     ['a field that is no scalar', { watcherUserIds: [1] }, 'filter.watcherUserIds', /is no field of ticket.created/],
     ['a name of every object', { constructor: ['x'] }, 'filter.constructor', /is no field of ticket.created/],
     ['a value that never comes', { priority: ['HIGH', 'URGENT'] }, 'filter.priority.1', /must be one of LOW/],
+    ['a time as no event spells it', { createdAt: ['2026-11-20T10:00:00Z'] }, 'filter.createdAt.0', /:00\.000Z/],
     ['an id as text', { assigneeId: ['7'] }, 'filter.assigneeId.0', /must be a positive integer/],
     ['null where it is never null', { status: [null] }, 'filter.status.0', /must be one of/],
     ['no values', { priority: [] }, 'filter.priority', /at least 1 entry/],
