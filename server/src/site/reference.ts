@@ -68,6 +68,7 @@ const configuration = {
   withDefaultFonts: false,
   defaultOpenAllTags: true,
   hideClientButton: true,
+  // The document has samples of its own.
   hiddenClients: true,
   hideDarkModeToggle: true,
   // That of the header finds guides and errors, too.
