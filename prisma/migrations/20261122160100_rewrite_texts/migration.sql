@@ -1,6 +1,7 @@
 -- outside of a transaction
 -- The words of texts beyond ASCII that were written before, in batches that each commit. Their rows are locked, so that
--- what somebody else writes of them meanwhile isn't overwritten; a write that it would wait for is let by.
+-- what somebody else writes of them meanwhile isn't overwritten; a write that it would wait for is let by. Each text is looked
+-- for by its key: what PostgreSQL knows of their table may be from before it was filled.
 DO $$
 DECLARE
   tenant bigint;
@@ -28,8 +29,10 @@ BEGIN
             'WITH batch AS MATERIALIZED (SELECT id FROM public.%1$I WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT 500),
               beyond AS MATERIALIZED (SELECT s.* FROM public.%1$I AS s JOIN batch USING (id)
                 WHERE s.tenant_id = $1 AND octet_length(%3$s) > char_length(%3$s) FOR NO KEY UPDATE OF s),
-              written AS (UPDATE public.texts AS w SET document = b.document FROM (SELECT id, %2$s AS document FROM beyond) AS b
-                WHERE w.tenant_id = $1 AND w.resource = %1$L AND w.id = b.id AND w.document <> b.document)
+              documents AS MATERIALIZED (SELECT id, %2$s AS document FROM beyond),
+              written AS (UPDATE public.texts AS w SET document = (SELECT document FROM documents WHERE id = w.id)
+                WHERE w.tenant_id = $1 AND w.resource = %1$L AND w.id = ANY (ARRAY(SELECT id FROM documents))
+                  AND w.document <> (SELECT document FROM documents WHERE id = w.id))
             SELECT max(id) FROM batch', source.name, source.document, source.given)
           INTO next_id USING tenant, reached;
           waits := 0;
