@@ -100,7 +100,9 @@ describe('a minute of the limits', () => {
     expect(seen.requests.flatMap(({ title }) => title ?? [])).toEqual(titles);
     expect(seen.refused).toBe(0);
     expect(warnings).toEqual([
-      'waiting for the rate limit "tickets" of 30 in 60 s: 170, of which the next goes in 61 s',
+      expect.stringMatching(
+        /^waiting for the rate limit "tickets" of 30 in 60 s: 170, of which the next goes in 6[01] s$/,
+      ),
     ]);
     const [first, last] = [seen.requests[0]?.at ?? 0, seen.requests.at(-1)?.at ?? 0];
     expect(last - first).toBeLessThan(6 * 63_000);

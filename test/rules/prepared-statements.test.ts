@@ -64,7 +64,7 @@ async function send(from: number, to: number): Promise<void> {
   }
 }
 
-/** What the backend of the connection keeps. */
+/** What the backend of the connection keeps: what is in use, since memory is taken in blocks, each twice the last. */
 async function kept(): Promise<{ statements: number; bytes: number }> {
   const connection = await api.databases.requests.pool.connect();
   try {
@@ -72,7 +72,7 @@ async function kept(): Promise<{ statements: number; bytes: number }> {
     await connection.query('RESET ROLE');
     const { rows } = await connection.query(
       `SELECT (SELECT count(*)::int FROM pg_prepared_statements) AS statements,
-        (SELECT sum(total_bytes)::float8 FROM pg_backend_memory_contexts) AS bytes`,
+        (SELECT sum(used_bytes)::float8 FROM pg_backend_memory_contexts) AS bytes`,
     );
     return rows[0] as { statements: number; bytes: number };
   } finally {
