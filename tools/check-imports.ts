@@ -92,7 +92,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ makes a Prisma client'],
   [
     /\$(query|execute)Raw|(select|change)Rows[<(]/,
-    /^(server\/src\/(database|identity|webhooks|resources)|test)\//,
+    /^(server\/src\/(database|identity|webhooks|usage|resources)|test)\//,
     'raw SQL filters by tenant by hand',
   ],
   [
