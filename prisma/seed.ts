@@ -16,7 +16,7 @@ import type { Prisma } from '../server/src/database/generated/client.ts';
 import type { PrismaClient } from '../server/src/database/prisma.ts';
 import { createUnique } from '../server/src/database/unique.ts';
 import { newKey } from '../server/src/identity/key-format.ts';
-import { keyColumns } from '../server/src/identity/keys.ts';
+import { storedOf } from '../server/src/identity/keys.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 
 /** The workspace that a first start makes: its key is known only now. */
@@ -64,7 +64,7 @@ async function fill(tx: Transaction, tenant: string, users: Users): Promise<Demo
   const { tenantId, id: userId, email } = users.ada;
   const key = newKey();
   await tx.apiKey.create({
-    data: { tenantId, userId, name: 'demo', scopes: Scope.options, ...keyColumns(key) },
+    data: { tenantId, userId, name: 'demo', scopes: Scope.options, ...storedOf(key) },
   });
   return { key, tenant, adminEmail: email };
 }
