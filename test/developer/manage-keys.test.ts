@@ -43,6 +43,8 @@ describe('a key', () => {
     const changed = await updateKey(asRequest(mine), made.id, { name: 'build', expiresInDays: 6 });
     expect(changed).toMatchObject({ name: 'build', state: 'expiring', scopes: made.scopes });
 
+    expect(await updateKey(asRequest(mine), made.id, { expiresInDays: null })).toMatchObject({ expiresAt: null });
+
     const next = await rotateKey(asRequest(mine), made.id, { overlapHours: 2 });
     expect(next).toMatchObject({ name: 'build', rotatedFrom: made.id, previous: { id: made.id, state: 'expiring' } });
     expect([await statusWith(made.key), await statusWith(next.key)]).toEqual([200, 200]);
@@ -52,6 +54,13 @@ describe('a key', () => {
     await expect.poll(() => statusWith(next.key)).toBe(401);
     expect(await revokeKey(asRequest(mine), next.id)).toEqual(revoked);
     await expect(rotateKey(asRequest(mine), next.id, { overlapHours: 2 })).rejects.toThrow('works no more');
+  });
+
+  it('is given one successor where two would take its place at once', async () => {
+    const { id } = await make('twice');
+    const rotate = () => rotateKey(asRequest(mine), id, { overlapHours: 0 });
+    const results = await Promise.allSettled([rotate(), rotate()]);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
   it('can only lose scopes where it is narrowed', async () => {
@@ -72,7 +81,7 @@ describe('a key', () => {
       () => narrowKey(their, id, ['tickets:read']),
       () => rotateKey(their, id, { overlapHours: 0 }),
       () => revokeKey(their, id),
-      () => getKey(asRequest(mine), id, { userId: mine.userId }),
+      () => getKey(asRequest(mine), id, { user: mine.userId }),
     ];
     for (const attempt of tries) await expect(attempt()).rejects.toMatchObject(missing);
     expect(await getKey(asRequest(mine), id)).toMatchObject({ name: 'secret', state: 'works' });

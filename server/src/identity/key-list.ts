@@ -2,6 +2,7 @@ import { Id, integerFromText, listQuery, type PageMeta, Scope, text } from '@its
 import * as z from 'zod';
 import type { Context } from '../context.ts';
 import type { Prisma } from '../database/generated/client.ts';
+import { presentId } from '../present.ts';
 import { KeyState, whereState } from './key-state.ts';
 import { type Key, keyColumns, presentKey } from './keys.ts';
 
@@ -51,6 +52,17 @@ export async function listKeys(
     }),
   ]);
   return { data: rows.map((row) => presentKey(row, at)), meta: { page, perPage, totalCount } };
+}
+
+/** Those who have keys, by their e-mail addresses; the first 200. */
+export async function keyUsers({ db }: Context): Promise<{ id: number; email: string }[]> {
+  const rows = await db.user.findMany({
+    where: { apiKeys: { some: {} } },
+    select: { id: true, email: true },
+    orderBy: { email: 'asc' },
+    take: 200,
+  });
+  return rows.map(({ id, email }) => ({ id: presentId(id), email }));
 }
 
 function whereOf({ q, state, user, scope }: Omit<KeyQuery, 'page' | 'perPage'>, now: Date): Prisma.ApiKeyWhereInput {

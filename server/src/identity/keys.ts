@@ -18,7 +18,7 @@ const Scopes = z
   .array(
     z.enum(Scope.options, { error: ({ input }) => `may not hold ${input}; there are ${Scope.options.join(', ')}` }),
   )
-  .min(1);
+  .min(1, 'must hold at least one scope');
 const ExpiresInDays = integerFromText(z.int(expiryError).min(1, expiryError).max(3650, expiryError));
 
 /** What a key is made from: its user, by e-mail address, and what it may do. */
@@ -30,8 +30,8 @@ export const NewKey = z.strictObject({
 });
 export type NewKey = z.output<typeof NewKey>;
 
-/** What of a key may be changed: all but the key, and whom it acts for. */
-export const KeyPatch = NewKey.omit({ user: true }).partial();
+/** What of a key may be changed: all but the key, and whom it acts for. Days count from now; with null it has no end. */
+export const KeyPatch = NewKey.omit({ user: true }).extend({ expiresInDays: ExpiresInDays.nullable() }).partial();
 export type KeyPatch = z.output<typeof KeyPatch>;
 
 /** How a key is rotated: for how many hours it works beside its successor; with 0 it is revoked at once. */
@@ -103,9 +103,10 @@ async function addKey(context: Context, fields: KeyFields): Promise<{ key: strin
   return { key, ...(await getKey(context, presentId(id))) };
 }
 
-/** One key. @param whose whose alone it may be @throws ApiError NOT_FOUND */
-export async function getKey({ db, now }: Context, id: number, whose: { userId?: number } = {}): Promise<Key> {
-  const row = await db.apiKey.findFirst({ where: { id, ...whose }, select: keyColumns });
+/** One key. @param user whose alone it may be @throws ApiError NOT_FOUND */
+export async function getKey({ db, now }: Context, id: number, { user }: { user?: number } = {}): Promise<Key> {
+  const where = { id, ...(user !== undefined && { userId: user }) };
+  const row = await db.apiKey.findFirst({ where, select: keyColumns });
   if (row === null) throw notFound('key');
   return presentKey(row, now());
 }
@@ -115,7 +116,9 @@ export function updateKey(context: Context, id: number, { expiresInDays, scopes,
   const data = {
     ...columns,
     ...(scopes && { scopes: [...new Set(scopes)] }),
-    ...(expiresInDays && { expiresAt: daysAfter(context.now(), expiresInDays) }),
+    ...(expiresInDays !== undefined && {
+      expiresAt: expiresInDays === null ? null : daysAfter(context.now(), expiresInDays),
+    }),
   };
   return transaction(context, async (context) => {
     await context.db.apiKey.updateMany({ where: { id }, data });

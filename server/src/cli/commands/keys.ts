@@ -61,7 +61,7 @@ export const keys = noun({
       options: [
         { flags: '--name <name>', about: 'what the key is for' },
         { flags: '--scopes <scopes>', about: 'what the key may do: all of it, or all', values: scopeValues },
-        { flags: '--expires-in-days <days>', about: 'days from now until it stops working' },
+        { flags: '--expires-in-days <days>', about: "days from now until it stops working; '' for never" },
       ],
       examples: ['keys update 7 --scopes tickets:read', 'keys update 7 --expires-in-days 30'],
     },
