@@ -1,5 +1,5 @@
 import type { Scope } from '@itsm-api/contract';
-import type { Context } from '@itsm-api/server/context.ts';
+import { type Context, transaction } from '@itsm-api/server/context.ts';
 import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { type KeyQuery, listKeys } from '@itsm-api/server/identity/key-list.ts';
 import { KeyState } from '@itsm-api/server/identity/key-state.ts';
@@ -58,9 +58,18 @@ describe('a key', () => {
 
   it('is given one successor where two would take its place at once', async () => {
     const { id } = await make('twice');
-    const rotate = () => rotateKey(asRequest(mine), id, { overlapHours: 0 });
-    const results = await Promise.allSettled([rotate(), rotate()]);
-    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const rotated = Promise.withResolvers<void>();
+    const mayEnd = Promise.withResolvers<void>();
+    const first = transaction(asRequest(mine), async (context) => {
+      await rotateKey(context, id, { overlapHours: 0 });
+      rotated.resolve();
+      await mayEnd.promise;
+    });
+    await rotated.promise;
+    const second = rotateKey(asRequest(mine), id, { overlapHours: 0 });
+    setTimeout(() => mayEnd.resolve(), 200);
+    await expect(second).rejects.toThrow('works no more');
+    await first;
   });
 
   it('can only lose scopes where it is narrowed', async () => {
