@@ -50,6 +50,7 @@ async function fill(workspace: Workspace): Promise<void> {
      SELECT tenant_id, id, 1, now(), 1 FROM deliveries WHERE tenant_id = $1`,
     [workspace.tenantId],
   );
+  await api.usage.flush();
 }
 
 async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
@@ -167,6 +168,8 @@ describe('the roles', () => {
       'public.ticket_sequences': 'INSERT, SELECT, UPDATE',
       'public.ticket_watchers': 'DELETE, INSERT, SELECT',
       'public.tickets': 'INSERT, SELECT, UPDATE',
+      'public.usage_hours': 'SELECT',
+      'public.usage_minutes': 'SELECT',
       'public.users': 'SELECT',
       'public.webhook_replays': 'INSERT, SELECT',
       'public.webhook_subscriptions': 'INSERT, SELECT, UPDATE',
