@@ -153,6 +153,7 @@ describe('the roles', () => {
   it('let requests do what endpoints do, and no more', async () => {
     expect(await rightsOf('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
+      'public.api_keys': 'INSERT',
       'public.assets': 'INSERT, SELECT, UPDATE',
       'public.change_epochs': 'SELECT',
       'public.changes': 'SELECT',
@@ -175,11 +176,14 @@ describe('the roles', () => {
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',
     });
-    // Of keys which took whose place, of attempts all but what a private network has answered.
-    expect(await columnsOf('itsm_request', 'api_keys')).toEqual(['id', 'rotated_from', 'tenant_id']);
-    const all = await columnsOf('itsm_system', 'delivery_attempts');
-    expect(all).toContain('answer');
-    expect(await columnsOf('itsm_request', 'delivery_attempts')).toEqual(all.filter((name) => name !== 'answer'));
+    // Of keys all but their hashes, of attempts all but what a private network has answered.
+    for (const [table, secret] of Object.entries({ api_keys: 'hash', delivery_attempts: 'answer' })) {
+      const all = await columnsOf('itsm_system', table);
+      expect(all).toContain(secret);
+      expect(await columnsOf('itsm_request', table)).toEqual(all.filter((name) => name !== secret));
+    }
+    const changed = ['expires_at', 'name', 'revoked_at', 'scopes', 'updated_at'];
+    expect(await columnsOf('itsm_request', 'api_keys', 'UPDATE')).toEqual(changed);
   });
 
   it('let the system read and write every table, and read which migrations there were', async () => {
@@ -255,12 +259,12 @@ describe('a database whose walls have holes', () => {
   });
 });
 
-/** The columns of a table that a role may read, by their name. */
-async function columnsOf(role: string, table: string): Promise<string[]> {
+/** The columns of a table that a role has a right to, by their name. */
+async function columnsOf(role: string, table: string, right = 'SELECT'): Promise<string[]> {
   const columns = await rows(
     `SELECT column_name::text AS name FROM information_schema.column_privileges
-     WHERE grantee = $1 AND table_name = $2 AND privilege_type = 'SELECT' ORDER BY 1`,
-    [role, table],
+     WHERE grantee = $1 AND table_name = $2 AND privilege_type = $3 ORDER BY 1`,
+    [role, table, right],
   );
   return columns.map(({ name }) => name);
 }
