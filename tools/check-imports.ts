@@ -53,7 +53,7 @@ const rooms: Record<string, Room> = {
   site: { files: /^server\/src\/site\//, imports: ['contract', 'basics', 'http'] },
   'developer area': {
     files: /^server\/src\/developer\//,
-    imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks', 'context', 'identity', 'queries', 'http'],
+    imports: [...server, 'identity', 'queries', 'http'],
   },
   operations: {
     files: /^server\/src\/operations\//,

@@ -1,7 +1,8 @@
 import { type Group, groups } from '@itsm-api/contract';
 import type { EndpointLatency, UsageCounts } from '../resources/usage/queries.ts';
 import { type Outcome, type Refusal, refusals } from '../usage/shape.ts';
-import type { Bars, Chart } from './charts.ts';
+import type { Bars, Chart } from './chart.ts';
+import { marksIn } from './time.ts';
 
 /*
  * What the page of usage shows, as a chart and as a table of the same figures.
@@ -30,26 +31,26 @@ const colorOf: Record<Group, string> = {
   webhooks: '#0891b2',
 };
 
-/** Requests by what became of them. Labels are those of the steps. */
-export function answersChart({ steps, byOutcome }: UsageCounts, labels: readonly string[]): Chart {
+/** Requests by what became of them. @param zone that the steps are written in */
+export function answersChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
   const bars = answers.map(({ name, color, of }) => ({
     name,
     color,
     values: steps.map((_, step) => of.reduce((sum, outcome) => sum + (byOutcome.get(outcome)?.[step] ?? 0), 0)),
   }));
-  return { form: 'columns', labels, bars: withValues(bars) };
+  return columns(steps, zone, bars);
 }
 
 /** Requests by the group of their endpoint. */
-export function groupsChart({ byGroup }: UsageCounts, labels: readonly string[]): Chart {
+export function groupsChart({ steps, byGroup }: UsageCounts, zone: string | null): Chart {
   const bars = groups.map((group) => ({ name: group, color: colorOf[group], values: byGroup.get(group) ?? [] }));
-  return { form: 'columns', labels, bars: withValues(bars) };
+  return columns(steps, zone, bars);
 }
 
 /** Requests that were refused, by the limit. */
-export function refusalsChart({ byOutcome }: UsageCounts, labels: readonly string[]): Chart {
+export function refusalsChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
   const bars = refusals.map((refusal) => ({ ...limits[refusal], values: byOutcome.get(refusal) ?? [] }));
-  return { form: 'columns', labels, bars: withValues(bars) };
+  return columns(steps, zone, bars);
 }
 
 /** How long the slowest endpoints take. */
@@ -66,10 +67,12 @@ export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
 }
 
 /** To two places that count: no bucket is narrower. */
-export function rounded(milliseconds: number): number {
+function rounded(milliseconds: number): number {
   return Number(milliseconds.toPrecision(2));
 }
 
-function withValues(bars: Bars[]): Bars[] {
-  return bars.filter(({ values }) => values.some((value) => value > 0));
+/** Bars without any value are left out. */
+function columns(steps: Date[], zone: string | null, bars: Bars[]): Chart {
+  const labels = steps.map(marksIn(zone, { days: steps.length > 60 }));
+  return { form: 'columns', labels, bars: bars.filter(({ values }) => values.some((value) => value > 0)) };
 }
