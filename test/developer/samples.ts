@@ -12,6 +12,11 @@ interface Sample {
 
 /** A sample of every page of the developer area, by its path: rules.test.ts fails without. */
 export const samples: Record<string, Sample> = {
+  '/developer/usage': {},
+  '/developer/usage/requests.svg': { kind: 'picture' },
+  '/developer/usage/groups.svg': { kind: 'picture' },
+  '/developer/usage/refusals.svg': { kind: 'picture' },
+  '/developer/usage/endpoints.svg': { kind: 'picture' },
   '/developer/audit': {},
   '/developer/account': {},
   '/developer/sign-in': {},

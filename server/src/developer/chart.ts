@@ -21,13 +21,18 @@ export interface Chart {
 export const looks = ['light', 'dark'] as const;
 export type Look = (typeof looks)[number];
 
+/** For a screen, and for a phone, on which the text of a wide one would be too small to read. Pixels. */
+export const widths = { wide: 760, narrow: 380 };
+export type Width = keyof typeof widths;
+
 /** What the thread that draws is asked for. */
 export interface Drawing {
   chart: Chart;
   look: Look;
+  width: Width;
 }
 
 /** How large a chart is. Pixels. */
-export function sizeOf({ form, labels }: Chart): { width: number; height: number } {
-  return { width: 760, height: form === 'columns' ? 260 : 70 + 40 * labels.length };
+export function sizeOf({ form, labels }: Chart, width: Width): { width: number; height: number } {
+  return { width: widths[width], height: form === 'columns' ? 280 : 80 + 40 * labels.length };
 }

@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import type { Chart, Drawing, Look } from './chart.ts';
+import type { Drawing } from './chart.ts';
 
 /*
  * Charts are drawn in a thread of its own: loading what draws takes a second of CPU time, and each drawing as much as a
@@ -8,7 +8,7 @@ import type { Chart, Drawing, Look } from './chart.ts';
 let threads: Piscina<Drawing, string> | undefined;
 
 /** Draws a chart as SVG. */
-export function drawChart(chart: Chart, look: Look): Promise<string> {
+export function drawChart(drawing: Drawing): Promise<string> {
   threads ??= new Piscina({
     filename: new URL('./chart-worker.ts', import.meta.url).href,
     minThreads: 0,
@@ -16,5 +16,5 @@ export function drawChart(chart: Chart, look: Look): Promise<string> {
     maxQueue: 100,
     idleTimeout: 60_000,
   });
-  return threads.run({ chart, look });
+  return threads.run(drawing);
 }

@@ -1,6 +1,6 @@
 import { type Group, groups } from '@itsm-api/contract';
 import type { EndpointLatency, UsageCounts } from '../resources/usage/queries.ts';
-import { type Outcome, type Refusal, refusals } from '../usage/shape.ts';
+import { keyedEndpoints, type Outcome, type Refusal, refusals } from '../usage/shape.ts';
 import type { Bars, Chart } from './chart.ts';
 import { marksIn } from './time.ts';
 
@@ -53,11 +53,13 @@ export function refusalsChart({ steps, byOutcome }: UsageCounts, zone: string | 
   return columns(steps, zone, bars);
 }
 
+const callOf = new Map(keyedEndpoints.map(({ id, call }) => [id, call]));
+
 /** How long the slowest endpoints take. */
 export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
   return {
     form: 'rows',
-    labels: endpoints.map(({ endpoint }) => endpoint),
+    labels: endpoints.map(({ endpoint }) => callOf.get(endpoint) ?? endpoint),
     unit: 'ms',
     bars: [
       { name: 'half of the requests within', color: '#60a5fa', values: endpoints.map(({ p50 }) => rounded(p50)) },

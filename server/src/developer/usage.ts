@@ -15,7 +15,7 @@ import {
   type UsageOf,
 } from '../resources/usage/queries.ts';
 import { nearPercent, type Outcome, refusals } from '../usage/shape.ts';
-import { type Chart, looks, sizeOf } from './chart.ts';
+import { type Chart, looks, sizeOf, type Width } from './chart.ts';
 import { drawChart } from './charts.ts';
 import { optional, selectField, submit } from './fields.ts';
 import { badge, emptyState, facts, html, linkButton, type SafeHtml, section, table, withQuery } from './html.ts';
@@ -85,17 +85,18 @@ ${filters(query, keys)}<div id="report">${parts}</div>`,
 });
 
 /** The charts of that page, each at an address of its own. */
-export const usageChart = page({
-  path: `${here}/:chart`,
-  roles,
-  params: z.object({ chart: z.enum(Object.keys(charts) as [ChartName, ...ChartName[]]) }),
-  query: Shown.extend({ look: z.enum(looks).default('light') }),
-  async show({ visit, params, query }) {
-    const of = await usageOf(visit, query, await keysOf(visit));
-    const chart = await charts[params.chart](visit, of);
-    return { file: { type: 'image/svg+xml', content: () => drawChart(chart, query.look) } };
-  },
-});
+export const usageCharts = Object.entries(charts).map(([name, chartOf]) =>
+  page({
+    path: `${here}/${name}`,
+    roles,
+    query: Shown.extend({ look: z.enum(looks).default('light'), width: z.enum(['wide', 'narrow']).default('wide') }),
+    async show({ visit, query: { look, width, ...query } }) {
+      const of = await usageOf(visit, query, await keysOf(visit));
+      const chart = await chartOf(visit, of);
+      return { file: { type: 'image/svg+xml', content: () => drawChart({ chart, look, width }) } };
+    },
+  }),
+);
 
 function isAdmin({ user }: UserVisit): boolean {
   return user.account.role === 'ADMIN';
@@ -151,13 +152,14 @@ function inNumbers({ byOutcome }: UsageCounts): SafeHtml {
     outcomes.reduce((sum, outcome) => sum + sumOf(byOutcome.get(outcome) ?? []), 0);
   const all = count(...byOutcome.keys());
   const part = (some: number) => (some === 0 ? '0' : `${written(some)} (${percentOf(some, all)})`);
-  return facts({
+  const numbers = facts({
     Requests: written(all),
     Successful: part(count('SUCCESSFUL', 'REDIRECTION')),
     Wrong: part(count('CLIENT_ERROR')),
     'Refused for a limit': part(count(...refusals)),
     Failed: part(count('SERVER_ERROR')),
   });
+  return html`<div class="numbers">${numbers}</div>`;
 }
 
 interface Report {
@@ -182,12 +184,15 @@ function byStep({ visit, query, counts }: Report): SafeHtml[] {
   });
 }
 
-/** An image for each look: the style sheet shows the one that fits. */
+/** An image for each look: the style sheet shows the one that fits, and the other one isn't loaded. */
 function figure(name: ChartName, title: string, chart: Chart, { range, key }: Shown): SafeHtml {
-  const { width, height } = sizeOf(chart);
   return html`<p class="chart">${looks.map((look) => {
-    const source = withQuery(`${here}/${name}`, { range, key, look });
-    return html`<img class="${look}" src="${source}" width="${width}" height="${height}" loading="lazy" alt="${title}: the figures stand in the table below.">`;
+    const source = (width: Width) => withQuery(`${here}/${name}`, { range, key, look, width });
+    const narrow = sizeOf(chart, 'narrow');
+    const wide = sizeOf(chart, 'wide');
+    return html`<picture class="${look}">
+<source media="(max-width: 40rem)" srcset="${source('narrow')}" width="${narrow.width}" height="${narrow.height}">
+<img src="${source('wide')}" width="${wide.width}" height="${wide.height}" loading="lazy" alt="${title}: the figures stand in the table below."></picture>`;
   })}</p>`;
 }
 
@@ -237,13 +242,9 @@ function ofLimits({ visit, query, keys, near }: Limits): SafeHtml {
   ]);
   const none = `No key used ${nearPercent} % of a limit or more.`;
   return section(title, [
-    html`<p>Limits are per key ${linkTo('/docs/guides/rate-limits', 'and minute')}: one over all endpoints, one for each group of them.</p>`,
+    html`<p>Each key has a limit over all endpoints, and one for each group of them. <a href="/docs/guides/rate-limits">How limits work</a></p>`,
     table(title, ['Key', 'Limit', 'Used at most', 'Refused', `Last in the ${stepNames[query.range]} from`], rows, none),
   ]);
-}
-
-function linkTo(href: string, text: string): SafeHtml {
-  return html`<a href="${href}">${text}</a>`;
 }
 
 function sumOf(values: readonly number[]): number {
