@@ -140,7 +140,7 @@ function labelled(
 ${input(attributes)}</div>`;
 }
 
-function hintOf(name: string, hint: string | SafeHtml | undefined): SafeHtml | null {
+export function hintOf(name: string, hint: string | SafeHtml | undefined): SafeHtml | null {
   return hint === undefined ? null : html`<p class="hint" id="hint-${name}">${hint}</p>`;
 }
 

@@ -36,8 +36,8 @@ export const oneKey = page({
       body: html`<p><a href="/developer/keys">All keys</a></p>
 ${shown?.id === key.id ? shownOnce(shown.key, visit.site.origin) : null}
 ${factsOf(key, requests, visit)}
-${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked, key) : null}
-${allowedEndpoints(key.scopes)}`,
+<div class="pair"><div>${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked, key) : null}</div>
+${allowedEndpoints(key.scopes)}</div>`,
     };
   },
   forms: {
@@ -101,8 +101,8 @@ function done({ id, name }: Key) {
 
 /** A key that was just made: nobody sees it again. */
 function shownOnce(key: string, origin: string): SafeHtml {
-  const curl = `curl -H 'Authorization: Bearer ${key}' ${origin}${pathPrefix}/me`;
-  const client = `const client = new ItsmClient({ baseUrl: '${origin}', apiKey: '${key}' });`;
+  const curl = `curl -H 'Authorization: Bearer ${key}' \\\n  ${origin}${pathPrefix}/me`;
+  const client = `const client = new ItsmClient({\n  baseUrl: '${origin}',\n  apiKey: '${key}',\n});`;
   return html`<section class="notice good" aria-labelledby="shown-once">
 <h2 id="shown-once">Your key</h2>
 <p>It is shown this once. Keep it in a safe place: nobody can look it up, only make another.</p>
@@ -129,6 +129,7 @@ function factsOf(key: Key, requests: readonly number[], { time }: UserVisit): Sa
 /** All that can be done to a key, by administrators. */
 function formsOf(asked: AskedKey, key: Key): SafeHtml[] {
   const isAlive = key.state === 'works' || key.state === 'expiring';
+  const hint = 'A key can only lose scopes. For more, make another.';
   return [
     section(
       'Name',
@@ -156,8 +157,7 @@ ${submit('Set the end', 'plain')}`,
         asked,
         'narrow',
         (sent) =>
-          html`${scopeTable(sent, { label: 'Leave it', offered: key.scopes, chosen: key.scopes })}
-<p class="hint">A key can only lose scopes. For more, make another.</p>
+          html`${scopeTable(sent, { label: 'What it keeps', hint, offered: key.scopes, chosen: key.scopes })}
 ${submit('Take away the rest', 'plain')}`,
       ),
     ),

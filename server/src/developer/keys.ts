@@ -24,14 +24,12 @@ export const keys = page({
       isAdmin ? keyUsers(context) : [],
     ]);
     const rows = data.map((key) => [
-      html`<a href="/developer/keys/${key.id}">${key.name}</a>`,
-      html`<code>…${key.lastFour}</code>`,
+      html`<a href="/developer/keys/${key.id}">${key.name}</a><small><code>…${key.lastFour}</code></small>`,
       stateBadge(key.state),
       scopesOf(key),
-      key.user,
       sparkLine(requests.get(key.id) ?? new Array<number>(24).fill(0)),
       visit.time(key.lastUsedAt, 'never'),
-      visit.time(key.createdAt),
+      html`${visit.time(key.createdAt)}<small>by ${key.user}</small>`,
       visit.time(key.revokedAt ?? key.expiresAt, 'no end'),
     ]);
     const isFiltered = [query.q, query.state, query.scope, query.user].some((value) => value !== undefined);
@@ -40,7 +38,7 @@ export const keys = page({
       body: html`<p class="lead">A program calls the API with a key: it acts for the user who made it, within its scopes.</p>
 ${isAdmin ? html`<p class="actions">${linkButton('/developer/keys/new', 'New key', 'main')}</p>` : null}
 ${filters(query, users)}
-<div id="found">${table('Keys', heads(query, address), rows, isFiltered ? noneFound() : none(isAdmin))}
+<div id="found" class="keys">${table('Keys', heads(query, address), rows, isFiltered ? noneFound() : none(isAdmin))}
 ${pager(meta, address)}</div>`,
     };
   },
@@ -82,21 +80,24 @@ ${
 <button class="button plain">Filter</button></form>`;
 }
 
+const arrowOf = (path: string, said: string) =>
+  html` <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true"><path d="${path}" fill="currentColor"/></svg><span
+ class="unseen">, ${said}</span>`;
+const sortedUp = arrowOf('M0 7h8L4 1z', 'sorted upwards');
+const sortedDown = arrowOf('M0 1h8L4 7z', 'sorted downwards');
+
 /** The heads of columns; those that the list can be sorted by are links. */
 function heads({ sort = '-created' }: KeyQuery, address: string) {
   const sortable = (label: string, name: 'name' | 'used' | 'created' | 'expires', first: '' | '-') => {
     const [up, down] = [name, `-${name}`];
     const other = first === '-' ? up : down;
     const next = sort === `${first}${name}` ? other : `${first}${name}`;
-    const mark = sort === up ? '↑' : sort === down ? '↓' : '';
-    const said = mark === '↑' ? ', sorted upwards' : ', sorted downwards';
-    const arrow =
-      mark === '' ? null : html` <span aria-hidden="true">${mark}</span><span class="unseen">${said}</span>`;
+    const arrow = sort === up ? sortedUp : sort === down ? sortedDown : null;
     return html`<a href="${withQuery(address, { sort: next, page: undefined })}">${label}${arrow}</a>`;
   };
   return [
     sortable('Name', 'name', ''),
-    ...['Key', 'State', 'Scopes', 'Made by', 'Requests in 24 h'],
+    ...['State', 'Scopes', 'Requests in 24 h'],
     sortable('Last used', 'used', '-'),
     sortable('Created', 'created', '-'),
     sortable('Until', 'expires', ''),

@@ -22,7 +22,8 @@ export const newKey = page({
   roles: ['ADMIN'],
   show: async (asked) => ({
     title: 'New key',
-    body: html`<p><a href="/developer/keys">All keys</a></p><div class="pair">
+    body: html`<p class="lead">It acts for you, ${asked.visit.user.account.email}: what it makes is made in your name, and it
+stops when you are deactivated.</p><div class="pair">
 ${formOf(
   asked,
   'create',
@@ -30,8 +31,6 @@ ${formOf(
 ${textField(sent, { name: 'name', label: 'Name', hint: 'What uses the key, such as "nightly export".', required: true })}
 ${selectField(sent, { name: 'life', label: 'Works for', value: '90', options: lifeOptions })}
 ${scopeTable(sent, { label: 'Scopes', offered: Scope.options, chosen: [] })}
-<p class="hint">It acts for you, ${asked.visit.user.account.email}: what it makes is made in your name, and it stops when you are
-deactivated.</p>
 ${submit('Make the key')}`,
 )}
 ${allowedEndpoints(Scope.options)}</div>`,

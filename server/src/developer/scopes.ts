@@ -1,5 +1,5 @@
 import { contract, type Endpoint, pathPrefix, Scope, scopes } from '@itsm-api/contract';
-import { checkbox, errorOf } from './fields.ts';
+import { checkbox, errorOf, hintOf } from './fields.ts';
 import { html, type SafeHtml } from './html.ts';
 import type { Sent } from './page.ts';
 
@@ -41,7 +41,12 @@ const resources = {
  */
 export function scopeTable(
   sent: Sent | undefined,
-  { label, offered, chosen }: { label: string; offered: readonly Scope[]; chosen: readonly Scope[] },
+  {
+    label,
+    hint,
+    offered,
+    chosen,
+  }: { label: string; hint?: string; offered: readonly Scope[]; chosen: readonly Scope[] },
 ): SafeHtml {
   const checked: readonly string[] = sent === undefined ? chosen : (sent.values.scopes ?? []);
   const box = (scope: Scope) =>
@@ -57,7 +62,7 @@ export function scopeTable(
   };
   const isOffered = ([resource]: [string, string]) => offered.some((scope) => scope.startsWith(`${resource}:`));
   const rows = Object.entries(resources).filter(isOffered);
-  return html`<fieldset id="field-scopes" class="scopes"><legend>${label}</legend>${errorOf(sent, 'scopes')}
+  return html`<fieldset id="field-scopes" class="scopes"><legend>${label}</legend>${hintOf('scopes', hint)}${errorOf(sent, 'scopes')}
 <table>
 <thead><tr><th scope="col">Resource</th><th scope="col">Read</th><th scope="col">Write</th></tr></thead>
 <tbody>${rows.map(([resource, name]) => html`<tr><th scope="row">${name}</th>${cells(resource)}</tr>`)}</tbody>

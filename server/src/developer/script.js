@@ -108,8 +108,8 @@
         const chosen = new Set([...fields.querySelectorAll('input:checked')].map(({ value }) => value));
         for (const group of shown.querySelectorAll('[data-scope]')) group.hidden = !chosen.has(group.dataset.scope);
         const count = shown.querySelectorAll('[data-scope]:not([hidden]) li').length;
-        const others = count === 0 ? 'no endpoint' : count === 1 ? '1 endpoint' : `${count} endpoints`;
-        shown.querySelector('[role=status]').textContent = `The key may call ${others}, and GET /me as every key.`;
+        const others = count === 0 ? 'no endpoint but' : count === 1 ? '1 endpoint and' : `${count} endpoints and`;
+        shown.querySelector('[role=status]').textContent = `With these scopes the key may call ${others} GET /me.`;
       };
       fields.addEventListener('change', show);
       show();

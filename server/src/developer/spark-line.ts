@@ -17,6 +17,7 @@ export function sparkLine(counts: readonly number[]): SafeHtml {
   const width = counts.length * step;
   const said = total === 0 ? 'no requests' : `${total} requests, at most ${most} in an hour`;
   return html`<span class="spark"><svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img"
- aria-label="${said}"><path d="${bars.join('')}" stroke="currentColor" stroke-width="3"/></svg>
+ aria-label="${said}"><path d="M0 ${height - 0.5}H${width}" stroke="currentColor" stroke-opacity="0.3"/>
+<path d="${bars.join('')}" stroke="currentColor" stroke-width="3"/></svg>
 <span aria-hidden="true">${total}</span></span>`;
 }
