@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
+import { signIn } from '../support/visitor.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /*
@@ -45,6 +46,11 @@ async function fill(workspace: Workspace): Promise<void> {
   await workspace.createAsset();
   await workspace.createTask();
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
+  await signIn(api, workspace);
+  const credentials = `WITH password AS (
+      INSERT INTO passwords (tenant_id, user_id, hash, updated_at) VALUES ($1, $2, '', now()))
+    INSERT INTO passkeys (tenant_id, user_id, credential_id, public_key, name) VALUES ($1, $2, '', '', '')`;
+  await client.query(credentials, [workspace.tenantId, workspace.userId]);
   await client.query(
     `INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms)
      SELECT tenant_id, id, 1, now(), 1 FROM deliveries WHERE tenant_id = $1`,
@@ -155,12 +161,14 @@ describe('the roles', () => {
       'public.activities': 'INSERT, SELECT',
       'public.api_keys': 'INSERT',
       'public.assets': 'INSERT, SELECT, UPDATE',
+      'public.audit_entries': 'INSERT, SELECT',
       'public.change_epochs': 'SELECT',
       'public.changes': 'SELECT',
       'public.comments': 'INSERT, SELECT',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
       'public.events': 'INSERT, SELECT',
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
+      'public.invitations': 'INSERT',
       'public.projects': 'SELECT',
       'public.tasks': 'INSERT, SELECT, UPDATE',
       'public.texts': 'SELECT',
@@ -176,8 +184,12 @@ describe('the roles', () => {
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',
     });
-    // Of keys all but their hashes, of attempts all but what a private network has answered.
-    for (const [table, secret] of Object.entries({ api_keys: 'hash', delivery_attempts: 'answer' })) {
+    // Of keys and invitations all but their hashes, of attempts all but what a private network has answered.
+    for (const [table, secret] of Object.entries({
+      api_keys: 'hash',
+      invitations: 'hash',
+      delivery_attempts: 'answer',
+    })) {
       const all = await columnsOf('itsm_system', table);
       expect(all).toContain(secret);
       expect(await columnsOf('itsm_request', table)).toEqual(all.filter((name) => name !== secret));
