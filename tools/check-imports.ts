@@ -13,7 +13,7 @@ interface Room {
   imports: string[];
 }
 
-const server = ['contract', 'basics', 'embedded PostgreSQL', 'database', 'all tenants', 'webhooks', 'context'];
+const server = ['contract', 'basics', 'embedded PostgreSQL', 'database', 'all tenants', 'webhooks', 'usage', 'context'];
 
 /** Every file is in the first room whose pattern it matches. */
 const rooms: Record<string, Room> = {
@@ -30,6 +30,7 @@ const rooms: Record<string, Room> = {
   'all tenants': { files: /^server\/src\/database\/(prisma|databases)\.ts$/, imports: ['basics', 'database'] },
   database: { files: /^server\/src\/database\//, imports: ['contract', 'basics', 'all tenants'] },
   webhooks: { files: /^server\/src\/webhooks\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
+  usage: { files: /^server\/src\/usage\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
   context: { files: /^server\/src\/context\.ts$/, imports: ['basics', 'database', 'webhooks'] },
   identity: {
     files: /^server\/src\/identity\//,
@@ -46,7 +47,7 @@ const rooms: Record<string, Room> = {
   },
   queries: {
     files: /^server\/src\/resources\//,
-    imports: ['contract', 'basics', 'database', 'webhooks', 'context'],
+    imports: ['contract', 'basics', 'database', 'webhooks', 'usage', 'context'],
   },
   http: { files: /^server\/src\/http\//, imports: ['contract', 'basics', 'context', 'identity'] },
   site: { files: /^server\/src\/site\//, imports: ['contract', 'basics', 'http'] },

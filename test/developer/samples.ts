@@ -12,6 +12,9 @@ interface Sample {
 
 /** A sample of every page of the developer area, by its path: rules.test.ts fails without. */
 export const samples: Record<string, Sample> = {
+  '/developer/keys': {},
+  '/developer/keys/new': {},
+  '/developer/keys/:id': { params: async ({ context }) => ({ id: Number(context.keyId) }) },
   '/developer/audit': {},
   '/developer/account': {},
   '/developer/sign-in': {},

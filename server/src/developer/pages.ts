@@ -1,8 +1,11 @@
 import { account } from './account.ts';
 import { audit } from './audit.ts';
 import { join } from './join.ts';
+import { oneKey } from './key.ts';
+import { keys } from './keys.ts';
+import { newKey } from './new-key.ts';
 import type { AnyPage } from './page.ts';
 import { signIn, workspaces } from './sign-in.ts';
 
 /** All pages of the developer area, in the order of the navigation. */
-export const pages: readonly AnyPage[] = [audit, account, signIn, workspaces, join];
+export const pages: readonly AnyPage[] = [keys, newKey, oneKey, audit, account, signIn, workspaces, join];

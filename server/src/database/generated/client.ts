@@ -181,3 +181,13 @@ export type Delivery = Prisma.DeliveryModel
  * What came of one attempt.
  */
 export type DeliveryAttempt = Prisma.DeliveryAttemptModel
+/**
+ * Model UsageMinute
+ * What was asked for with a key in a minute, by endpoint and outcome (docs/decisions/usage.md).
+ */
+export type UsageMinute = Prisma.UsageMinuteModel
+/**
+ * Model UsageHour
+ * The same of an hour: written together, and kept for longer.
+ */
+export type UsageHour = Prisma.UsageHourModel

@@ -77,7 +77,9 @@ export const ModelName = {
   WebhookReplay: 'WebhookReplay',
   Event: 'Event',
   Delivery: 'Delivery',
-  DeliveryAttempt: 'DeliveryAttempt'
+  DeliveryAttempt: 'DeliveryAttempt',
+  UsageMinute: 'UsageMinute',
+  UsageHour: 'UsageHour'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -510,6 +512,36 @@ export const DeliveryAttemptScalarFieldEnum = {
 } as const
 
 export type DeliveryAttemptScalarFieldEnum = (typeof DeliveryAttemptScalarFieldEnum)[keyof typeof DeliveryAttemptScalarFieldEnum]
+
+
+export const UsageMinuteScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  keyId: 'keyId',
+  endpoint: 'endpoint',
+  outcome: 'outcome',
+  requests: 'requests',
+  latencies: 'latencies',
+  globalPeak: 'globalPeak',
+  groupPeak: 'groupPeak'
+} as const
+
+export type UsageMinuteScalarFieldEnum = (typeof UsageMinuteScalarFieldEnum)[keyof typeof UsageMinuteScalarFieldEnum]
+
+
+export const UsageHourScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  keyId: 'keyId',
+  endpoint: 'endpoint',
+  outcome: 'outcome',
+  requests: 'requests',
+  latencies: 'latencies',
+  globalPeak: 'globalPeak',
+  groupPeak: 'groupPeak'
+} as const
+
+export type UsageHourScalarFieldEnum = (typeof UsageHourScalarFieldEnum)[keyof typeof UsageHourScalarFieldEnum]
 
 
 export const SortOrder = {
