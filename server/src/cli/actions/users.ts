@@ -10,12 +10,12 @@ import {
   updateUser,
   userRows,
 } from '../../resources/users/queries.ts';
+import { UserReference } from '../../resources/users/reference.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
 import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
 import { updateInput } from '../update.ts';
-import { UserReference } from '../user-reference-schema.ts';
 import { activity } from '../view.ts';
 
 const timeZone = NewUser.shape.timeZone.refine(

@@ -3,10 +3,12 @@ import type { Context } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { withVersion } from '../../entity-tag.ts';
-import { notFound } from '../../errors.ts';
+import { invalidField, notFound } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
 import type { Rows } from '../change-feed.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
+import { noSuchUser } from '../references.ts';
+import type { UserReference } from './reference.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;
 
@@ -20,6 +22,30 @@ export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>
     count: () => db.user.count({ where }),
     find: async (asked) => (await db.user.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentUser),
   });
+}
+
+/** The ids of the active users with these e-mail addresses. */
+export async function findUserIds(context: Context, emails: Iterable<string>): Promise<Map<string, number>> {
+  const wanted = [...new Set(emails)];
+  const ids = new Map<string, number>();
+  for (let start = 0; start < wanted.length; start += 1000) {
+    const email = wanted.slice(start, start + 1000);
+    const { data } = await listUsers(context, { page: 1, perPage: email.length, active: [true], email });
+    for (const user of data) ids.set(user.email, user.id);
+  }
+  return ids;
+}
+
+/** The id of the user. @throws ApiError INVALID_REFERENCE, for the field, when the e-mail address is no active user's */
+export async function findUserId(
+  context: Context,
+  field: string,
+  reference: UserReference | undefined,
+): Promise<number | null> {
+  if (typeof reference !== 'string') return reference ?? null;
+  const id = (await findUserIds(context, [reference])).get(reference);
+  if (id === undefined) throw invalidField('INVALID_REFERENCE', field, noSuchUser);
+  return id;
 }
 
 /** Users for those who keep a copy. */
