@@ -43,7 +43,7 @@ export async function getProject({ db }: Context, id: number): Promise<Project> 
 }
 
 /**
- * Creates a project. No endpoint of v1 calls it; the command line does.
+ * Creates a project. No endpoint of v1 calls it; the command line and the developer area do.
  * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR when the key is taken
  */
 export function createProject(context: Context, input: NewProject): Promise<Project> {
@@ -67,7 +67,8 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
 }
 
 /**
- * Changes a project; a patch that changes nothing leaves `updatedAt`. No endpoint of v1 calls it; the command line does.
+ * Changes a project; a patch that changes nothing leaves `updatedAt`. No endpoint of v1 calls it; the command line and the
+ * developer area do.
  * @throws ApiError NOT_FOUND, INVALID_REFERENCE
  */
 export function updateProject(context: Context, id: number, patch: ProjectPatch): Promise<Project> {

@@ -1,6 +1,8 @@
 import type { NewUser, User, UserPatch, UserQuery } from '@itsm-api/contract';
-import type { Context } from '../../context.ts';
+import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
+import { lockTenant } from '../../database/lock.ts';
+import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { withVersion } from '../../entity-tag.ts';
 import { invalidField, notFound } from '../../errors.ts';
@@ -66,7 +68,7 @@ export async function getUser({ db }: Context, id: number): Promise<User> {
 }
 
 /**
- * Creates a user, active. No endpoint of v1 calls it; the command line does.
+ * Creates a user, active. No endpoint of v1 calls it; the command line and the developer area do.
  * @throws ApiError VALIDATION_ERROR when the e-mail address is taken
  */
 export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
@@ -91,36 +93,60 @@ export async function findUser({ db }: Pick<Context, 'db'>, reference: string | 
 }
 
 /**
- * Changes a user. No endpoint of v1 calls it; the command line does.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when the e-mail address is taken
+ * Changes a user. No endpoint of v1 calls it; the command line and the developer area do.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when the e-mail address is taken or no administrator would be left
  */
-export async function updateUser(
-  { db }: Pick<Context, 'db'>,
-  reference: string | number,
-  data: UserPatch,
-): Promise<User> {
-  const [row] = await createUnique('email', `${data.email} is taken by another user`, () =>
-    db.user.updateManyAndReturn({ where: whereOf(reference), data }),
-  );
-  if (row === undefined) throw notFound('user');
-  return presentUser(row);
+export function updateUser(context: Context, reference: string | number, data: UserPatch): Promise<User> {
+  return keepingAnAdministrator(context, 'role', async ({ db }) => {
+    const [row] = await createUnique('email', `${data.email} is taken by another user`, () =>
+      db.user.updateManyAndReturn({ where: whereOf(reference), data }),
+    );
+    if (row === undefined) throw notFound('user');
+    return presentUser(row);
+  });
 }
 
-/** Deactivates a user: their keys stop working within a second. @throws ApiError NOT_FOUND */
-export function deactivateUser(context: Pick<Context, 'db'>, reference: string | number): Promise<User> {
-  return setActive(context, reference, false);
+/**
+ * Deactivates a user: their keys stop working within a second.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when no administrator would be left
+ */
+export function deactivateUser(context: Context, reference: string | number): Promise<User> {
+  return keepingAnAdministrator(context, 'active', ({ db }) => setActive(db, reference, false));
 }
 
 /** Activates a user again, and their keys with them. @throws ApiError NOT_FOUND */
-export function activateUser(context: Pick<Context, 'db'>, reference: string | number): Promise<User> {
-  return setActive(context, reference, true);
+export function activateUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
+  return setActive(db, reference, true);
 }
 
-async function setActive({ db }: Pick<Context, 'db'>, reference: string | number, active: boolean): Promise<User> {
+async function setActive(db: TenantClient, reference: string | number, active: boolean): Promise<User> {
   const [row] = await db.user.updateManyAndReturn({ where: whereOf(reference), data: { active } });
   if (row === undefined) throw notFound('user');
   return presentUser(row);
 }
+
+/**
+ * Has a change of users leave the workspace an active administrator, be it that two take the right from each other at
+ * once. Whoever runs the service may do otherwise (docs/decisions/users.md).
+ * @param field what is wrong where none would be left
+ */
+function keepingAnAdministrator(
+  context: Context,
+  field: 'role' | 'active',
+  change: (context: Context) => Promise<User>,
+): Promise<User> {
+  return transaction(context, async (context) => {
+    const { db, userId } = context;
+    if (userId === undefined) return change(context);
+    await lockTenant(db, 'administrators');
+    const user = await change(context);
+    const left = await db.user.count({ where: { role: 'ADMIN', active: true } });
+    if (left === 0) throw invalidField('VALIDATION_ERROR', field, lastAdministrator);
+    return user;
+  });
+}
+
+const lastAdministrator = 'must stay as it is: this is the last active administrator of the workspace';
 
 function whereOf(reference: string | number): { email: string } | { id: number } {
   return typeof reference === 'number' ? { id: reference } : { email: reference };
