@@ -3,7 +3,7 @@ import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import { lockRow } from '../../database/lock.ts';
 import { createUnique } from '../../database/unique.ts';
-import { withVersion } from '../../entity-tag.ts';
+import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamps, toDate } from '../../present.ts';
 import type { Rows } from '../change-feed.ts';
@@ -69,13 +69,14 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
 /**
  * Changes a project; a patch that changes nothing leaves `updatedAt`. No endpoint of v1 calls it; the command line and the
  * developer area do.
- * @throws ApiError NOT_FOUND, INVALID_REFERENCE
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateProject(context: Context, id: number, patch: ProjectPatch): Promise<Project> {
   return transaction(context, async (context) => {
     const { db } = context;
     if (!(await lockRow(db, 'projects', id))) throw notFound('project');
     const before = await getProject(context, id);
+    requireMatch(context.ifMatch, before);
     const after = { ...before, ...patch };
     if (Object.keys(changesBetween(before, after)).length === 0) return before;
     await checkUsers(context, reference('managerId', patch.managerId, before.managerId));

@@ -4,7 +4,7 @@ import type { Prisma } from '../../database/generated/client.ts';
 import { lockTenant } from '../../database/lock.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
-import { withVersion } from '../../entity-tag.ts';
+import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { invalidField, notFound } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
 import type { Rows } from '../change-feed.ts';
@@ -36,6 +36,14 @@ export async function findUserIds(context: Context, emails: Iterable<string>): P
     for (const user of data) ids.set(user.email, user.id);
   }
   return ids;
+}
+
+/** What users are called, by their ids. */
+export async function namesOf({ db }: Pick<Context, 'db'>, ids: Iterable<number | null>): Promise<Map<number, string>> {
+  const wanted = [...new Set(ids)].filter((id) => id !== null);
+  if (wanted.length === 0) return new Map();
+  const rows = await db.user.findMany({ where: { id: { in: wanted } }, select: { id: true, name: true } });
+  return new Map(rows.map(({ id, name }) => [Number(id), name]));
 }
 
 /** The id of the user. @throws ApiError INVALID_REFERENCE, for the field, when the e-mail address is no active user's */
@@ -94,10 +102,12 @@ export async function findUser({ db }: Pick<Context, 'db'>, reference: string | 
 
 /**
  * Changes a user. No endpoint of v1 calls it; the command line and the developer area do.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when the e-mail address is taken or no administrator would be left
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR when the e-mail address is taken or no administrator
+ * would be left
  */
 export function updateUser(context: Context, reference: string | number, data: UserPatch): Promise<User> {
-  return keepingAnAdministrator(context, 'role', async ({ db }) => {
+  return keepingAnAdministrator(context, 'role', async ({ db, ifMatch }) => {
+    if (ifMatch !== undefined) requireMatch(ifMatch, await findUser({ db }, reference));
     const [row] = await createUnique('email', `${data.email} is taken by another user`, () =>
       db.user.updateManyAndReturn({ where: whereOf(reference), data }),
     );
