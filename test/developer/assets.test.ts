@@ -26,7 +26,11 @@ async function tagsOf({ context }: Workspace): Promise<string[]> {
 async function upload(visitor: Visitor, file: string | Buffer, name = 'assets.csv'): Promise<Answer> {
   const boundary = 'a1b2c3';
   const part = (head: string, content: string | Buffer) =>
-    Buffer.concat([Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`), Buffer.from(content), Buffer.from('\r\n')]);
+    Buffer.concat([
+      Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from('\r\n'),
+    ]);
   const body = Buffer.concat([
     part('name="_csrf"', await visitor.tokenOf(path)),
     part(`name="file"; filename="${name}"\r\nContent-Type: text/csv`, file),
@@ -108,7 +112,10 @@ describe('/developer/assets', () => {
     for (const each of ['', '/new', '/import', '/export', `/${id}`]) {
       expect((await visitor.get(`/developer/assets${each}`)).status, each).toBe(403);
     }
-    const [there, nowhere] = [await admin.get(`/developer/assets/${id}`), await admin.get('/developer/assets/999999999')];
+    const [there, nowhere] = [
+      await admin.get(`/developer/assets/${id}`),
+      await admin.get('/developer/assets/999999999'),
+    ];
     expect([there.status, there.text]).toEqual([404, nowhere.text]);
   });
 });
@@ -119,7 +126,10 @@ describe('/developer/assets/import', () => {
     await own.createWebhook({ events: ['asset.created'] });
     const visitor = await signIn(api, own);
     const { email } = await own.createUser();
-    const text = await preview(visitor, `name,assetTag,type,assignedToId\nLaptop,L-1,LAPTOP,${email}\n=1+1,L-2,MOBILE,\n`);
+    const text = await preview(
+      visitor,
+      `name,assetTag,type,assignedToId\nLaptop,L-1,LAPTOP,${email}\n=1+1,L-2,MOBILE,\n`,
+    );
     expect(text).toContain('2 assets can be imported. Nothing was yet.');
     expect(text).toContain(email);
     expect(await tagsOf(own)).toEqual([]);
@@ -135,7 +145,10 @@ describe('/developer/assets/import', () => {
   it('names every line that is wrong, also where it became wrong meanwhile, and creates nothing', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
-    const wrong = await preview(visitor, 'name,assetTag,type\n<script>alert(1)</script>,T-1,LAPTOPS\nTwice,T-2,OTHER\nTwice,T-2,OTHER\n,T-3\n');
+    const wrong = await preview(
+      visitor,
+      'name,assetTag,type\n<script>alert(1)</script>,T-1,LAPTOPS\nTwice,T-2,OTHER\nTwice,T-2,OTHER\n,T-3\n',
+    );
     const rows = [...wrong.matchAll(/<tr><td>(\d+)<\/td>/g)].map(([, line]) => line);
     expect(rows).toEqual(['2', '4', '5']);
     expect(wrong).toContain('T-2 is already on line 3');
@@ -162,7 +175,11 @@ describe('/developer/assets/import', () => {
   });
 
   it.each([
-    ['more assets than it may hold', `name,assetTag,type\n${'a,b,OTHER\n'.repeat(5001)}`, 'it has more than 5000 assets'],
+    [
+      'more assets than it may hold',
+      `name,assetTag,type\n${'a,b,OTHER\n'.repeat(5001)}`,
+      'it has more than 5000 assets',
+    ],
     ['what is not UTF-8', Buffer.from([0x6e, 0xff, 0xfe]), 'it is not in UTF-8'],
     ['an open quote', 'name,assetTag,type\n"a,b,OTHER', 'it is not valid CSV'],
     ['columns that there are not', 'name,<script>,type\nA,B,OTHER', 'there is no column &quot;&lt;script&gt;&quot;'],

@@ -27,7 +27,11 @@ describe('/developer/projects', () => {
     });
     const here = headers.location ?? '';
     const id = Number(here.split('/').at(-1));
-    expect(await getProject(workspace.context, id)).toMatchObject({ key, managerId: manager.id, endDate: '2026-12-15' });
+    expect(await getProject(workspace.context, id)).toMatchObject({
+      key,
+      managerId: manager.id,
+      endDate: '2026-12-15',
+    });
 
     const { text } = await admin.get(`/developer/projects?q=${key.toLowerCase()}&status=PLANNED`);
     expect(text).toContain(`${here}"`);
@@ -56,7 +60,10 @@ describe('/developer/projects', () => {
   it("says of another workspace's project what it says of none", async () => {
     const theirs = await createWorkspace(api);
     const { id } = await theirs.createProject();
-    const [there, nowhere] = [await admin.get(`/developer/projects/${id}`), await admin.get('/developer/projects/999999999')];
+    const [there, nowhere] = [
+      await admin.get(`/developer/projects/${id}`),
+      await admin.get('/developer/projects/999999999'),
+    ];
     expect([there.status, there.text]).toEqual([404, nowhere.text]);
   });
 });

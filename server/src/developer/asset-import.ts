@@ -30,7 +30,8 @@ export const assetImport = page({
   async show(asked) {
     const { context } = asked.visit;
     const content = await findUpload(context);
-    const body = content === undefined ? upload(asked) : preview(asked, await checkAssetFile(context, content, most.assets));
+    const body =
+      content === undefined ? upload(asked) : preview(asked, await checkAssetFile(context, content, most.assets));
     return { title: 'Import assets', body: html`<p><a href="/developer/assets">All assets</a></p>${body}` };
   },
   forms: {
@@ -50,7 +51,8 @@ export const assetImport = page({
         if (content === undefined) throw new ApiError('VALIDATION_ERROR', 'There is no file to import: choose one.');
         const { entries, problems } = await importAssetFile(visit.context, content, most.assets);
         // The file is there again: the transaction is undone.
-        if (problems.length > 0) throw new ApiError('VALIDATION_ERROR', 'Nothing was imported: see what is wrong below.');
+        if (problems.length > 0)
+          throw new ApiError('VALIDATION_ERROR', 'Nothing was imported: see what is wrong below.');
         const imported = entries.length;
         return { redirect: '/developer/assets', subject: counted(imported), flash: { imported } };
       },
@@ -94,8 +96,18 @@ ${section('The first of them', entryTable(entries))}`;
 
 function entryTable(entries: AssetFile['entries']): SafeHtml {
   const rows = entries.slice(0, shownEntries).map(({ line, given, asset }) => [
-    ...[line, given.assetTag, given.name, given.type, asset.status ?? '', given.assignedToId ?? '', given.location ?? ''],
-    Object.entries(given.customFields ?? {}).map(([name, value]) => `${name}: ${value}`).join(', '),
+    ...[
+      line,
+      given.assetTag,
+      given.name,
+      given.type,
+      asset.status ?? '',
+      given.assignedToId ?? '',
+      given.location ?? '',
+    ],
+    Object.entries(given.customFields ?? {})
+      .map(([name, value]) => `${name}: ${value}`)
+      .join(', '),
   ]);
   const head = ['Line', 'Tag', 'Name', 'Type', 'Status', 'Assigned to', 'Location', 'Custom fields'];
   return table('The first assets of the file', head, rows, '');

@@ -1,4 +1,4 @@
-import { type Asset, CustomFields, IdParam, NewAsset } from '@itsm-api/contract';
+import { type Asset, IdParam, NewAsset } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Context } from '../context.ts';
 import { listAssetActivity } from '../resources/activities/queries.ts';
@@ -23,11 +23,14 @@ export const newAsset = page({
     const fields = (sent: Sent | undefined) => html`
 ${textField(sent, { name: 'assetTag', label: 'Asset tag', hint: 'Unique in the workspace; it never changes.', required: true })}
 ${assetInputs(sent)}${submit('Create')}`;
-    return { title: 'New asset', body: html`<p><a href="${path}">All assets</a></p>${formOf(asked, 'create', fields)}` };
+    return {
+      title: 'New asset',
+      body: html`<p><a href="${path}">All assets</a></p>${formOf(asked, 'create', fields)}`,
+    };
   },
   forms: {
     create: form({
-      fields: AssetFields.extend({ assetTag: NewAsset.shape.assetTag, customFields: AssetFields.shape.customFields.pipe(CustomFields) }),
+      fields: AssetFields.extend({ assetTag: NewAsset.shape.assetTag }),
       audit: 'asset.created',
       async run({ visit, fields }) {
         const assignedToId = await findUserId(visit.context, 'assignedToId', fields.assignedToId ?? undefined);

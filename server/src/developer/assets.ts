@@ -63,7 +63,15 @@ ${pager(list.meta, address)}</div>`,
   },
 });
 
-function none({ q = '', type, status }: { q?: string | undefined; type?: string | undefined; status?: string | undefined }) {
+function none({
+  q = '',
+  type,
+  status,
+}: {
+  q?: string | undefined;
+  type?: string | undefined;
+  status?: string | undefined;
+}) {
   if (q !== '' || type !== undefined || status !== undefined) return 'No asset is like that.';
   return html`There is no asset yet: <a href="${path}/new">make one</a>, or <a href="${path}/import">import a CSV file</a>.`;
 }

@@ -1,4 +1,4 @@
-import type { CustomFields } from '@itsm-api/contract';
+import { CustomFields } from '@itsm-api/contract';
 import * as z from 'zod';
 import { html, type SafeHtml } from './html.ts';
 
@@ -6,9 +6,6 @@ import { html, type SafeHtml } from './html.ts';
  * Custom fields as lines to be edited, `name = value`. Only those are that look the same as such a line: other values
  * (numbers, lists, longer texts) stay as they are, for the API to change.
  */
-
-/** What of custom fields is edited: text by its name. */
-type Lines = Record<string, string>;
 
 function isLine([name, value]: [string, unknown]): boolean {
   return (
@@ -39,18 +36,26 @@ export function othersOf(fields: CustomFields): SafeHtml | null {
 }
 
 /** The lines as they are sent. */
-export const CustomFieldLines = z.string().transform((text, { addIssue }): Lines => {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const pairs = lines.map((line) => /^([^=]+)=(.*)$/.exec(line)?.slice(1).map((part) => part.trim()));
-  const wrong = pairs.findIndex((pair) => !pair?.[0] || pair[0] === '__proto__');
-  if (wrong >= 0) {
-    addIssue({ code: 'custom', message: `must be lines such as costCentre = CC-104; line ${wrong + 1} is not` });
-  }
-  return Object.fromEntries(pairs.flatMap((pair) => (pair ? [pair] : [])));
-});
+export const CustomFieldLines = z
+  .string()
+  .transform((text, { addIssue }): CustomFields => {
+    const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+    const pairs = lines.map((line) =>
+      /^([^=]+)=(.*)$/
+        .exec(line)
+        ?.slice(1)
+        .map((part) => part.trim()),
+    );
+    const wrong = pairs.findIndex((pair) => !pair?.[0] || pair[0] === '__proto__');
+    if (wrong >= 0) {
+      addIssue({ code: 'custom', message: `must be lines such as costCentre = CC-104; line ${wrong + 1} is not` });
+    }
+    return Object.fromEntries(pairs.filter((pair) => pair !== undefined));
+  })
+  .pipe(CustomFields);
 
 /** What the lines change: those that differ, and null for those that are gone. */
-export function patchOf(before: CustomFields, lines: Lines): Record<string, string | null> {
+export function patchOf(before: CustomFields, lines: CustomFields): CustomFields {
   const shown = Object.entries(before).filter(isLine);
   const gone = shown.filter(([name]) => !Object.hasOwn(lines, name)).map(([name]) => [name, null]);
   const given = Object.entries(lines).filter(([name, value]) => before[name] !== value);

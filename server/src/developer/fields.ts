@@ -167,6 +167,11 @@ export function emptyAsNull<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? null : value), schema);
 }
 
+/** Lines of text, whose ends browsers send as two characters. */
+export function unixLines<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value), schema);
+}
+
 /** Checkboxes of one name: none, one or several. */
 export function several<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === undefined ? [] : [value].flat()), schema);

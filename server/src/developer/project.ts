@@ -30,7 +30,10 @@ export const newProject = page({
     const fields = (sent: Sent | undefined) => html`
 ${textField(sent, { name: 'key', label: 'Key', hint: 'Capital letters and digits, unique in the workspace; it never changes.', required: true })}
 ${inputs(sent)}${submit('Create')}`;
-    return { title: 'New project', body: html`<p><a href="${path}">All projects</a></p>${formOf(asked, 'create', fields)}` };
+    return {
+      title: 'New project',
+      body: html`<p><a href="${path}">All projects</a></p>${formOf(asked, 'create', fields)}`,
+    };
   },
   forms: {
     create: form({

@@ -33,7 +33,10 @@ export const projects = page({
       endDate ?? '',
       visit.time(updatedAt),
     ]);
-    const none = q === '' && status === undefined ? html`There is no project yet: <a href="${path}/new">make one</a>.` : 'No project is like that.';
+    const none =
+      q === '' && status === undefined
+        ? html`There is no project yet: <a href="${path}/new">make one</a>.`
+        : 'No project is like that.';
     const options = anyOr(ProjectStatus.options, 'Any');
     return {
       title: 'Projects',

@@ -36,14 +36,15 @@ export const ticket = page({
     const authors = comments.data.map(({ authorId }) => authorId);
     const people = [ticket.requesterId, ticket.assigneeId, ...ticket.watcherUserIds, ...authors];
     const names = await namesOf(visit.context, people);
-    const text: ShowText = (name, value, length) => cut(value, length, query.whole === name, withQuery(address, { whole: name }));
+    const text: ShowText = (name, value, length) =>
+      cut(value, length, query.whole === name, withQuery(address, { whole: name }));
     return {
       title: `${ticket.ticketNumber}: ${ticket.title}`,
       body: html`${factsOf(visit, ticket, names)}
 ${section('Description', text('description', ticket.description, longText))}
 ${ticket.resolution && section('Resolution', text('resolution', ticket.resolution, longText))}
-${section(`Comments (${comments.meta.totalCount})`, html`${commentList(visit, comments.data, { names, text })}${pager(comments.meta, address, 'comments')}`)}
-${section('Activity', html`${await activityTable(visit, activities.data)}${pager(activities.meta, address)}`)}`,
+${section(`Comments (${comments.meta.totalCount})`, html`${commentList(visit, comments.data, { names, text })}${pager(comments.meta, address, { name: 'comments', label: 'Pages of comments' })}`)}
+${section('Activity', html`${await activityTable(visit, activities.data)}${pager(activities.meta, address, { label: 'Pages of activity' })}`)}`,
     };
   },
 });
