@@ -1,7 +1,7 @@
 import { getProject } from '@itsm-api/server/resources/projects/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { signIn, type Visitor } from '../support/visitor.ts';
+import { signIn, stateOf, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -37,8 +37,7 @@ describe('/developer/projects', () => {
     expect(text).toContain(`${here}"`);
     expect((await admin.get(`/developer/projects?q=${key}&status=ACTIVE`)).text).not.toContain(`${here}"`);
 
-    const shown = (await admin.get(here)).text;
-    const state = /name="state" value="([^"]*)"/.exec(shown)?.[1]?.replaceAll('&quot;', '"') ?? '';
+    const state = await stateOf(admin, here);
     const change = { ...typed, ...dates, state, status: 'ACTIVE', description: '<script>alert(1)</script>' };
     const changed = await admin.submitAndFollow(here, 'change', change);
     expect(changed.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');

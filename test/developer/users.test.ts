@@ -1,7 +1,7 @@
 import { deactivateUser, getUser, updateUser } from '@itsm-api/server/resources/users/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { openBrowser, signIn, type Visitor } from '../support/visitor.ts';
+import { openBrowser, signIn, stateOf, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -83,12 +83,15 @@ describe('/developer/users/:id', () => {
   it('changes what a user is, invites them anew, and lets them in no more', async () => {
     const user = await workspace.createUser({ name: 'Ada' });
     const path = `/developer/users/${user.id}`;
+    const state = await stateOf(admin, path);
+    const change = { ...details, state, role: 'ADMIN' };
     const { text } = await admin.submitAndFollow(path, 'change', {
-      ...{ ...details, role: 'ADMIN', jobTitle: 'Lead', timeZone: 'Europe/Berlin' },
+      ...{ ...change, jobTitle: 'Lead', timeZone: 'Europe/Berlin' },
     });
     expect(text).toContain('value="Lead"');
     expect(await getUser(workspace.context, user.id)).toMatchObject({ role: 'ADMIN', timeZone: 'Europe/Berlin' });
-    const wrong = await admin.submit(path, 'change', { ...details, role: 'ADMIN', timeZone: '+01:00' });
+    expect((await admin.submit(path, 'change', change)).status).toBe(412);
+    const wrong = await admin.submit(path, 'change', { ...change, timeZone: '+01:00' });
     expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining('must be the IANA name of a time zone') });
 
     const link = linkIn((await admin.submitAndFollow(path, 'invite')).text);
@@ -105,8 +108,9 @@ describe('/developer/users/:id', () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);
     const path = `/developer/users/${own.userId}`;
-    const told = 'must stay as it is: this is the last active administrator of the workspace';
-    const demoted = await visitor.submit(path, 'change', { ...details, role: 'AGENT' });
+    const told = 'This is the last active administrator of the workspace';
+    const state = await stateOf(visitor, path);
+    const demoted = await visitor.submit(path, 'change', { ...details, state, role: 'AGENT' });
     expect(demoted).toMatchObject({ status: 400, text: expect.stringContaining(told) });
     const deactivated = await visitor.submit(path, 'deactivate');
     expect(deactivated).toMatchObject({ status: 400, text: expect.stringContaining(told) });
@@ -121,10 +125,22 @@ describe('/developer/users/:id', () => {
       const own = await createWorkspace(api);
       const other = await own.createUser({ role: 'ADMIN' });
       const [one, two] = [await signIn(api, own), await signIn(api, { tenantId: own.tenantId, userId: other.id })];
-      const answers = await Promise.all([
-        one.submit(`/developer/users/${other.id}`, 'change', { ...details, role: 'AGENT' }),
-        two.submit(`/developer/users/${own.userId}`, 'change', { ...details, role: 'AGENT' }),
-      ]);
+      // The form of a page that was open before either of them was sent.
+      const demoting = async (visitor: Visitor, path: string) => {
+        const fields = {
+          ...details,
+          role: 'AGENT',
+          _csrf: await visitor.tokenOf(path),
+          state: await stateOf(visitor, path),
+        };
+        const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+        return () => visitor.post(`${path}?form=change`, new URLSearchParams(fields).toString(), headers);
+      };
+      const forms = [
+        await demoting(one, `/developer/users/${other.id}`),
+        await demoting(two, `/developer/users/${own.userId}`),
+      ];
+      const answers = await Promise.all(forms.map((send) => send()));
       expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
       const users = await Promise.all([own.userId, other.id].map((id) => getUser(own.context, id)));
       expect(users.map(({ role }) => role).sort()).toEqual(['ADMIN', 'AGENT']);

@@ -5,7 +5,7 @@ import { lockTenant } from '../../database/lock.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
-import { invalidField, notFound } from '../../errors.ts';
+import { ApiError, invalidField, notFound } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
 import type { Rows } from '../change-feed.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
@@ -106,7 +106,7 @@ export async function findUser({ db }: Pick<Context, 'db'>, reference: string | 
  * would be left
  */
 export function updateUser(context: Context, reference: string | number, data: UserPatch): Promise<User> {
-  return keepingAnAdministrator(context, 'role', async ({ db, ifMatch }) => {
+  return keepingAnAdministrator(context, async ({ db, ifMatch }) => {
     if (ifMatch !== undefined) requireMatch(ifMatch, await findUser({ db }, reference));
     const [row] = await createUnique('email', `${data.email} is taken by another user`, () =>
       db.user.updateManyAndReturn({ where: whereOf(reference), data }),
@@ -121,7 +121,7 @@ export function updateUser(context: Context, reference: string | number, data: U
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when no administrator would be left
  */
 export function deactivateUser(context: Context, reference: string | number): Promise<User> {
-  return keepingAnAdministrator(context, 'active', ({ db }) => setActive(db, reference, false));
+  return keepingAnAdministrator(context, ({ db }) => setActive(db, reference, false));
 }
 
 /** Activates a user again, and their keys with them. @throws ApiError NOT_FOUND */
@@ -138,25 +138,20 @@ async function setActive(db: TenantClient, reference: string | number, active: b
 /**
  * Has a change of users leave the workspace an active administrator, be it that two take the right from each other at
  * once. Whoever runs the service may do otherwise (docs/decisions/users.md).
- * @param field what is wrong where none would be left
  */
-function keepingAnAdministrator(
-  context: Context,
-  field: 'role' | 'active',
-  change: (context: Context) => Promise<User>,
-): Promise<User> {
+function keepingAnAdministrator(context: Context, change: (context: Context) => Promise<User>): Promise<User> {
   return transaction(context, async (context) => {
     const { db, userId } = context;
     if (userId === undefined) return change(context);
     await lockTenant(db, 'administrators');
     const user = await change(context);
     const left = await db.user.count({ where: { role: 'ADMIN', active: true } });
-    if (left === 0) throw invalidField('VALIDATION_ERROR', field, lastAdministrator);
+    if (left === 0) throw new ApiError('VALIDATION_ERROR', lastAdministrator);
     return user;
   });
 }
 
-const lastAdministrator = 'must stay as it is: this is the last active administrator of the workspace';
+const lastAdministrator = 'This is the last active administrator of the workspace: make somebody else one first.';
 
 function whereOf(reference: string | number): { email: string } | { id: number } {
   return typeof reference === 'number' ? { id: reference } : { email: reference };
