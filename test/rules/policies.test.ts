@@ -1,4 +1,5 @@
 import { assertWalls } from '@itsm-api/server/database/roles.ts';
+import { keepUpload } from '@itsm-api/server/resources/assets/uploads.ts';
 import { dispatchQueue } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -43,6 +44,7 @@ async function fill(workspace: Workspace): Promise<void> {
   const { id } = await workspace.createTicket({ assigneeId: workspace.userId, watcherUserIds: [workspace.userId] });
   await workspace.createComment(id);
   await workspace.createAsset();
+  await keepUpload(workspace.context, Buffer.from('name,assetTag,type'));
   await workspace.createTask();
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
   await client.query(
@@ -152,6 +154,7 @@ describe('the roles', () => {
   it('let requests do what endpoints do, and no more', async () => {
     expect(await rightsOf('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
+      'public.asset_uploads': 'DELETE, INSERT, SELECT, UPDATE',
       'public.assets': 'INSERT, SELECT, UPDATE',
       'public.change_epochs': 'SELECT',
       'public.changes': 'SELECT',
