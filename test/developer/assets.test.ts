@@ -76,7 +76,7 @@ describe('/developer/assets', () => {
     const state = await stateOf(admin, here);
     const change = { ...typed, state, status: 'IN_STOCK', assignedToId: user.email, customFields: 'site = Bonn' };
     const changed = await admin.submitAndFollow(here, 'change', change);
-    expect(changed.text).toMatch(/<code>assignedToId<\/code> none → \d+/);
+    expect(changed.text).toMatch(/<code>assignedToId<\/code> from none to \d+/);
     expect((await listAssets(workspace.context, page)).data[0]).toMatchObject({
       ...{ status: 'IN_USE', assignedToId: user.id, customFields: { site: 'Bonn', cost: 4711, tags: ['a'] } },
     });

@@ -29,7 +29,7 @@ describe('/developer/tickets/:id', () => {
     expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(text).toContain('For ourselves &lt;script&gt;');
     expect(text).toContain('Wanda &lt;b&gt;Watcher&lt;/b&gt;');
-    expect(text).toContain('<code>status</code> OPEN → IN_PROGRESS');
+    expect(text).toContain('<code>status</code> from OPEN to IN_PROGRESS');
     expect(text).not.toMatch(/<script>alert|<i>site|<b>W/);
     expect((await agent.get(`/developer/tickets/${ticketNumber}`)).text).toContain('For ourselves');
     expect(text).not.toContain('<form method="post"');

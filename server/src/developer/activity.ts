@@ -19,7 +19,7 @@ export async function activityTable(visit: UserVisit, activities: readonly Activ
     doneBy(actor, names),
     action,
     html`<ul class="changes">${Object.entries(changes).map(([name, { from, to }]) => {
-      return html`<li><code>${name}</code> ${shown(from)} → ${shown(to)}</li>`;
+      return html`<li><code>${name}</code> from ${shown(from)} to ${shown(to)}</li>`;
     })}</ul>`,
   ]);
   return table('Activity', ['When', 'Who', 'What', 'Changed'], rows, 'Nothing was noted of it yet.');

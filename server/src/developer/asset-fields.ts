@@ -42,13 +42,13 @@ export function assetInputs(sent: Sent | undefined, asset?: Asset, holder?: stri
 ${selectField(sent, { name: 'type', label: 'Type', value: type, options: AssetType.options.map(option) })}
 ${selectField(sent, { name: 'status', label: 'Status', value: status, options: asset ? statuses : [automatic, ...statuses] })}
 ${textField(sent, { name: 'assignedToId', label: 'Assigned to', value: holder, hint: 'E-mail address or id of an active user; empty while nobody has it.' })}
-${textField(sent, { name: 'serialNumber', label: 'Serial number', value: serialNumber })}
+<div class="pairs">${textField(sent, { name: 'serialNumber', label: 'Serial number', value: serialNumber })}
 ${textField(sent, { name: 'manufacturer', label: 'Manufacturer', value: manufacturer })}
 ${textField(sent, { name: 'model', label: 'Model', value: model })}
 ${textField(sent, { name: 'location', label: 'Location', value: location })}
 ${textField(sent, { name: 'purchaseDate', label: 'Bought on', type: 'date', value: asset?.purchaseDate })}
 ${textField(sent, { name: 'purchaseCost', label: 'Cost', value: asset?.purchaseCost, hint: 'A decimal such as 1499.00.' })}
-${textField(sent, { name: 'warrantyExpiresAt', label: 'Warranty until', value: day(asset?.warrantyExpiresAt), hint: 'A day such as 2028-03-14, or a moment such as 2028-03-14T12:00:00Z.' })}
+${textField(sent, { name: 'warrantyExpiresAt', label: 'Warranty until', value: day(asset?.warrantyExpiresAt), hint: 'A day such as 2028-03-14, or a moment such as 2028-03-14T12:00:00Z.' })}</div>
 ${textArea(sent, { name: 'notes', label: 'Notes', value: notes })}
 ${textArea(sent, { name: 'customFields', label: 'Custom fields', value: asset && linesOf(asset.customFields), hint: 'One on each line, such as costCentre = CC-104.' })}
 ${asset ? othersOf(asset.customFields) : null}`;

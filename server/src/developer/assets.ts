@@ -56,7 +56,7 @@ export const assets = page({
 ${importedNotice(visit.flash)}
 <p class="actions">${linkButton(`${path}/new`, 'New asset', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
  ${linkButton(`${path}/export`, 'Export CSV')}</p>
-${searchForm(path, words, 'Words of a name, a tag or a serial number.', filters)}
+${searchForm(path, words, 'Name, tag or serial number', filters)}
 <div id="found">${table('Assets', ['Tag', 'Name', 'Type', 'Status', 'Assigned to', 'Changed'], rows, none(query))}
 ${pager(list.meta, address)}</div>`,
     };

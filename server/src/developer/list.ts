@@ -45,10 +45,10 @@ export async function searched<Row>(
   }
 }
 
-/** The form that narrows a list. @param hint what the words are looked for in */
-export function searchForm(path: string, words: Sent, hint: string, filters: SafeHtml[] = []): SafeHtml {
+/** The form that narrows a list. @param placeholder what the words are looked for in */
+export function searchForm(path: string, words: Sent, placeholder: string, filters: SafeHtml[] = []): SafeHtml {
   return html`<form class="filters" role="search" method="get" action="${path}" data-live="found">
-${textField(words, { name: 'q', label: 'Search', type: 'search', hint })}${filters}${submit('Search', 'plain')}</form>`;
+${textField(words, { name: 'q', label: 'Search', type: 'search', placeholder })}${filters}${submit('Search', 'plain')}</form>`;
 }
 
 /** One of some values as a choice; the first is any of them. */

@@ -42,7 +42,7 @@ export const projects = page({
       title: 'Projects',
       body: html`<p class="lead">What the workspace's tasks belong to, the newest first.</p>
 <p class="actions">${linkButton(`${path}/new`, 'New project', 'main')}</p>
-${searchForm(path, words, 'Words of a key, a name or a description.', [selectField(undefined, { name: 'status', label: 'Status', value: status, options })])}
+${searchForm(path, words, 'Key, name or description', [selectField(undefined, { name: 'status', label: 'Status', value: status, options })])}
 <div id="found">${table('Projects', ['Key', 'Name', 'Status', 'Priority', 'Manager', 'Ends', 'Changed'], rows, none)}
 ${pager(list.meta, address)}</div>`,
     };

@@ -12,11 +12,15 @@ import type { UserVisit } from './visit.ts';
 const path = '/developer/users';
 const roles = ['ADMIN'] as const;
 
-const roleOptions = [
-  { value: 'AGENT', label: 'AGENT: works on tickets, sees keys and deliveries of their own here' },
-  { value: 'ADMIN', label: 'ADMIN: manages the workspace' },
-  { value: 'REQUESTER', label: 'REQUESTER: has tickets, and no entry to this area' },
-];
+/** The choice of a role. */
+const role = {
+  ...{
+    name: 'role',
+    label: 'Role',
+    options: ['AGENT', 'ADMIN', 'REQUESTER'].map((value) => ({ value, label: value })),
+  },
+  hint: 'Here an ADMIN manages the workspace, an AGENT sees keys and deliveries of their own, and a REQUESTER has no entry.',
+};
 
 /** Makes a user, and the link by which they get in. */
 export const newUser = page({
@@ -26,7 +30,7 @@ export const newUser = page({
     const fields = (sent: Sent | undefined) => html`
 ${textField(sent, { name: 'name', label: 'Name', required: true })}
 ${textField(sent, { name: 'email', label: 'E-mail', type: 'email', required: true })}
-${selectField(sent, { name: 'role', label: 'Role', options: roleOptions })}
+${selectField(sent, role)}
 ${submit('Invite')}`;
     return {
       title: 'Invite a user',
@@ -105,9 +109,9 @@ ${section('Access', access(asked, user))}`,
 });
 
 function details(sent: Sent | undefined, user: User): SafeHtml {
-  const { name, role, jobTitle, department, phone, timeZone } = user;
+  const { name, jobTitle, department, phone, timeZone } = user;
   return html`${stateField(user)}${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
-${selectField(sent, { name: 'role', label: 'Role', value: role, options: roleOptions })}
+${selectField(sent, { ...role, value: user.role })}
 ${textField(sent, { name: 'jobTitle', label: 'Job title', value: jobTitle })}
 ${textField(sent, { name: 'department', label: 'Department', value: department })}
 ${textField(sent, { name: 'phone', label: 'Phone', value: phone })}

@@ -41,7 +41,7 @@ export const users = page({
       title: 'Users',
       body: html`<p class="lead">Who works in this workspace, or has tickets in it, the newest first.</p>
 <p>${linkButton(`${path}/new`, 'Invite a user', 'main')}</p>
-${searchForm(path, words, 'Words of a name or an e-mail address.', filters)}
+${searchForm(path, words, 'Name or e-mail', filters)}
 <div id="found">${table('Users', ['Name', 'E-mail', 'Role', 'State', 'Created'], rows, 'Nobody here is like that.')}
 ${pager(list.meta, address)}</div>`,
     };
