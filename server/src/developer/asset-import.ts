@@ -90,7 +90,7 @@ function preview(asked: Asked<UserVisit>, { entries, problems }: AssetFile): Saf
 ${discard}${section('What is wrong', problemTable(problems))}`;
   }
   return html`${notice(`${counted(entries.length)} can be imported. Nothing was yet.`)}
-${formOf(asked, 'import', () => submit(`Import ${counted(entries.length)}`))}${discard}
+<div class="actions">${formOf(asked, 'import', () => submit(`Import ${counted(entries.length)}`))}${discard}</div>
 ${section('The first of them', entryTable(entries))}`;
 }
 

@@ -1,0 +1,33 @@
+import type { Workspace } from '../support/workspace.ts';
+
+/** What a page is asked for in a workspace where there is something to be seen. */
+interface Sample {
+  /** The parameters of its path, of rows that are made in the workspace. */
+  params?(workspace: Workspace): Promise<Record<string, string | number>>;
+  /** The query that it can't be without, from `?`. */
+  query?: string;
+  /** What is answered in place of a page. */
+  kind?: 'picture' | 'file';
+}
+
+/** A sample of every page of the developer area, by its path: rules.test.ts fails without. */
+export const samples: Record<string, Sample> = {
+  '/developer/users': {},
+  '/developer/users/new': {},
+  '/developer/users/:id': { params: async ({ userId }) => ({ id: userId }) },
+  '/developer/assets': {},
+  '/developer/assets/new': {},
+  '/developer/assets/:id': { params: async (workspace) => ({ id: (await workspace.createAsset()).id }) },
+  '/developer/assets/import': {},
+  '/developer/assets/export': { kind: 'file' },
+  '/developer/assets/template': { kind: 'file' },
+  '/developer/projects': {},
+  '/developer/projects/new': {},
+  '/developer/projects/:id': { params: async (workspace) => ({ id: (await workspace.createProject()).id }) },
+  '/developer/tickets/:id': { params: async (workspace) => ({ id: (await workspace.createTicket()).id }) },
+  '/developer/audit': {},
+  '/developer/account': {},
+  '/developer/sign-in': {},
+  '/developer/workspaces': {},
+  '/developer/join': {},
+};
