@@ -102,21 +102,6 @@ describe('/developer/assets', () => {
     });
     expect(nobody.text).toContain('id="error-assignedToId">names no active user');
   });
-
-  it('has no entry for an AGENT, and none to what is another workspace’s', async () => {
-    const agent = await workspace.createUser();
-    const theirs = await createWorkspace(api);
-    const { id } = await theirs.createAsset();
-    const visitor = await signIn(api, { tenantId: workspace.tenantId, userId: agent.id });
-    for (const each of ['', '/new', '/import', '/export', `/${id}`]) {
-      expect((await visitor.get(`/developer/assets${each}`)).status, each).toBe(403);
-    }
-    const [there, nowhere] = [
-      await admin.get(`/developer/assets/${id}`),
-      await admin.get('/developer/assets/999999999'),
-    ];
-    expect([there.status, there.text]).toEqual([404, nowhere.text]);
-  });
 });
 
 describe('/developer/assets/import', () => {

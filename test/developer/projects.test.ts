@@ -55,14 +55,4 @@ describe('/developer/projects', () => {
     expect(wrong.text).toContain('value="no capitals"');
     expect((await create({ key })).text).toContain(`id="error-key">${key} is taken by another project`);
   });
-
-  it("says of another workspace's project what it says of none", async () => {
-    const theirs = await createWorkspace(api);
-    const { id } = await theirs.createProject();
-    const [there, nowhere] = [
-      await admin.get(`/developer/projects/${id}`),
-      await admin.get('/developer/projects/999999999'),
-    ];
-    expect([there.status, there.text]).toEqual([404, nowhere.text]);
-  });
 });
