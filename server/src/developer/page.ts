@@ -45,7 +45,8 @@ export interface File {
   /** As it is called by whoever keeps it; a picture is shown, and has none. */
   name?: string;
   type: string;
-  content: string | Buffer | Readable;
+  /** What takes long to make of data that was read is made when others have their turn at the data. */
+  content: string | Buffer | Readable | (() => Promise<string>);
 }
 
 export type Answer = View | { file: File } | { redirect: string };

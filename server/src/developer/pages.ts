@@ -12,12 +12,14 @@ import { newProject, project } from './project.ts';
 import { projects } from './projects.ts';
 import { signIn, workspaces } from './sign-in.ts';
 import { ticket } from './tickets.ts';
+import { usage, usageCharts } from './usage.ts';
 import { newUser, user } from './user.ts';
 import { users } from './users.ts';
 
 /** All pages of the developer area, in the order of the navigation. */
 export const pages: readonly AnyPage[] = [
   ...[keys, newKey, oneKey],
+  ...[usage, ...usageCharts],
   ...[users, newUser, user],
   ...[assets, newAsset, asset, assetImport, assetExport, assetTemplateFile],
   ...[projects, newProject, project, ticket],
