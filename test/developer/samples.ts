@@ -12,6 +12,22 @@ interface Sample {
 
 /** A sample of every page of the developer area, by its path: rules.test.ts fails without. */
 export const samples: Record<string, Sample> = {
+  '/developer/keys': {},
+  '/developer/keys/new': {},
+  '/developer/keys/:id': { params: async ({ context }) => ({ id: Number(context.keyId) }) },
+  '/developer/users': {},
+  '/developer/users/new': {},
+  '/developer/users/:id': { params: async ({ userId }) => ({ id: userId }) },
+  '/developer/assets': {},
+  '/developer/assets/new': {},
+  '/developer/assets/:id': { params: async (workspace) => ({ id: (await workspace.createAsset()).id }) },
+  '/developer/assets/import': {},
+  '/developer/assets/export': { kind: 'file' },
+  '/developer/assets/template': { kind: 'file' },
+  '/developer/projects': {},
+  '/developer/projects/new': {},
+  '/developer/projects/:id': { params: async (workspace) => ({ id: (await workspace.createProject()).id }) },
+  '/developer/tickets/:id': { params: async (workspace) => ({ id: (await workspace.createTicket()).id }) },
   '/developer/usage': {},
   '/developer/usage/requests.svg': { kind: 'picture' },
   '/developer/usage/groups.svg': { kind: 'picture' },

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { UserRole } from '@itsm-api/contract';
 import type { SafeHtml } from '@remix-run/html-template';
 import type * as z from 'zod';
@@ -45,7 +46,7 @@ export interface File {
   name?: string;
   type: string;
   /** What takes long to make of data that was read is made when others have their turn at the data. */
-  content: string | Buffer | (() => Promise<string>);
+  content: string | Buffer | Readable | (() => Promise<string>);
 }
 
 export type Answer = View | { file: File } | { redirect: string };

@@ -3,11 +3,11 @@ import type { Prisma } from '../database/generated/client.ts';
 
 /** How a key stands, and what is said of that (docs/decisions/keys.md). */
 export const keyStates = {
-  works: 'It works, for a week at least.',
-  expiring: 'It works, and ends within a week.',
-  inactive: 'Its user is inactive: it works again when they are active again.',
-  expired: 'Its time is over.',
-  revoked: 'It was revoked, for good.',
+  works: 'for a week at least',
+  expiring: 'it ends within a week',
+  inactive: 'its user is inactive; it works again when they are active',
+  expired: 'its time is over',
+  revoked: 'for good',
 } as const;
 
 export type KeyState = keyof typeof keyStates;
