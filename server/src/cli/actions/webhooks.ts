@@ -1,11 +1,4 @@
-import {
-  EventType,
-  integerFromText,
-  NewWebhook,
-  type Webhook,
-  type WebhookFilter,
-  WebhookPatch,
-} from '@itsm-api/contract';
+import { EventType, integerFromText, NewWebhook, type WebhookFilter, WebhookPatch } from '@itsm-api/contract';
 import * as z from 'zod';
 import { sendTestEvent } from '../../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
@@ -15,6 +8,7 @@ import {
   deleteWebhook,
   getWebhook,
   listWebhooks,
+  type TrackedWebhook,
   updateWebhook,
 } from '../../resources/webhooks/queries.ts';
 import { eventList } from '../event-list.ts';
@@ -42,9 +36,9 @@ export const list = action({
     table(
       ['ID', 'URL', 'EVENTS', 'STATE', 'LAST SUCCESS', 'LAST FAILURE'],
       found.map((webhook) => {
-        const { id, url, events, lastSuccessAt, lastFailureAt } = webhook;
+        const { id, url, events, health, lastSuccessAt, lastFailureAt } = webhook;
         const moments = [time(lastSuccessAt, 'never'), time(lastFailureAt, 'never')];
-        return [id, url, events.join(','), state(stateOf(webhook)), ...moments];
+        return [id, url, events.join(','), state(health.state), ...moments];
       }),
     ),
   hint: moreHint,
@@ -57,9 +51,10 @@ export const show = action({
     card({
       ...{ id: webhook.id, url: webhook.url, events: webhook.events.join(', ') },
       filter: webhook.filter && JSON.stringify(webhook.filter),
-      state: state(stateOf(webhook)),
+      state: state(webhook.health.state),
+      because: webhook.health.because ?? undefined,
       'paused since': webhook.pausedAt === null ? undefined : time(webhook.pausedAt),
-      'paused because': webhook.pausedReason ?? undefined,
+      'tried next': webhook.health.until === null ? undefined : time(webhook.health.until),
       'last success': time(webhook.lastSuccessAt, 'never'),
       'last failure': time(webhook.lastFailureAt, 'never'),
       created: time(webhook.createdAt),
@@ -133,15 +128,10 @@ function valueFrom(text: string): WebhookFilter[string][number] {
   return /^(-?\d{1,15}|true|false|null)$/.test(text) ? JSON.parse(text) : text;
 }
 
-function stateOf({ active, pausedAt }: Webhook): string {
-  if (!active) return 'inactive';
-  return pausedAt === null ? 'active' : 'paused';
-}
-
-function created({ id, url, events }: Webhook): string {
+function created({ id, url, events }: TrackedWebhook): string {
   return `Created the subscription ${id} of ${events.join(', ')} to ${url}.`;
 }
 
-function told(webhook: Webhook): string {
-  return `The subscription ${webhook.id} of ${webhook.events.join(', ')} to ${webhook.url} is ${stateOf(webhook)}.`;
+function told({ id, url, events, health }: TrackedWebhook): string {
+  return `The subscription ${id} of ${events.join(', ')} to ${url} is ${health.state}.`;
 }
