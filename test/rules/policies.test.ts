@@ -172,8 +172,8 @@ describe('the roles', () => {
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',
     });
-    // Of keys which took whose place, of attempts all but what a private network has answered.
-    expect(await columnsOf('itsm_request', 'api_keys')).toEqual(['id', 'rotated_from', 'tenant_id']);
+    // Of keys whose they are and which took whose place, of attempts all but what a private network has answered.
+    expect(await columnsOf('itsm_request', 'api_keys')).toEqual(['id', 'rotated_from', 'tenant_id', 'user_id']);
     const all = await columnsOf('itsm_system', 'delivery_attempts');
     expect(all).toContain('answer');
     expect(await columnsOf('itsm_request', 'delivery_attempts')).toEqual(all.filter((name) => name !== 'answer'));

@@ -1,4 +1,4 @@
-import { selectRows } from '../../database/statements.ts';
+import { selectPlanned, selectRows } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 
 /*
@@ -79,4 +79,77 @@ export async function countMadeSince(
   const values = [db.$tenantId, subscriptionId, states, since, atMost];
   const [row] = await selectRows<{ matching: number }>(db, { text: matching, values });
   return row?.matching ?? 0;
+}
+
+/** Which of a tenant's deliveries. */
+export interface Wanted {
+  subscription?: number | undefined;
+  /** Those to subscriptions that a key of this user made. */
+  madeBy?: bigint | undefined;
+  /** An event's type. */
+  event?: string | undefined;
+  /** `evt_…` */
+  eventId?: string | undefined;
+  state?: string | undefined;
+  /** Made then or later; made before. */
+  since?: Date | undefined;
+  until?: Date | undefined;
+}
+
+/**
+ * The last delivery before all that were made since a moment ($2), and the first behind all that were made until one ($3).
+ * Ids are given out in the order of time but for transactions that overlap, none of which takes an hour; and it is events
+ * that have an index of their times.
+ */
+const bounds = `SELECT (${firstOf("e.created_at < $2::timestamptz - interval '1 hour'", 'DESC')}) AS after,
+  (${firstOf("e.created_at > $3::timestamptz + interval '1 hour'", 'ASC')}) AS before`;
+
+function firstOf(condition: string, order: 'ASC' | 'DESC'): string {
+  return `SELECT d.id FROM events e JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.event_id = e.id
+    WHERE e.tenant_id = $1 AND d.tenant_id = $1 AND ${condition} ORDER BY e.created_at ${order} LIMIT 1`;
+}
+
+/** Between which ids they are; null where there is none. */
+interface Bounds {
+  after?: string | null;
+  before?: string | null;
+}
+
+async function boundsOf(db: TenantClient, { since, until }: Wanted): Promise<Bounds> {
+  if ((since ?? until) === undefined) return {};
+  const [found] = await selectRows<Bounds>(db, { text: bounds, values: [db.$tenantId, since ?? null, until ?? null] });
+  return found ?? {};
+}
+
+/** The condition of each thing that may be wanted; its value stands at a place such as `$4`. */
+const conditions: { [Name in keyof Wanted | keyof Bounds]-?: (value: string) => string } = {
+  subscription: (value) => `d.subscription_id = ${value}`,
+  madeBy: (value) => `d.subscription_id = ANY (ARRAY(
+    SELECT s.id FROM webhook_subscriptions s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
+    WHERE s.tenant_id = $1 AND k.tenant_id = $1 AND k.user_id = ${value}))`,
+  event: (value) => `e.tenant_id = $1 AND e.type = ${value}`,
+  eventId: (value) => `e.tenant_id = $1 AND e.public_id = ${value}`,
+  state: (value) => `d.state = ${value}`,
+  since: (value) => `d.created_at >= ${value}`,
+  until: (value) => `d.created_at < ${value}`,
+  after: (value) => `d.id > ${value}`,
+  before: (value) => `d.id < ${value}`,
+};
+
+/** The ids of deliveries, newest first; planned for what is wanted, which decides where they are best looked for. */
+export async function selectWanted(
+  db: TenantClient,
+  wanted: Wanted,
+  { skip, take }: Pick<Range, 'skip' | 'take'>,
+): Promise<bigint[]> {
+  const values: unknown[] = [db.$tenantId, skip, take];
+  const asked = Object.entries({ ...wanted, ...(await boundsOf(db, wanted)) }).flatMap(([name, value]) => {
+    return value === undefined || value === null ? [] : conditions[name as keyof Wanted](`$${values.push(value)}`);
+  });
+  const isOfEvents = (wanted.event ?? wanted.eventId) !== undefined;
+  const events = isOfEvents ? 'JOIN events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id' : '';
+  const text = `SELECT d.id FROM deliveries d ${events} WHERE ${['d.tenant_id = $1', ...asked].join(' AND ')}
+    ORDER BY d.id DESC OFFSET $2::int LIMIT $3::int`;
+  const rows = await selectPlanned<{ id: string }>(db, { text, values });
+  return rows.map(({ id }) => BigInt(id));
 }

@@ -32,13 +32,20 @@ export interface TrackedWebhook extends Webhook {
   health: Omit<HealthInWords, 'until'> & { until: string | null };
 }
 
-/** A page of active subscriptions, newest first (spec §4). @param inactive those that were deactivated, too */
+interface Listed {
+  /** Those that were deactivated, too. */
+  inactive?: boolean;
+  /** Only those that a key of this user made. */
+  madeBy?: bigint | undefined;
+}
+
+/** A page of active subscriptions, newest first (spec §4). */
 export function listWebhooks(
   { db, now }: Context,
   query: WebhookQuery,
-  { inactive = false } = {},
+  { inactive = false, madeBy }: Listed = {},
 ): Promise<Page<TrackedWebhook>> {
-  const where = inactive ? {} : { active: true };
+  const where = { ...(!inactive && { active: true }), ...(madeBy !== undefined && { key: { userId: madeBy } }) };
   return readPage(query, {
     count: () => db.webhookSubscription.count({ where }),
     find: async (range) => {
