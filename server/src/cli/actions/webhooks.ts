@@ -1,7 +1,8 @@
-import { EventType, integerFromText, NewWebhook, type WebhookFilter, WebhookPatch } from '@itsm-api/contract';
+import { EventType, integerFromText, NewWebhook, WebhookPatch } from '@itsm-api/contract';
 import * as z from 'zod';
 import { sendTestEvent } from '../../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { FilterPairs } from '../../resources/webhooks/filter-text.ts';
 import {
   activateWebhook,
   createWebhook,
@@ -11,20 +12,15 @@ import {
   type TrackedWebhook,
   updateWebhook,
 } from '../../resources/webhooks/queries.ts';
+import { newSecret } from '../../webhooks/new-secret.ts';
 import { eventList } from '../event-list.ts';
 import { shell } from '../help.ts';
 import { firstOf, Limit, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
-import { newSecret } from '../secret.ts';
 import { updateInput } from '../update.ts';
 import { state } from '../view.ts';
 
 const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });
-
-/** `FIELD=VALUE,VALUE`, any number of times. */
-const filterPairs = z
-  .array(z.string().regex(/^(?!__proto__=)[^=]+=./, 'must be like FIELD=VALUE,VALUE'))
-  .transform((pairs): WebhookFilter => Object.fromEntries(pairs.map(fieldOf)));
 
 export const list = action({
   input: z.strictObject({ tenant: z.string(), all: z.boolean().default(false), limit: Limit }),
@@ -68,7 +64,7 @@ export const create = action({
     tenant: z.string(),
     events: eventList,
     secret: NewWebhook.shape.secret.optional(),
-    filter: filterPairs.pipe(NewWebhook.shape.filter.unwrap().unwrap()).optional(),
+    filter: FilterPairs.pipe(NewWebhook.shape.filter.unwrap().unwrap()).optional(),
   }),
   work: async (runtime, { tenant, secret, ...webhook }) => {
     const context = await activeTenantContext(runtime, tenant);
@@ -90,7 +86,7 @@ export const update = action({
     url: WebhookPatch.shape.url,
     secret: WebhookPatch.shape.secret,
     events: eventList.optional(),
-    filter: filterPairs.nullable().optional(),
+    filter: FilterPairs.nullable().optional(),
     paused: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }).optional(),
   }),
   work: async (runtime, { tenant, id, ...patch }) =>
@@ -117,16 +113,6 @@ export const activate = action({
   format: told,
   next: ({ id }, { tenant }) => [shell`webhooks test ${id} --tenant ${tenant}`],
 });
-
-function fieldOf(pair: string): [string, WebhookFilter[string]] {
-  const [field = '', ...values] = pair.split('=');
-  return [field, values.join('=').split(',').map(valueFrom)];
-}
-
-/** A value as JSON would have it, where it is no text. */
-function valueFrom(text: string): WebhookFilter[string][number] {
-  return /^(-?\d{1,15}|true|false|null)$/.test(text) ? JSON.parse(text) : text;
-}
 
 function created({ id, url, events }: TrackedWebhook): string {
   return `Created the subscription ${id} of ${events.join(', ')} to ${url}.`;
