@@ -15,8 +15,10 @@ import {
 import type { Prisma } from '../server/src/database/generated/client.ts';
 import type { PrismaClient } from '../server/src/database/prisma.ts';
 import { createUnique } from '../server/src/database/unique.ts';
+import { invitationDays } from '../server/src/identity/invitations.ts';
 import { newKey } from '../server/src/identity/key-format.ts';
 import { keyColumns } from '../server/src/identity/keys.ts';
+import { newToken } from '../server/src/identity/token.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 
 /** The workspace that a first start makes: its key is known only now. */
@@ -25,6 +27,8 @@ export interface DemoWorkspace {
   /** The tenant's name. */
   tenant: string;
   adminEmail: string;
+  /** What the link of the developer area lets the administrator in with, once and from this machine. */
+  invitation: string;
 }
 
 /** Fills an empty database with a demo workspace. Does nothing, and resolves to undefined, where there is a tenant. */
@@ -66,7 +70,11 @@ async function fill(tx: Transaction, tenant: string, users: Users): Promise<Demo
   await tx.apiKey.create({
     data: { tenantId, userId, name: 'demo', scopes: Scope.options, ...keyColumns(key) },
   });
-  return { key, tenant, adminEmail: email };
+  const invitation = newToken(tenantId);
+  await tx.invitation.create({
+    data: { tenantId, userId, hash: invitation.hash, demo: true, expiresAt: moment(invitationDays) },
+  });
+  return { key, tenant, adminEmail: email, invitation: invitation.text };
 }
 
 type Transaction = Prisma.TransactionClient;

@@ -22,7 +22,7 @@ const rooms: Record<string, Room> = {
   'client tools': { files: /^client\//, imports: ['contract'] },
   basics: {
     files:
-      /^server\/src\/(actor|at-most|back-off|entity-tag|env|env-file|errors|error-code|fair-use|health|loopback|present|reply|validation)\.ts$/,
+      /^server\/src\/(actor|at-most|back-off|entity-tag|env|env-file|errors|error-code|fair-use|health|lazily|loopback|present|reply|validation)\.ts$/,
     imports: ['contract'],
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },
@@ -50,6 +50,10 @@ const rooms: Record<string, Room> = {
   },
   http: { files: /^server\/src\/http\//, imports: ['contract', 'basics', 'context', 'identity'] },
   site: { files: /^server\/src\/site\//, imports: ['contract', 'basics', 'http'] },
+  'developer area': {
+    files: /^server\/src\/developer\//,
+    imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks', 'context', 'identity', 'queries', 'http'],
+  },
   operations: {
     files: /^server\/src\/operations\//,
     imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks'],
@@ -57,7 +61,7 @@ const rooms: Record<string, Room> = {
   schema: { files: /^server\/src\/schema\.ts$/, imports: [...server, 'queries over all tenants'] },
   app: {
     files: /^server\/src\/(app|runtime)\.ts$/,
-    imports: [...server, 'identity', 'handlers', 'http', 'site', 'operations'],
+    imports: [...server, 'identity', 'handlers', 'http', 'site', 'developer area', 'operations'],
   },
   prisma: {
     files: /^prisma\//,

@@ -2,6 +2,7 @@ import { requestLimits } from '@itsm-api/contract';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Services } from './context.ts';
 import type { Databases } from './database/databases.ts';
+import { addDeveloperArea } from './developer/area.ts';
 import type { Settings } from './env.ts';
 import { createFairUse, type Refusal } from './fair-use.ts';
 import { type HealthCheck, Lifecycle } from './health.ts';
@@ -50,6 +51,7 @@ export interface AppDependencies {
     | 'REDIS_URL'
     | 'CORS_ORIGINS'
     | 'TRUST_PROXY'
+    | 'PUBLIC_URL'
     | 'DATABASE_POOL_SIZE'
     | 'FAIR_USE_SHARE'
     | 'FAIR_USE_WORK_MS'
@@ -120,7 +122,8 @@ export async function buildApp({
 
   addAnswerHeaders(app);
   endConnectionsOnClose(app, lifecycle);
-  addErrorHandler(app, { isOutage: (error) => reachability.explains(error, 'requests') });
+  const errorSources = { isOutage: (error: unknown) => reachability.explains(error, 'requests') };
+  addErrorHandler(app, errorSources);
   addRequestLog(app);
   addHostCheck(app);
   await addCors(app, settings.CORS_ORIGINS);
@@ -154,6 +157,7 @@ export async function buildApp({
     onDone: meters?.onDone,
   });
   meters?.watchFairUse(fairUse);
+  await addDeveloperArea(app, { databases, services, settings, fairUse, ...errorSources });
   serializeListsInSlices(app);
   await addResources(app, fairUse);
   return app;

@@ -59,6 +59,10 @@ function withKey(demo: DemoWorkspace, origin: string | undefined): string[] {
     '',
     `    ${tryIt(demo, origin)}`,
     '',
+    '  Its developer area, where keys and webhooks are managed; this link works once:',
+    '',
+    `    ${areaLink(demo, origin)}`,
+    '',
     '  Another key for it:',
     '',
     `    ${keyCommand(demo)}`,
@@ -82,7 +86,7 @@ function logLine({ origin, operationsOrigin, settings, demo }: Greeting): object
     ...(demo !== undefined && {
       demo: {
         tenant: demo.tenant,
-        ...(isForThisMachine(settings) && { key: demo.key, try: tryIt(demo, origin) }),
+        ...(isForThisMachine(settings) && { key: demo.key, try: tryIt(demo, origin), area: areaLink(demo, origin) }),
         anotherKey: keyCommand(demo),
       },
     }),
@@ -91,6 +95,13 @@ function logLine({ origin, operationsOrigin, settings, demo }: Greeting): object
 
 function tryIt({ key }: DemoWorkspace, origin: string | undefined): string {
   return `curl -H 'Authorization: Bearer ${key}' '${origin}${pathPrefix}/tickets?perPage=3'`;
+}
+
+/** By name: browsers make no passkeys for bare addresses. */
+function areaLink({ invitation }: DemoWorkspace, origin: string | undefined): string {
+  const at = new URL(`/developer/join?token=${invitation}`, origin);
+  at.hostname = 'localhost';
+  return at.href;
 }
 
 function keyCommand({ tenant, adminEmail }: DemoWorkspace): string {

@@ -26,6 +26,13 @@ const commaSeparated = (isValid: (value: string) => boolean, message: string) =>
 export const Settings = z.object({
   PORT: wholeNumber(0, 65_535, 3000).describe('The port to listen on; 0 takes a free one.'),
   HOST: z.string().default('127.0.0.1').describe('The address to listen on; 0.0.0.0 for all.'),
+  PUBLIC_URL: z
+    .string()
+    .refine((value) => isOrigin(value) && /^https?:/.test(value), 'must be an origin such as https://itsm.example.com')
+    .optional()
+    .describe(
+      'Where browsers find this server, such as https://itsm.example.com: the developer area and its passkeys are for this address. Without it they are for http://localhost.',
+    ),
   OPERATIONS_PORT: numberBetween(0, 65_535)
     .optional()
     .describe('Where operators ask how this process is (docs/operations.md); 0 takes a free port. Off without it.'),

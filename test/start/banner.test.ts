@@ -12,7 +12,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const demo = { tenant: 'Acme Corporation', adminEmail: 'ada@acme.example', key: 'itsm_key' };
+const demo = { tenant: 'Acme Corporation', adminEmail: 'ada@acme.example', key: 'itsm_key', invitation: '1.token' };
 
 /** Everything that is said where a person is watching, or nobody is. */
 function said(isWatched: boolean, env: Record<string, string> = {}): { printed: string; logged: string[] } {
@@ -34,10 +34,12 @@ describe('a person', () => {
     expect(printed).toMatch(/^ {2}API {4}http:\/\/127\.0\.0\.1:3000\/api\/public\/v1$/m);
     expect(printed).toMatch(/^ {4}itsm_key$/m);
     expect(printed).toMatch(/^ {4}curl -H 'Authorization: Bearer itsm_key' 'http:\S+\/tickets\?perPage=3'$/m);
+    // Browsers make no passkeys for bare addresses.
+    expect(printed).toMatch(/^ {4}http:\/\/localhost:3000\/developer\/join\?token=1\.token$/m);
   });
 
   it('is told no key where others can reach the server', () => {
-    expect(said(true, { HOST: '0.0.0.0' }).printed).not.toContain('itsm_key');
+    expect(said(true, { HOST: '0.0.0.0' }).printed).not.toMatch(/itsm_key|1\.token/);
   });
 });
 
@@ -58,6 +60,7 @@ describe('a log', () => {
         demo: {
           tenant: 'Acme Corporation',
           key: 'itsm_key',
+          area: 'http://localhost:3000/developer/join?token=1.token',
           try: "curl -H 'Authorization: Bearer itsm_key' 'http://127.0.0.1:3000/api/public/v1/tickets?perPage=3'",
           anotherKey: expect.stringContaining("itsm keys create --tenant 'Acme Corporation' --user ada@acme.example"),
         },

@@ -20,25 +20,36 @@ const frameworkErrors: Record<string, () => ApiError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new ApiError('VALIDATION_ERROR', 'A path parameter is too long.'),
 };
 
-interface ErrorHandlerOptions {
+export interface ErrorSources {
   /** Whether a request failed since the database can't be reached; whoever says so has it logged. */
   isOutage(thrown: unknown): boolean;
 }
 
 /** Every answer that is not a success is written here (spec §7); handlers and hooks only throw. */
-export function addErrorHandler(app: FastifyInstance, { isOutage }: ErrorHandlerOptions): void {
+export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): void {
   app.setErrorHandler(async (thrown, request, reply) => {
     if (thrown instanceof FairUseRefused) await request.giveBack(reply);
-    answerError(isOutage(thrown) ? outage() : thrown, request, reply);
+    answerWith(apiErrorOf(thrown, request, sources), request, reply);
     return reply;
   });
 }
 
-/** Answers with the error's envelope; also for what Fastify finds before routing (`frameworkErrors`). */
+/** Answers what Fastify finds before routing (`frameworkErrors`). */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = isHangUp(thrown, request) ? brokenOff() : toApiError(thrown);
+  answerWith(apiErrorOf(thrown, request, { isOutage: () => false }), request, reply);
+}
+
+/** What is answered for whatever was thrown; what nobody has foreseen is logged. */
+export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage }: ErrorSources): ApiError {
+  if (isOutage(thrown)) return outage();
+  if (isHangUp(thrown, request)) return brokenOff();
+  const error = toApiError(thrown);
   if (error.code === 'INTERNAL_ERROR' && error !== thrown)
     request.log.error({ requestId: request.id, err: thrown }, 'request failed');
+  return error;
+}
+
+function answerWith(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
   if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
   setAnswerHeaders(request, reply);

@@ -9,6 +9,8 @@ import { invalidKey, keyOf } from './api-key.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
+type GiveBack = (reply: FastifyReply) => Promise<void>;
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Whose key the request carries; set by the guard on every endpoint that needs one. */
@@ -16,7 +18,7 @@ declare module 'fastify' {
     /** What the handler's queries may use; set together with `identity`. */
     ctx: UserContext;
     /** Puts back what the request took from the limits of its key: for one that is refused before it did anything. */
-    giveBack(reply: FastifyReply): Promise<void>;
+    giveBack: GiveBack;
     /** What may be told of its key to whoever sends it, and what is left of the key's limits. */
     describeKey(): Promise<KeyFacts & { limits: Limit[] }>;
   }

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { shareFiles } from '../http/shared-files.ts';
+import { lazily } from '../lazily.ts';
 import { referenceStyles } from './inlined.ts';
 import { layOut } from './layout.ts';
-import { lazily } from './lazily.ts';
 import { linkToMarkdown, reference } from './pages.ts';
 
 /** Stands in the page where each answer has a nonce of its own. */

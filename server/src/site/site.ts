@@ -2,8 +2,8 @@ import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/ope
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
 import { shareFiles } from '../http/shared-files.ts';
+import { lazily } from '../lazily.ts';
 import { policy } from './inlined.ts';
-import { lazily } from './lazily.ts';
 import { groups, landing, linkToMarkdown, markdownPath, type Page, pages, reference } from './pages.ts';
 import { addReference } from './reference.ts';
 import { sourceOf, withLinksToMarkdown } from './source.ts';

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { SubscriptionRef } from './subscription-ref.ts';
 
 export interface SecretCipher {
@@ -6,6 +6,8 @@ export interface SecretCipher {
   encrypt(secret: string, owner: SubscriptionRef): Uint8Array<ArrayBuffer>;
   /** Throws when the secret was encrypted with a key that isn't known here, or for another subscription. */
   decrypt(encrypted: Uint8Array, owner: SubscriptionRef): string;
+  /** A key of 32 bytes for another purpose from each of the keys, in their order (HKDF, RFC 5869). */
+  deriveKeys(purpose: string): Buffer[];
   /** What the keys are known by, as hex. The first encrypts. */
   keyIds: readonly string[];
 }
@@ -47,6 +49,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
         .setAuthTag(encrypted.subarray(ivEnd, tagEnd));
       return Buffer.concat([decipher.update(encrypted.subarray(tagEnd)), decipher.final()]).toString('utf8');
     },
+    deriveKeys: (purpose) => known.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32))),
     keyIds: known.map(({ id }) => id.toString('hex')),
   };
 }

@@ -33,6 +33,36 @@ export type User = Prisma.UserModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model Invitation
+ * A link that lets a user in once, to choose how to sign in from then on (identity/invitations.ts).
+ */
+export type Invitation = Prisma.InvitationModel
+/**
+ * Model Password
+ * The password of a user, never of an address.
+ */
+export type Password = Prisma.PasswordModel
+/**
+ * Model Passkey
+ * 
+ */
+export type Passkey = Prisma.PasskeyModel
+/**
+ * Model Session
+ * Somebody who is signed in to the developer area.
+ */
+export type Session = Prisma.SessionModel
+/**
+ * Model SignInFailure
+ * How often signing in has failed lately, by address or account. It belongs to no tenant: whose it is isn't known yet.
+ */
+export type SignInFailure = Prisma.SignInFailureModel
+/**
+ * Model AuditEntry
+ * What was done in the developer area. It refers to nothing: it stays as it was.
+ */
+export type AuditEntry = Prisma.AuditEntryModel
+/**
  * Model Ticket
  * 
  */

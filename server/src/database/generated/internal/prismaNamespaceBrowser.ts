@@ -54,6 +54,12 @@ export const ModelName = {
   Tenant: 'Tenant',
   User: 'User',
   ApiKey: 'ApiKey',
+  Invitation: 'Invitation',
+  Password: 'Password',
+  Passkey: 'Passkey',
+  Session: 'Session',
+  SignInFailure: 'SignInFailure',
+  AuditEntry: 'AuditEntry',
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
   Comment: 'Comment',
@@ -138,6 +144,85 @@ export const ApiKeyScalarFieldEnum = {
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const InvitationScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  userId: 'userId',
+  hash: 'hash',
+  demo: 'demo',
+  expiresAt: 'expiresAt',
+  usedAt: 'usedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type InvitationScalarFieldEnum = (typeof InvitationScalarFieldEnum)[keyof typeof InvitationScalarFieldEnum]
+
+
+export const PasswordScalarFieldEnum = {
+  tenantId: 'tenantId',
+  userId: 'userId',
+  hash: 'hash',
+  updatedAt: 'updatedAt'
+} as const
+
+export type PasswordScalarFieldEnum = (typeof PasswordScalarFieldEnum)[keyof typeof PasswordScalarFieldEnum]
+
+
+export const PasskeyScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  userId: 'userId',
+  credentialId: 'credentialId',
+  publicKey: 'publicKey',
+  counter: 'counter',
+  transports: 'transports',
+  name: 'name',
+  lastUsedAt: 'lastUsedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type PasskeyScalarFieldEnum = (typeof PasskeyScalarFieldEnum)[keyof typeof PasskeyScalarFieldEnum]
+
+
+export const SessionScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  userId: 'userId',
+  hash: 'hash',
+  address: 'address',
+  userAgent: 'userAgent',
+  flash: 'flash',
+  lastSeenAt: 'lastSeenAt',
+  endedAt: 'endedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const SignInFailureScalarFieldEnum = {
+  counted: 'counted',
+  failures: 'failures',
+  since: 'since'
+} as const
+
+export type SignInFailureScalarFieldEnum = (typeof SignInFailureScalarFieldEnum)[keyof typeof SignInFailureScalarFieldEnum]
+
+
+export const AuditEntryScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  at: 'at',
+  userId: 'userId',
+  action: 'action',
+  subject: 'subject',
+  address: 'address',
+  userAgent: 'userAgent'
+} as const
+
+export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
 
 
 export const TicketScalarFieldEnum = {

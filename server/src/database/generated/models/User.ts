@@ -299,6 +299,10 @@ export type UserWhereInput = {
   managedProjects?: Prisma.ProjectListRelationFilter | runtime.Types.Skip
   tasks?: Prisma.TaskListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
+  password?: Prisma.XOR<Prisma.PasswordNullableScalarRelationFilter, Prisma.PasswordWhereInput> | null | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyListRelationFilter | runtime.Types.Skip
+  sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
+  invitations?: Prisma.InvitationListRelationFilter | runtime.Types.Skip
 }
 
 export type UserOrderByWithRelationInput = {
@@ -324,6 +328,10 @@ export type UserOrderByWithRelationInput = {
   managedProjects?: Prisma.ProjectOrderByRelationAggregateInput | runtime.Types.Skip
   tasks?: Prisma.TaskOrderByRelationAggregateInput | runtime.Types.Skip
   comments?: Prisma.CommentOrderByRelationAggregateInput | runtime.Types.Skip
+  password?: Prisma.PasswordOrderByWithRelationInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyOrderByRelationAggregateInput | runtime.Types.Skip
+  sessions?: Prisma.SessionOrderByRelationAggregateInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -354,6 +362,10 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   managedProjects?: Prisma.ProjectListRelationFilter | runtime.Types.Skip
   tasks?: Prisma.TaskListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
+  password?: Prisma.XOR<Prisma.PasswordNullableScalarRelationFilter, Prisma.PasswordWhereInput> | null | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyListRelationFilter | runtime.Types.Skip
+  sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
+  invitations?: Prisma.InvitationListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_email">
 
 export type UserOrderByWithAggregationInput = {
@@ -418,6 +430,10 @@ export type UserCreateInput = {
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateInput = {
@@ -442,6 +458,10 @@ export type UserUncheckedCreateInput = {
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUpdateInput = {
@@ -466,6 +486,10 @@ export type UserUpdateInput = {
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateInput = {
@@ -490,6 +514,10 @@ export type UserUncheckedUpdateInput = {
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyInput = {
@@ -697,6 +725,62 @@ export type UserUpdateOneRequiredWithoutApiKeysNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutApiKeysInput, Prisma.UserUpdateWithoutApiKeysInput>, Prisma.UserUncheckedUpdateWithoutApiKeysInput> | runtime.Types.Skip
 }
 
+export type UserCreateNestedOneWithoutInvitationsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutInvitationsInput, Prisma.UserUncheckedCreateWithoutInvitationsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutInvitationsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutInvitationsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutInvitationsInput, Prisma.UserUncheckedCreateWithoutInvitationsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutInvitationsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutInvitationsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutInvitationsInput, Prisma.UserUpdateWithoutInvitationsInput>, Prisma.UserUncheckedUpdateWithoutInvitationsInput> | runtime.Types.Skip
+}
+
+export type UserCreateNestedOneWithoutPasswordInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPasswordInput, Prisma.UserUncheckedCreateWithoutPasswordInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPasswordInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutPasswordNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPasswordInput, Prisma.UserUncheckedCreateWithoutPasswordInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPasswordInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutPasswordInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutPasswordInput, Prisma.UserUpdateWithoutPasswordInput>, Prisma.UserUncheckedUpdateWithoutPasswordInput> | runtime.Types.Skip
+}
+
+export type UserCreateNestedOneWithoutPasskeysInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPasskeysInput, Prisma.UserUncheckedCreateWithoutPasskeysInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPasskeysInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutPasskeysNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPasskeysInput, Prisma.UserUncheckedCreateWithoutPasskeysInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPasskeysInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutPasskeysInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutPasskeysInput, Prisma.UserUpdateWithoutPasskeysInput>, Prisma.UserUncheckedUpdateWithoutPasskeysInput> | runtime.Types.Skip
+}
+
+export type UserCreateNestedOneWithoutSessionsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSessionsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutSessionsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSessionsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutSessionsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSessionsInput, Prisma.UserUpdateWithoutSessionsInput>, Prisma.UserUncheckedUpdateWithoutSessionsInput> | runtime.Types.Skip
+}
+
 export type UserCreateNestedOneWithoutRequestedTicketsInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutRequestedTicketsInput, Prisma.UserUncheckedCreateWithoutRequestedTicketsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutRequestedTicketsInput | runtime.Types.Skip
@@ -824,6 +908,10 @@ export type UserCreateWithoutTenantInput = {
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTenantInput = {
@@ -847,6 +935,10 @@ export type UserUncheckedCreateWithoutTenantInput = {
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTenantInput = {
@@ -915,6 +1007,10 @@ export type UserCreateWithoutApiKeysInput = {
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutApiKeysInput = {
@@ -938,6 +1034,10 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutApiKeysInput = {
@@ -977,6 +1077,10 @@ export type UserUpdateWithoutApiKeysInput = {
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutApiKeysInput = {
@@ -1000,6 +1104,506 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserCreateWithoutInvitationsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutInvitationsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutInvitationsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutInvitationsInput, Prisma.UserUncheckedCreateWithoutInvitationsInput>
+}
+
+export type UserUpsertWithoutInvitationsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutInvitationsInput, Prisma.UserUncheckedUpdateWithoutInvitationsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutInvitationsInput, Prisma.UserUncheckedCreateWithoutInvitationsInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutInvitationsInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutInvitationsInput, Prisma.UserUncheckedUpdateWithoutInvitationsInput>
+}
+
+export type UserUpdateWithoutInvitationsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutInvitationsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserCreateWithoutPasswordInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutPasswordInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutPasswordInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutPasswordInput, Prisma.UserUncheckedCreateWithoutPasswordInput>
+}
+
+export type UserUpsertWithoutPasswordInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutPasswordInput, Prisma.UserUncheckedUpdateWithoutPasswordInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutPasswordInput, Prisma.UserUncheckedCreateWithoutPasswordInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutPasswordInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutPasswordInput, Prisma.UserUncheckedUpdateWithoutPasswordInput>
+}
+
+export type UserUpdateWithoutPasswordInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutPasswordInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserCreateWithoutPasskeysInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutPasskeysInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutPasskeysInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutPasskeysInput, Prisma.UserUncheckedCreateWithoutPasskeysInput>
+}
+
+export type UserUpsertWithoutPasskeysInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutPasskeysInput, Prisma.UserUncheckedUpdateWithoutPasskeysInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutPasskeysInput, Prisma.UserUncheckedCreateWithoutPasskeysInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutPasskeysInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutPasskeysInput, Prisma.UserUncheckedUpdateWithoutPasskeysInput>
+}
+
+export type UserUpdateWithoutPasskeysInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutPasskeysInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserCreateWithoutSessionsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutSessionsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutSessionsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput>
+}
+
+export type UserUpsertWithoutSessionsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutSessionsInput, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutSessionsInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutSessionsInput, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+}
+
+export type UserUpdateWithoutSessionsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutSessionsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutRequestedTicketsInput = {
@@ -1023,6 +1627,10 @@ export type UserCreateWithoutRequestedTicketsInput = {
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutRequestedTicketsInput = {
@@ -1046,6 +1654,10 @@ export type UserUncheckedCreateWithoutRequestedTicketsInput = {
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutRequestedTicketsInput = {
@@ -1074,6 +1686,10 @@ export type UserCreateWithoutAssignedTicketsInput = {
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAssignedTicketsInput = {
@@ -1097,6 +1713,10 @@ export type UserUncheckedCreateWithoutAssignedTicketsInput = {
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAssignedTicketsInput = {
@@ -1136,6 +1756,10 @@ export type UserUpdateWithoutRequestedTicketsInput = {
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
@@ -1159,6 +1783,10 @@ export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUpsertWithoutAssignedTicketsInput = {
@@ -1193,6 +1821,10 @@ export type UserUpdateWithoutAssignedTicketsInput = {
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
@@ -1216,6 +1848,10 @@ export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutWatchedTicketsInput = {
@@ -1239,6 +1875,10 @@ export type UserCreateWithoutWatchedTicketsInput = {
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutWatchedTicketsInput = {
@@ -1262,6 +1902,10 @@ export type UserUncheckedCreateWithoutWatchedTicketsInput = {
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutWatchedTicketsInput = {
@@ -1301,6 +1945,10 @@ export type UserUpdateWithoutWatchedTicketsInput = {
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
@@ -1324,6 +1972,10 @@ export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutCommentsInput = {
@@ -1347,6 +1999,10 @@ export type UserCreateWithoutCommentsInput = {
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutCommentsInput = {
@@ -1370,6 +2026,10 @@ export type UserUncheckedCreateWithoutCommentsInput = {
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutCommentsInput = {
@@ -1409,6 +2069,10 @@ export type UserUpdateWithoutCommentsInput = {
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutCommentsInput = {
@@ -1432,6 +2096,10 @@ export type UserUncheckedUpdateWithoutCommentsInput = {
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutAssetsInput = {
@@ -1455,6 +2123,10 @@ export type UserCreateWithoutAssetsInput = {
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAssetsInput = {
@@ -1478,6 +2150,10 @@ export type UserUncheckedCreateWithoutAssetsInput = {
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAssetsInput = {
@@ -1517,6 +2193,10 @@ export type UserUpdateWithoutAssetsInput = {
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAssetsInput = {
@@ -1540,6 +2220,10 @@ export type UserUncheckedUpdateWithoutAssetsInput = {
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutManagedProjectsInput = {
@@ -1563,6 +2247,10 @@ export type UserCreateWithoutManagedProjectsInput = {
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutManagedProjectsInput = {
@@ -1586,6 +2274,10 @@ export type UserUncheckedCreateWithoutManagedProjectsInput = {
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutManagedProjectsInput = {
@@ -1625,6 +2317,10 @@ export type UserUpdateWithoutManagedProjectsInput = {
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutManagedProjectsInput = {
@@ -1648,6 +2344,10 @@ export type UserUncheckedUpdateWithoutManagedProjectsInput = {
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutTasksInput = {
@@ -1671,6 +2371,10 @@ export type UserCreateWithoutTasksInput = {
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTasksInput = {
@@ -1694,6 +2398,10 @@ export type UserUncheckedCreateWithoutTasksInput = {
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTasksInput = {
@@ -1733,6 +2441,10 @@ export type UserUpdateWithoutTasksInput = {
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTasksInput = {
@@ -1756,6 +2468,10 @@ export type UserUncheckedUpdateWithoutTasksInput = {
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyTenantInput = {
@@ -1794,6 +2510,10 @@ export type UserUpdateWithoutTenantInput = {
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTenantInput = {
@@ -1817,6 +2537,10 @@ export type UserUncheckedUpdateWithoutTenantInput = {
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateManyWithoutTenantInput = {
@@ -1848,6 +2572,9 @@ export type UserCountOutputType = {
   managedProjects: number
   tasks: number
   comments: number
+  passkeys: number
+  sessions: number
+  invitations: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1859,6 +2586,9 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   managedProjects?: boolean | UserCountOutputTypeCountManagedProjectsArgs
   tasks?: boolean | UserCountOutputTypeCountTasksArgs
   comments?: boolean | UserCountOutputTypeCountCommentsArgs
+  passkeys?: boolean | UserCountOutputTypeCountPasskeysArgs
+  sessions?: boolean | UserCountOutputTypeCountSessionsArgs
+  invitations?: boolean | UserCountOutputTypeCountInvitationsArgs
 }
 
 /**
@@ -1927,6 +2657,27 @@ export type UserCountOutputTypeCountCommentsArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.CommentWhereInput | runtime.Types.Skip
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountPasskeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PasskeyWhereInput | runtime.Types.Skip
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SessionWhereInput | runtime.Types.Skip
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.InvitationWhereInput | runtime.Types.Skip
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
@@ -1951,6 +2702,10 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   managedProjects?: boolean | Prisma.User$managedProjectsArgs<ExtArgs> | runtime.Types.Skip
   tasks?: boolean | Prisma.User$tasksArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.User$commentsArgs<ExtArgs> | runtime.Types.Skip
+  password?: boolean | Prisma.User$passwordArgs<ExtArgs> | runtime.Types.Skip
+  passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs> | runtime.Types.Skip
+  sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
+  invitations?: boolean | Prisma.User$invitationsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["user"]>
 
@@ -2015,6 +2770,10 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   managedProjects?: boolean | Prisma.User$managedProjectsArgs<ExtArgs> | runtime.Types.Skip
   tasks?: boolean | Prisma.User$tasksArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.User$commentsArgs<ExtArgs> | runtime.Types.Skip
+  password?: boolean | Prisma.User$passwordArgs<ExtArgs> | runtime.Types.Skip
+  passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs> | runtime.Types.Skip
+  sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
+  invitations?: boolean | Prisma.User$invitationsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2036,6 +2795,10 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     managedProjects: Prisma.$ProjectPayload<ExtArgs>[]
     tasks: Prisma.$TaskPayload<ExtArgs>[]
     comments: Prisma.$CommentPayload<ExtArgs>[]
+    password: Prisma.$PasswordPayload<ExtArgs> | null
+    passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
+    sessions: Prisma.$SessionPayload<ExtArgs>[]
+    invitations: Prisma.$InvitationPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -2460,6 +3223,10 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   managedProjects<T extends Prisma.User$managedProjectsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$managedProjectsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   tasks<T extends Prisma.User$tasksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$tasksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaskPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   comments<T extends Prisma.User$commentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$commentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CommentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  password<T extends Prisma.User$passwordArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passwordArgs<ExtArgs>>): Prisma.Prisma__PasswordClient<runtime.Types.Result.GetResult<Prisma.$PasswordPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  passkeys<T extends Prisma.User$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  sessions<T extends Prisma.User$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  invitations<T extends Prisma.User$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3092,6 +3859,97 @@ export type User$commentsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.CommentScalarFieldEnum | Prisma.CommentScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.password
+ */
+export type User$passwordArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Password
+   */
+  select?: Prisma.PasswordSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Password
+   */
+  omit?: Prisma.PasswordOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PasswordInclude<ExtArgs> | null
+  where?: Prisma.PasswordWhereInput | runtime.Types.Skip
+}
+
+/**
+ * User.passkeys
+ */
+export type User$passkeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Passkey
+   */
+  select?: Prisma.PasskeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Passkey
+   */
+  omit?: Prisma.PasskeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PasskeyInclude<ExtArgs> | null
+  where?: Prisma.PasskeyWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.PasskeyOrderByWithRelationInput | Prisma.PasskeyOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.PasskeyWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.PasskeyScalarFieldEnum | Prisma.PasskeyScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.sessions
+ */
+export type User$sessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Session
+   */
+  select?: Prisma.SessionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Session
+   */
+  omit?: Prisma.SessionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SessionInclude<ExtArgs> | null
+  where?: Prisma.SessionWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.SessionOrderByWithRelationInput | Prisma.SessionOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.SessionWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.invitations
+ */
+export type User$invitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Invitation
+   */
+  select?: Prisma.InvitationSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Invitation
+   */
+  omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  where?: Prisma.InvitationWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.InvitationOrderByWithRelationInput | Prisma.InvitationOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.InvitationWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -1,0 +1,158 @@
+import { integerFromText } from '@itsm-api/contract';
+import * as z from 'zod';
+import { ApiError } from '../errors.ts';
+import { keepPasskey, listPasskeys, offerPasskey, removePasskey } from '../identity/passkeys.ts';
+import { hasPassword, isOwnPassword, NewPassword, setPassword } from '../identity/password-sign-in.ts';
+import { endSessions, listSessions } from '../identity/sessions.ts';
+import { checkbox, formOf, submit, textField } from './fields.ts';
+import { badge, html, notice, section, table } from './html.ts';
+import { deviceOf } from './join.ts';
+import { type Asked, form, page } from './page.ts';
+import type { UserVisit } from './visit.ts';
+
+const here = '/developer/account';
+const Named = z.object({ id: integerFromText() });
+
+/** How the visitor signs in, and where they are signed in. */
+export const account = page({
+  path: here,
+  roles: ['ADMIN', 'AGENT'],
+  async show(asked) {
+    const { visit } = asked;
+    const { name, email, role, workspace, timeZone } = visit.user.account;
+    return {
+      title: 'Your account',
+      body: html`<p class="lead">${name}, ${email}: ${role} of ${workspace}. Times are shown in ${timeZone ?? 'the time zone of your browser'}.</p>
+${visit.user.session.secured ? null : notice('You have neither passkey nor password yet: once you are signed out, you need another link to get in.', 'warn')}
+${formOf(asked, 'leave', () => submit('Sign out', 'plain'))}
+${section('Passkeys', await passkeys(asked))}${section('Password', await password(asked))}${section('Sessions', await sessions(asked))}`,
+    };
+  },
+  forms: {
+    leave: form({
+      fields: z.object({}),
+      audit: 'session.ended',
+      async run({ visit }) {
+        await endSessions(visit.databases, visit.user.account, { id: visit.user.session.id });
+        visit.browser.signOut();
+        return { redirect: '/developer/sign-in', subject: 'their own' };
+      },
+    }),
+    passkey: form({
+      fields: z.object({ response: z.string().max(20_000) }),
+      audit: 'passkey.added',
+      async run({ visit, fields }) {
+        const { takeChallenge } = visit.browser;
+        const name = deviceOf(visit);
+        const { account } = visit.user;
+        await keepPasskey(visit.databases, visit.site, { ...fields, account, takeChallenge, name });
+        return { redirect: here, subject: name };
+      },
+    }),
+    removePasskey: form({
+      fields: Named,
+      audit: 'passkey.removed',
+      async run({ visit, fields }) {
+        const { account } = visit.user;
+        const passkeys = await listPasskeys(visit.databases, account);
+        if (passkeys.length === 1 && !(await hasPassword(visit.databases, account))) {
+          throw new ApiError('VALIDATION_ERROR', 'This is your only way to sign in: add another one first.');
+        }
+        return { redirect: here, subject: await removePasskey(visit.databases, account, fields.id) };
+      },
+    }),
+    password: form({
+      fields: z.object({
+        current: z.string().max(1000).optional(),
+        password: NewPassword,
+        others: z.string().optional(),
+      }),
+      audit: 'password.set',
+      async run({ visit, fields }) {
+        const { account, session } = visit.user;
+        if (
+          (await hasPassword(visit.databases, account)) &&
+          !(await isOwnPassword(visit.databases, account, { ...visit.from, password: fields.current ?? '' }))
+        ) {
+          throw new ApiError('VALIDATION_ERROR', 'The present password is another one.', {
+            details: [{ path: 'current', message: 'is not your present password' }],
+          });
+        }
+        await setPassword(visit.databases, account, fields.password);
+        if (fields.others !== undefined) await endSessions(visit.databases, account, { butId: session.id });
+        return { redirect: here };
+      },
+    }),
+    end: form({
+      fields: Named,
+      audit: 'session.ended',
+      async run({ visit, fields }) {
+        const ended = await endSessions(visit.databases, visit.user.account, fields);
+        if (ended === 0) throw new ApiError('NOT_FOUND', 'There is no such session.');
+        return { redirect: here, subject: `session ${fields.id}` };
+      },
+    }),
+  },
+});
+
+async function passkeys(asked: Asked<UserVisit>) {
+  const { visit } = asked;
+  const options = await offerPasskey(visit.databases, visit.site, visit.user.account);
+  visit.browser.giveChallenge(options.challenge);
+  const rows = (await listPasskeys(visit.databases, visit.user.account)).map(({ id, name, createdAt, lastUsedAt }) => [
+    ...[name, visit.time(createdAt), visit.time(lastUsedAt)],
+    formOf(
+      asked,
+      'removePasskey',
+      () =>
+        html`<input type="hidden" name="id" value="${id}"><button class="button small" aria-label="Remove ${name}">Remove</button>`,
+    ),
+  ]);
+  return html`${table('Your passkeys', ['Name', 'Created', 'Last used', ''], rows, 'You have none yet. With one you sign in by fingerprint, face or PIN.')}
+${formOf(asked, 'passkey', () => submit('Add a passkey', 'plain'), { passkey: { what: 'create', options } })}`;
+}
+
+async function password(asked: Asked<UserVisit>) {
+  const { databases, user } = asked.visit;
+  const has = await hasPassword(databases, user.account);
+  const current = {
+    name: 'current',
+    label: 'Present password',
+    type: 'password',
+    autocomplete: 'current-password',
+    required: true,
+  } as const;
+  const next = {
+    name: 'password',
+    label: 'New password',
+    type: 'password',
+    autocomplete: 'new-password',
+    required: true,
+    hint: 'At least 12 characters.',
+  } as const;
+  return formOf(
+    asked,
+    'password',
+    (sent) => html`${has ? textField(sent, current) : null}${textField(sent, next)}
+${checkbox('others', 'end', 'Sign out everywhere else', true)}${submit(has ? 'Change the password' : 'Set a password', 'plain')}`,
+  );
+}
+
+async function sessions(asked: Asked<UserVisit>) {
+  const { visit } = asked;
+  const { account, session } = visit.user;
+  const rows = (await listSessions(visit.databases, account)).map(
+    ({ id, address, userAgent, createdAt, lastSeenAt }) => [
+      ...[html`<span class="agent">${userAgent}</span>`, address, visit.time(createdAt), visit.time(lastSeenAt)],
+      BigInt(id) === session.id
+        ? badge('this one', 'good')
+        : formOf(
+            asked,
+            'end',
+            () =>
+              html`<input type="hidden" name="id" value="${id}"><button class="button small" aria-label="End the session from ${address}">End</button>`,
+          ),
+    ],
+  );
+  return table('Where you are signed in', ['Browser', 'Address', 'Since', 'Last seen', ''], rows, 'Nowhere.');
+}

@@ -1,0 +1,145 @@
+import secureSession, { type Session as Cookie } from '@fastify/secure-session';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Databases } from '../database/databases.ts';
+import type { Account } from '../identity/account.ts';
+import { beginSession, findSession, type Origin, type Session, setFlash, takeFlash } from '../identity/sessions.ts';
+import type { BrowserMemory } from './visit.ts';
+
+/** How long a challenge may be answered: who is asked for a finger may have to look for it. Milliseconds. */
+const challengeMs = 5 * 60_000;
+/** Several pages may be open, each with a challenge of its own. */
+const mostChallenges = 5;
+/** To how many accounts a browser is known to have signed in. */
+const mostKnown = 20;
+const yearSeconds = 365 * 86_400;
+
+type Sources = Pick<Databases, 'keyLookups' | 'system'>;
+type Reference = Pick<Account, 'tenantId' | 'userId'>;
+
+interface Flash {
+  /** The page that shows it. */
+  path: string;
+  /** What it is known by to the session, which knows whether it was shown. */
+  id: string;
+  value: unknown;
+}
+
+/** With the time until which it may be answered, in milliseconds since 1970. */
+type Challenge = [challenge: string, until: number];
+
+interface Offered {
+  names: string[];
+  /** Milliseconds since 1970. */
+  until: number;
+}
+
+declare module '@fastify/secure-session' {
+  interface SessionData {
+    /** What the row of the session is found by. */
+    token: string;
+    challenges: Challenge[];
+    offered: Offered;
+    flash: Flash | undefined;
+    /** The accounts that were signed in here. */
+    known: string[];
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the browser keeps for a year: where somebody has signed in. */
+    device: Cookie;
+  }
+}
+
+/**
+ * Two cookies, encrypted and out of reach for scripts: who is signed in, as the opaque name of a row, and where the browser
+ * has signed in before.
+ * @param keys 32 bytes each; the first encrypts, all of them decrypt
+ */
+export async function addCookies(
+  scope: FastifyInstance,
+  { keys, secure }: { keys: Buffer[]; secure: boolean },
+): Promise<void> {
+  const cookie = { path: '/developer', httpOnly: true, sameSite: 'lax', secure } as const;
+  await scope.register(secureSession, [
+    { sessionName: 'session', cookieName: 'itsm_session', key: keys, expiry: 30 * 86_400, cookie },
+    {
+      sessionName: 'device',
+      cookieName: 'itsm_device',
+      key: keys,
+      expiry: yearSeconds,
+      cookie: { ...cookie, maxAge: yearSeconds },
+    },
+  ]);
+}
+
+/** The session that the browser is in. */
+export function sessionOf(databases: Sources, request: FastifyRequest): Promise<Session | undefined> {
+  return findSession(databases, request.session.get('token'));
+}
+
+/** What the browser of a request keeps. */
+export function memoryOf(databases: Sources, request: FastifyRequest, from: Origin): BrowserMemory {
+  const { session, device } = request;
+  const known = () => device.get('known') ?? [];
+  const given = () => session.get('challenges') ?? [];
+  return {
+    async signIn(account) {
+      const token = await beginSession(databases, account, from);
+      // Nothing of what was there before stays: neither a session that somebody else has put there, nor its CSRF secret.
+      session.regenerate();
+      session.set('token', token);
+      device.set('known', [...new Set([nameOf(account), ...known()])].slice(0, mostKnown));
+    },
+    signOut: () => session.delete(),
+    isKnown: (account) => known().includes(nameOf(account)),
+    giveChallenge(challenge) {
+      const newest: Challenge = [challenge, Date.now() + challengeMs];
+      session.set('challenges', [newest, ...given()].slice(0, mostChallenges));
+    },
+    takeChallenge(challenge) {
+      const found = given().find(([each]) => each === challenge);
+      session.set(
+        'challenges',
+        given().filter(([each]) => each !== challenge),
+      );
+      return found !== undefined && found[1] > Date.now();
+    },
+    offer(accounts) {
+      session.set('offered', { names: accounts.map(nameOf), until: Date.now() + challengeMs });
+    },
+    get offered() {
+      const { names, until } = session.get('offered') ?? { names: [], until: 0 };
+      return until < Date.now() ? [] : names.map(referenceOf);
+    },
+  };
+}
+
+/** Keeps something that a page shows once: also to somebody who has kept the cookie, since its session knows. */
+export async function keepFlash(
+  databases: Sources,
+  request: FastifyRequest,
+  { session, path, value }: { session: Session; path: string; value: unknown },
+): Promise<void> {
+  const id = crypto.randomUUID();
+  await setFlash(databases, session, id);
+  request.session.set('flash', { path, id, value });
+}
+
+/** What the page is to show once; undefined when there is nothing, or it was shown. */
+export async function flashFor(databases: Sources, request: FastifyRequest, session: Session): Promise<unknown> {
+  const flash = request.session.get('flash');
+  if (flash === undefined || flash.path !== request.url.split('?')[0]) return undefined;
+  request.session.set('flash', undefined);
+  return (await takeFlash(databases, session, flash.id)) ? flash.value : undefined;
+}
+
+function referenceOf(name: string): Reference {
+  const [tenantId = '', userId = ''] = name.split('.');
+  return { tenantId: BigInt(tenantId), userId: BigInt(userId) };
+}
+
+function nameOf({ tenantId, userId }: Reference): string {
+  return `${tenantId}.${userId}`;
+}

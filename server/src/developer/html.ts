@@ -1,0 +1,84 @@
+import { html, type SafeHtml } from '@remix-run/html-template';
+
+export { html, type SafeHtml } from '@remix-run/html-template';
+
+/*
+ * Parts that pages are made of. `html` escapes whatever is put into it, but for what it has made itself.
+ */
+
+export type Cell = SafeHtml | string | number | null;
+
+/** A table that scrolls by itself on a narrow screen. @param empty what to do while there is no row */
+export function table(
+  caption: string,
+  head: readonly Cell[],
+  rows: readonly (readonly Cell[])[],
+  empty: Cell,
+): SafeHtml {
+  if (rows.length === 0) return emptyState(empty);
+  return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table>
+<caption class="unseen">${caption}</caption>
+<thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
+</table></div>`;
+}
+
+export function emptyState(what: Cell): SafeHtml {
+  return html`<div class="empty">${what}</div>`;
+}
+
+/** What something is like, a line each. */
+export function facts(lines: Record<string, Cell>): SafeHtml {
+  const entries = Object.entries(lines).filter(([, value]) => value !== null);
+  return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** A state in a word. */
+export function badge(text: string, kind: 'good' | 'warn' | 'bad' | 'plain' = 'plain'): SafeHtml {
+  return html`<span class="badge ${kind}">${text}</span>`;
+}
+
+/** A part of a page with a heading of its own. */
+export function section(title: string, body: SafeHtml | readonly SafeHtml[]): SafeHtml {
+  return html`<section><h2>${title}</h2>${[body].flat() as SafeHtml[]}</section>`;
+}
+
+/** What to know before going on. */
+export function notice(body: Cell, kind: 'good' | 'warn' | 'bad' = 'good'): SafeHtml {
+  return html`<div class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${body}</div>`;
+}
+
+/** Text to be copied as it is. */
+export function code(text: string, label: string): SafeHtml {
+  return html`<div class="code"><pre tabindex="0" aria-label="${label}"><code>${text}</code></pre></div>`;
+}
+
+/** A link that looks like a button. */
+export function linkButton(href: string, text: string, kind: 'main' | 'plain' = 'plain'): SafeHtml {
+  return html`<a class="button ${kind}" href="${href}">${text}</a>`;
+}
+
+/** From page to page of a list. @param address of the page, with its query */
+export function pager(
+  { page, perPage, totalCount }: { page: number; perPage: number; totalCount: number },
+  address: string,
+): SafeHtml {
+  const last = Math.max(1, Math.ceil(totalCount / perPage));
+  if (last === 1 && page === 1) return html`<p class="count">${totalCount} in all</p>`;
+  const link = (to: number, text: string, rel: string) =>
+    to < 1 || to > last
+      ? html`<span>${text}</span>`
+      : html`<a href="${withQuery(address, { page: to })}" rel="${rel}">${text}</a>`;
+  return html`<nav class="pager" aria-label="Pages">${link(page - 1, 'Newer', 'prev')}
+<span class="count">Page ${page} of ${last}, ${totalCount} in all</span>${link(page + 1, 'Older', 'next')}</nav>`;
+}
+
+/** An address with other values in its query; undefined ones are left out. */
+export function withQuery(address: string, values: Record<string, string | number | undefined>): string {
+  const url = new URL(address, 'http://localhost');
+  for (const [name, value] of Object.entries(values)) {
+    url.searchParams.delete(name);
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url.pathname + url.search;
+}

@@ -1,0 +1,122 @@
+import * as z from 'zod';
+import { ApiError } from '../errors.ts';
+import type { Account } from '../identity/account.ts';
+import { findInvitation, type Invitation, useInvitation } from '../identity/invitations.ts';
+import { keepPasskey, offerPasskey } from '../identity/passkeys.ts';
+import { checkPassword, NewPassword, setPassword } from '../identity/password-sign-in.ts';
+import { enter } from './enter.ts';
+import { formOf, submit, textField } from './fields.ts';
+import { html } from './html.ts';
+import { openForm, openPage } from './page.ts';
+import type { Visit } from './visit.ts';
+
+/**
+ * Where the link of an invitation leads: to choosing how to sign in from then on. Looking at it changes nothing, since
+ * programs that read mail look at links, too; the link is used up by the form that is sent.
+ */
+export const join = openPage({
+  path: '/developer/join',
+  query: z.object({ token: z.string().catch('') }),
+  async show(asked) {
+    const { visit, query } = asked;
+    const invitation = await invited(visit, query.token);
+    if (invitation === undefined) {
+      return {
+        title: 'This link works no more',
+        body: html`<p class="lead">It was used, is older than a week, or another one was made after it.</p>
+<p>Who has signed in before <a href="/developer/sign-in">signs in</a>; else ask an administrator of your workspace for another one.</p>`,
+      };
+    }
+    const { account, demo } = invitation;
+    const options = await offerPasskey(visit.databases, visit.site, account);
+    visit.browser.giveChallenge(options.challenge);
+    const passkey = formOf(
+      asked,
+      'passkey',
+      () => html`<p class="hint">A fingerprint, a face, the PIN of this device or a security key:
+ nothing to remember, and nothing to be stolen from us.<noscript> It needs a script, which is off in this browser.</noscript></p>
+${submit('Create a passkey')}`,
+      { passkey: { what: 'create', options } },
+    );
+    const password = formOf(
+      asked,
+      'password',
+      (sent) => html`<input type="hidden" name="username" autocomplete="username" value="${account.email}">
+${textField(sent, { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', required: true, hint: 'At least 12 characters. A few words are easier to remember than signs, and harder to guess.' })}
+${submit('Set the password', 'plain')}`,
+    );
+    const look = formOf(
+      asked,
+      'look',
+      () => html`<p class="hint">This is the demo workspace of a server on this machine: you may
+ also choose later.</p>${submit('Look around first', 'plain')}`,
+    );
+    return {
+      title: `Welcome, ${account.name}`,
+      body: html`<p class="lead">You were invited to the developer area of <strong>${account.workspace}</strong>, as
+ ${account.email}. How do you want to sign in from now on?</p>
+${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or"><span>or</span></p>${look}` : null}`,
+    };
+  },
+  forms: {
+    passkey: openForm({
+      fields: z.object({ response: z.string().max(20_000) }),
+      async run({ visit, fields, address }) {
+        const { takeChallenge } = visit.browser;
+        return settle(visit, address, 'with a new passkey', (account) =>
+          keepPasskey(visit.databases, visit.site, { ...fields, account, takeChallenge, name: deviceOf(visit) }),
+        );
+      },
+    }),
+    password: openForm({
+      fields: z.object({ password: NewPassword }),
+      async run({ visit, fields: { password }, address }) {
+        const invitation = await invited(visit, tokenOf(address));
+        // What is wrong with it is said before the link is used up.
+        if (invitation !== undefined) await checkPassword(password, invitation.account);
+        return settle(visit, address, 'with a new password', (account) =>
+          setPassword(visit.databases, account, password),
+        );
+      },
+    }),
+    look: openForm({
+      fields: z.object({}),
+      async run({ visit, address }) {
+        const invitation = await invited(visit, tokenOf(address));
+        if (invitation?.demo !== true) throw new ApiError('NOT_FOUND', 'There is no such form.');
+        return settle(visit, address, 'with the link of the first start', async () => undefined);
+      },
+    }),
+  },
+});
+
+/** The invitation of a link; that of a first start is for this machine. */
+async function invited(visit: Visit, token: string): Promise<Invitation | undefined> {
+  const invitation = await findInvitation(visit.databases, token);
+  return invitation?.demo === true && !visit.isLocal ? undefined : invitation;
+}
+
+/** Keeps how the account signs in from now on, uses the link up, and signs it in. */
+async function settle(visit: Visit, address: string, how: string, keep: (account: Account) => Promise<void>) {
+  const token = tokenOf(address);
+  const invitation = await invited(visit, token);
+  if (invitation === undefined || !(await useInvitation(visit.databases, token))) {
+    throw new ApiError(
+      'VALIDATION_ERROR',
+      'This link works no more. Ask an administrator of your workspace for another one.',
+    );
+  }
+  await keep(invitation.account);
+  await enter(visit, invitation.account, how);
+  return { redirect: '/developer/keys' };
+}
+
+function tokenOf(address: string): string {
+  return URL.parse(address, 'http://area')?.searchParams.get('token') ?? '';
+}
+
+/** What a passkey is called until somebody calls it otherwise: the system that it was made on, as the browser tells. */
+export function deviceOf({ from }: Visit): string {
+  const [system] = /iPhone|iPad|Android|Mac OS X|Windows|CrOS|Linux/.exec(from.userAgent) ?? ['a browser'];
+  return `Made on ${system.replace('Mac OS X', 'macOS').replace('CrOS', 'ChromeOS')}`;
+}

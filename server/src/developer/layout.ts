@@ -1,0 +1,80 @@
+import type { UserRole } from '@itsm-api/contract';
+import { html, type SafeHtml } from './html.ts';
+import type { AnyPage, View } from './page.ts';
+import { scriptPath, stylePath } from './static-files.ts';
+import type { SignedIn } from './visit.ts';
+
+interface Frame extends View {
+  /** All pages, as far as the navigation names them. */
+  pages: readonly AnyPage[];
+  /** The path of this one. */
+  path: string;
+  user?: SignedIn | undefined;
+}
+
+/** A page as it is sent. */
+export function layOut({ title, body, reload, pages, path, user }: Frame): string {
+  const refresh =
+    reload === undefined ? '' : html`<noscript><meta http-equiv="refresh" content="${reload}"></noscript>`;
+  const content = html`<main id="content" tabindex="-1" ${reload === undefined ? '' : html`data-reload="${reload}"`}>
+<h1>${title}</h1>
+${body}
+</main>`;
+  return String(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · ${user?.account.workspace ?? 'ITSM API'}</title>
+<meta name="robots" content="noindex">
+<meta name="theme-color" content="#2563eb">
+<link rel="icon" href="/favicon.ico" type="image/svg+xml">
+<link rel="stylesheet" href="${stylePath}">
+<script src="${scriptPath}"></script>
+${refresh}
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+${header(user)}
+${user === undefined ? html`<div class="alone">${content}</div>` : html`<div class="area">${menu(pages, path, user)}${content}</div>`}
+</body>
+</html>
+`);
+}
+
+function header(user: SignedIn | undefined): SafeHtml {
+  return html`<header class="bar">
+${user && html`<button class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>`}
+<a class="brand" href="/developer">${icons.ticket}<span>ITSM <b>Developer</b></span></a>
+<nav class="top" aria-label="Documentation"><a href="/">Documentation</a><a href="/docs/">Reference</a></nav>
+<button class="icon theme" aria-label="Dark theme" aria-pressed="false" hidden>${icons.theme}</button>
+${user && html`<a class="who" href="/developer/account">${user.account.name}</a>`}
+</header>`;
+}
+
+function menu(pages: readonly AnyPage[], path: string, { account }: SignedIn): SafeHtml {
+  const entries = pages.filter(({ menu, roles }) => menu !== undefined && mayAsk(roles, account.role));
+  return html`<nav id="menu" class="beside" aria-label="Developer area" popover>
+<p>${account.workspace}</p>
+<ul>${entries.map(({ menu, path: to }) => {
+    const current =
+      path === to ? html`aria-current="page"` : path.startsWith(`${to}/`) ? html`aria-current="true"` : '';
+    return html`<li><a href="${to}" ${current}>${menu}</a></li>`;
+  })}</ul>
+</nav>`;
+}
+
+/** Whether a role is among those of a page or form. */
+export function mayAsk(roles: AnyPage['roles'], role: UserRole): boolean {
+  return roles === 'everyone' || roles.includes(role);
+}
+
+const stroked = (path: SafeHtml) =>
+  html`<svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">${path}</svg>`;
+
+const icons = {
+  menu: stroked(html`<path d="M2 4h12M2 8h12M2 12h12"/>`),
+  theme: stroked(html`<circle cx="8" cy="8" r="6"/><path fill="currentColor" d="M8 2a6 6 0 0 1 0 12z"/>`),
+  ticket: html`<svg viewBox="0 0 16 16" width="22" height="22" aria-hidden="true"><path fill="#2563eb"
+ d="M1 4h14v2.5a1.5 1.5 0 0 0 0 3V12H1V9.5a1.5 1.5 0 0 0 0-3z"/></svg>`,
+};

@@ -1,0 +1,144 @@
+// What the area has more of with a script: theme, copy buttons, local times, passkeys, lists that follow what is typed.
+(() => {
+  const root = document.documentElement;
+  const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+  const chosen = () => ['light', 'dark'].find((theme) => theme === localStorage.getItem('colorMode'));
+  const isDark = () => (chosen() ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
+
+  function applyTheme() {
+    if (chosen()) root.dataset.theme = chosen();
+  }
+  applyTheme();
+
+  function addThemeButton() {
+    const button = document.querySelector('.theme');
+    const show = () => button.setAttribute('aria-pressed', isDark());
+    button.addEventListener('click', () => {
+      localStorage.setItem('colorMode', isDark() ? 'light' : 'dark');
+      applyTheme();
+      show();
+    });
+    prefersDark.addEventListener('change', show);
+    show();
+    button.hidden = false;
+  }
+
+  function addCopyButtons(within) {
+    if (!navigator.clipboard) return;
+    for (const code of within.querySelectorAll('.code')) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.className = 'copy';
+      button.textContent = 'Copy';
+      button.setAttribute('aria-live', 'polite');
+      button.addEventListener('click', async () => {
+        await navigator.clipboard.writeText(code.querySelector('code').textContent);
+        button.textContent = 'Copied';
+        setTimeout(() => (button.textContent = 'Copy'), 1500);
+      });
+      code.append(button);
+    }
+  }
+
+  // Times that the server could write in UTC only.
+  function localize(within) {
+    const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+    for (const time of within.querySelectorAll('time[data-local]')) {
+      time.textContent = format.format(new Date(time.dateTime));
+    }
+  }
+
+  // A form with a passkey is sent once the browser has made it, or has signed with it.
+  function askForPasskeys(within) {
+    for (const input of within.querySelectorAll('input[data-passkey]')) {
+      const { form } = input;
+      form.addEventListener('submit', async (event) => {
+        if (input.value !== '') return;
+        event.preventDefault();
+        try {
+          const credential = await credentialFor(input.dataset.passkey, JSON.parse(input.dataset.options));
+          input.value = JSON.stringify(credential.toJSON());
+          form.requestSubmit();
+        } catch (error) {
+          tell(form, error.name === 'NotAllowedError' ? 'No passkey was given.' : `That failed: ${error.message}`);
+        }
+      });
+    }
+  }
+
+  function credentialFor(what, options) {
+    if (!window.PublicKeyCredential) throw new Error('this browser knows no passkeys.');
+    return what === 'create'
+      ? navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })
+      : navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) });
+  }
+
+  function tell(form, message) {
+    const told = form.querySelector('.told') ?? document.createElement('p');
+    told.className = 'error told';
+    told.setAttribute('role', 'alert');
+    told.textContent = message;
+    form.append(told);
+  }
+
+  // A list follows what is typed into its filters, and the address follows, too.
+  function followFilters(within) {
+    for (const form of within.querySelectorAll('form[data-live]')) {
+      let last = 0;
+      form.addEventListener('input', async () => {
+        const turn = ++last;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        if (turn !== last) return;
+        const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ''));
+        const address = `${location.pathname}?${query}`;
+        const page = await load(address);
+        if (turn !== last || page === undefined) return;
+        history.replaceState(null, '', address);
+        replace(page, form.dataset.live);
+      });
+    }
+  }
+
+  // What goes on is looked at again, until it doesn't.
+  async function watch() {
+    const seconds = document.querySelector('main[data-reload]')?.dataset.reload;
+    if (seconds === undefined) return;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    const page = document.hidden ? undefined : await load(location.href);
+    if (page !== undefined) {
+      const { reload } = page.querySelector('main').dataset;
+      const shown = document.querySelector('main');
+      if (reload === undefined) delete shown.dataset.reload;
+      for (const part of shown.querySelectorAll('[data-watched][id]')) replace(page, part.id);
+    }
+    watch();
+  }
+
+  async function load(address) {
+    const answer = await fetch(address, { headers: { accept: 'text/html' } }).catch(() => undefined);
+    if (answer?.ok !== true || answer.redirected) return undefined;
+    return new DOMParser().parseFromString(await answer.text(), 'text/html');
+  }
+
+  function replace(page, id) {
+    const [before, after] = [document.getElementById(id), page.getElementById(id)];
+    if (before === null || after === null) return;
+    before.replaceWith(after);
+    enhance(after);
+  }
+
+  function enhance(within) {
+    localize(within);
+    addCopyButtons(within);
+    askForPasskeys(within);
+    followFilters(within);
+  }
+
+  document.addEventListener('DOMContentLoaded', () => {
+    addThemeButton();
+    for (const element of document.querySelectorAll('[data-only-script]')) element.hidden = false;
+    enhance(document);
+    document.querySelector('[data-focus]')?.focus();
+    watch();
+  });
+})();

@@ -1,0 +1,55 @@
+import type { SafeHtml } from '@remix-run/html-template';
+import type { Context } from '../context.ts';
+import type { Databases } from '../database/databases.ts';
+import type { Account } from '../identity/account.ts';
+import type { RelyingParty, TakeChallenge } from '../identity/passkeys.ts';
+import type { Origin, Session } from '../identity/sessions.ts';
+
+/** Who looks at a page, and from where. */
+export interface Visit {
+  /** Where the request came from. */
+  from: Origin;
+  /** The address of the area, for which passkeys are made. */
+  site: RelyingParty;
+  /** Whether it came from this machine, past no proxy. */
+  isLocal: boolean;
+  /** What a form must bring along. */
+  csrf: string;
+  /** What the browser keeps. */
+  browser: BrowserMemory;
+  /** For who somebody is; data of the workspace is in `context`. */
+  databases: Pick<Databases, 'keyLookups' | 'system'>;
+  user?: SignedIn;
+}
+
+/** A visit of somebody who is signed in. */
+export interface UserVisit extends Visit {
+  user: SignedIn;
+  /** The workspace's data, with the rights of a request. */
+  context: Context & { userId: bigint };
+  /** What the form before this page had to show once. */
+  flash: unknown;
+  /** A moment in the visitor's time zone; `none` where there is none. */
+  time(moment: string | null, none?: string): SafeHtml;
+}
+
+export interface SignedIn {
+  session: Session;
+  account: Account;
+}
+
+/** What the browser keeps, encrypted. */
+export interface BrowserMemory {
+  /** Signs an account in; from then on the browser is known to have been. */
+  signIn(account: Account): Promise<void>;
+  signOut(): void;
+  /** Whether somebody has signed in to the account here. */
+  isKnown(account: Account): boolean;
+  /** Remembers a challenge for some minutes. */
+  giveChallenge(challenge: string): void;
+  /** Whether it was given, lately, and not taken yet. */
+  takeChallenge: TakeChallenge;
+  /** Remembers for some minutes the accounts whose password was right: one of them is to be chosen. */
+  offer(accounts: readonly Account[]): void;
+  readonly offered: readonly Pick<Account, 'tenantId' | 'userId'>[];
+}

@@ -1,0 +1,58 @@
+import type { UserRole } from '@itsm-api/contract';
+import type { Databases } from '../database/databases.ts';
+
+/** A user who may be in the developer area: one row of one workspace, whoever else has the same e-mail address. */
+export interface Account {
+  tenantId: bigint;
+  userId: bigint;
+  name: string;
+  email: string;
+  role: UserRole;
+  /** IANA's name of where they are; null where they didn't say. */
+  timeZone: string | null;
+  /** The name of the workspace. */
+  workspace: string;
+}
+
+/** As pg reads it: 64 bits as text. */
+export interface AccountRow {
+  tenant_id: string;
+  user_id: string;
+  name: string;
+  email: string;
+  role: UserRole;
+  time_zone: string | null;
+  workspace: string;
+}
+
+/** The columns of an account, of `users u` and `tenants t`. */
+export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace`;
+
+/** Joins that leave active users of active workspaces who may be in the area. */
+export const accountsOf = (table: string) => `
+  JOIN users u ON u.tenant_id = ${table}.tenant_id AND u.id = ${table}.user_id AND u.active AND u.role <> 'REQUESTER'
+  JOIN tenants t ON t.id = ${table}.tenant_id AND t.active`;
+
+export function toAccount(row: AccountRow): Account {
+  return {
+    tenantId: BigInt(row.tenant_id),
+    userId: BigInt(row.user_id),
+    name: row.name,
+    email: row.email,
+    role: row.role,
+    timeZone: row.time_zone,
+    workspace: row.workspace,
+  };
+}
+
+/** The account of a user; undefined where they may not be in the area any more. */
+export async function findAccount(
+  { keyLookups }: Pick<Databases, 'keyLookups'>,
+  { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,
+): Promise<Account | undefined> {
+  const { rows }: { rows: AccountRow[] } = await keyLookups.query(
+    `SELECT ${accountColumns} FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS wanted ${accountsOf('wanted')}`,
+    [tenantId, userId],
+  );
+  return rows[0] && toAccount(rows[0]);
+}

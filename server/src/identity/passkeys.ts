@@ -1,0 +1,200 @@
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import * as z from 'zod';
+import type { Databases } from '../database/databases.ts';
+import { tenantClient } from '../database/tenant-client.ts';
+import { ApiError } from '../errors.ts';
+import { presentId, presentTimestamp } from '../present.ts';
+import { type Account, type AccountRow, accountColumns, accountsOf, toAccount } from './account.ts';
+
+/** The site that passkeys are made for (WebAuthn §4, relying party). */
+export interface RelyingParty {
+  /** Such as `https://itsm.example.com`. */
+  origin: string;
+  /** Its host. */
+  id: string;
+}
+
+/** What is shown of a passkey. */
+export interface PasskeyFacts {
+  id: number;
+  name: string;
+  createdAt: string;
+  lastUsedAt: string | null;
+}
+
+type Sources = Pick<Databases, 'keyLookups' | 'system'>;
+
+/** Whether a challenge is one that was given to this browser, and lately. It is then used up. */
+export type TakeChallenge = (challenge: string) => boolean;
+
+/** What a browser needs to make a passkey for an account. */
+export async function offerPasskey(
+  { system }: Sources,
+  { id }: RelyingParty,
+  account: Account,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { tenantId, userId, email, name, workspace } = account;
+  const known = await tenantClient(system, tenantId).passkey.findMany({ where: { userId } });
+  return generateRegistrationOptions({
+    rpName: `ITSM API · ${workspace}`,
+    rpID: id,
+    userID: new TextEncoder().encode(`${tenantId}.${userId}`),
+    userName: `${email} (${workspace})`,
+    userDisplayName: name,
+    excludeCredentials: known.map(({ credentialId, transports }) => {
+      return { id: Buffer.from(credentialId).toString('base64url'), transports };
+    }),
+    // One that the browser finds by itself, so that nobody has to type who they are.
+    authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
+  });
+}
+
+/**
+ * Keeps the passkey that a browser has made.
+ * @param response as `PublicKeyCredential.toJSON()` gives it, as text
+ * @throws ApiError VALIDATION_ERROR for what is none, or was made for another site or challenge
+ */
+export async function keepPasskey(
+  { system }: Sources,
+  site: RelyingParty,
+  {
+    account,
+    response,
+    takeChallenge,
+    name,
+  }: { account: Account; response: string; takeChallenge: TakeChallenge; name: string },
+): Promise<void> {
+  const { registrationInfo } = await orInvalid(() =>
+    verifyRegistrationResponse({
+      response: parseJson(response) as RegistrationResponseJSON,
+      expectedChallenge: takeChallenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.id,
+      requireUserVerification: false,
+    }),
+  );
+  if (registrationInfo === undefined) throw notValid();
+  const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+  await tenantClient(system, account.tenantId).passkey.create({
+    data: {
+      userId: account.userId,
+      credentialId: Buffer.from(id, 'base64url'),
+      publicKey: Buffer.from(publicKey),
+      counter: BigInt(counter),
+      transports,
+      name,
+    },
+  });
+}
+
+/** What a browser needs to sign in with whichever passkey it has for this site. */
+export function askForPasskey({ id }: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  return generateAuthenticationOptions({ rpID: id, userVerification: 'preferred' });
+}
+
+/**
+ * The account of the passkey that has signed.
+ * @param response as `PublicKeyCredential.toJSON()` gives it, as text
+ * @throws ApiError VALIDATION_ERROR for what is none, isn't known here, or was made for another site or challenge
+ */
+export async function signInByPasskey(
+  { keyLookups }: Sources,
+  site: RelyingParty,
+  { response, takeChallenge }: { response: string; takeChallenge: TakeChallenge },
+): Promise<Account> {
+  const given = readResponse(response);
+  const values = [given.tenantId, Buffer.from(given.response.id, 'base64url')];
+  const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await keyLookups.query(byCredential, values);
+  const [row] = rows;
+  if (row === undefined) throw notValid();
+  const credential = {
+    id: given.response.id,
+    publicKey: new Uint8Array(row.public_key),
+    counter: Number(row.counter),
+  };
+  const { authenticationInfo } = await orInvalid(() =>
+    verifyAuthenticationResponse({
+      response: given.response,
+      expectedChallenge: takeChallenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.id,
+      requireUserVerification: false,
+      credential,
+    }),
+  );
+  await keyLookups.query(used, [...values, authenticationInfo.newCounter]);
+  return toAccount(row);
+}
+
+/** What a browser sent, and the tenant that the passkey's user handle names. */
+function readResponse(text: string): { response: AuthenticationResponseJSON; tenantId: string } {
+  const given = z
+    .looseObject({ id: z.string().max(2000), response: z.looseObject({ userHandle: z.string().max(100) }) })
+    .safeParse(parseJson(text));
+  const handle = given.data && Buffer.from(given.data.response.userHandle, 'base64url').toString();
+  const [, tenantId] = /^(\d{1,18})\.\d{1,18}$/.exec(handle ?? '') ?? [];
+  if (tenantId === undefined) throw notValid();
+  return { response: given.data as unknown as AuthenticationResponseJSON, tenantId };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface PasskeyRow {
+  public_key: Buffer;
+  counter: string;
+}
+
+const byCredential = `
+  SELECT p.public_key, p.counter, ${accountColumns} FROM passkeys p ${accountsOf('p')}
+  WHERE p.tenant_id = $1 AND p.credential_id = $2`;
+
+const used = 'UPDATE passkeys SET counter = $3, last_used_at = now() WHERE tenant_id = $1 AND credential_id = $2';
+
+/** The passkeys of an account, newest first. */
+export async function listPasskeys({ system }: Sources, { tenantId, userId }: Account): Promise<PasskeyFacts[]> {
+  const rows = await tenantClient(system, tenantId).passkey.findMany({ where: { userId }, orderBy: { id: 'desc' } });
+  return rows.map(({ id, name, createdAt, lastUsedAt }) => ({
+    id: presentId(id),
+    name,
+    createdAt: presentTimestamp(createdAt),
+    lastUsedAt: presentTimestamp(lastUsedAt),
+  }));
+}
+
+/** Forgets a passkey of an account. @throws ApiError NOT_FOUND */
+export async function removePasskey({ system }: Sources, { tenantId, userId }: Account, id: number): Promise<string> {
+  const { passkey } = tenantClient(system, tenantId);
+  const row = await passkey.findFirst({ where: { id, userId } });
+  if (row === null) throw new ApiError('NOT_FOUND', 'There is no such passkey.');
+  await passkey.deleteMany({ where: { id, userId } });
+  return row.name;
+}
+
+function notValid(): ApiError {
+  return new ApiError(
+    'VALIDATION_ERROR',
+    'The passkey was not accepted: it is not known here, or the page was open for too long. Try again.',
+  );
+}
+
+/** What the library finds wrong with what a browser sent. */
+async function orInvalid<Result extends { verified: boolean }>(verify: () => Promise<Result>): Promise<Result> {
+  const result = await verify().catch(() => undefined);
+  if (result?.verified !== true) throw notValid();
+  return result;
+}

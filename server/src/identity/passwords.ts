@@ -1,0 +1,52 @@
+import type { Options } from '@node-rs/argon2';
+import PQueue from 'p-queue';
+import { invalidField } from '../errors.ts';
+import { lazily } from '../lazily.ts';
+import type { Account } from './account.ts';
+
+/** Argon2id as OWASP recommends it: 19 MiB, 2 passes, 1 lane. */
+const options: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+/** However many sign in at once, hashing takes one core and 19 MiB. */
+const turns = new PQueue({ concurrency: 1 });
+
+const argon2 = lazily(() => import('@node-rs/argon2'));
+
+/** What is stored of a password: a PHC string. */
+export function hashPassword(password: string): Promise<string> {
+  return turns.add(async () => (await argon2()).hash(password, options));
+}
+
+/** Whether it is the password of the hash. Without a hash it takes as long, and it is not. */
+export async function isPassword(password: string, hash: string | undefined): Promise<boolean> {
+  const against = hash ?? (await nobodys());
+  const is = await turns.add(async () => (await argon2()).verify(against, password));
+  return is && hash !== undefined;
+}
+
+const nobodys = lazily(() => hashPassword('nobody has it'));
+
+/** The least that zxcvbn must think of a password, of 0 to 4: "safely unguessable", moderate protection of a stolen hash. */
+const leastScore = 3;
+
+/** @throws ApiError VALIDATION_ERROR at `password` for one that is easily guessed, with what would be better */
+export async function checkStrength(password: string, { name, email, workspace }: Account): Promise<void> {
+  const { score, feedback } = (await estimator()).check(password, [name, ...email.split(/[@.]/), workspace, 'itsm']);
+  if (score >= leastScore) return;
+  const advice = [feedback.warning, ...feedback.suggestions].filter(Boolean).join(' ');
+  throw invalidField('VALIDATION_ERROR', 'password', `is easily guessed. ${advice}`.trim());
+}
+
+/** Its dictionaries take some megabytes: only who chooses a password loads them. */
+const estimator = lazily(async () => {
+  const [{ ZxcvbnFactory }, common, english] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+    import('@zxcvbn-ts/language-en'),
+  ]);
+  return new ZxcvbnFactory({
+    dictionary: { ...common.dictionary, ...english.dictionary },
+    graphs: common.adjacencyGraphs,
+    translations: english.translations,
+  });
+});

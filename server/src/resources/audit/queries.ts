@@ -1,0 +1,54 @@
+import type { PageQuery } from '@itsm-api/contract';
+import type { Context } from '../../context.ts';
+import { presentId, presentTimestamp } from '../../present.ts';
+import { type Page, readPage } from '../lists.ts';
+
+/** What somebody did in the developer area. */
+export interface AuditEntry {
+  id: number;
+  at: string;
+  /** The user who did it; null where nobody was signed in. */
+  user: { id: number; name: string } | null;
+  /** Such as `key.created`. */
+  action: string;
+  /** What it was done to, as people call it. */
+  subject: string | null;
+  /** IP address. */
+  address: string;
+  userAgent: string;
+}
+
+export interface AuditQuery extends PageQuery {
+  userId?: number | undefined;
+  action?: string | undefined;
+}
+
+/** Writes down what is done, in the transaction in which it is. */
+export async function recordAudit(
+  { db, userId }: Pick<Context, 'db' | 'userId'>,
+  { action, subject, address, userAgent }: Pick<AuditEntry, 'action' | 'subject' | 'address' | 'userAgent'>,
+): Promise<void> {
+  await db.auditEntry.createMany({
+    data: [{ userId: userId ?? null, action, subject, address, userAgent: userAgent.slice(0, 500) }],
+  });
+}
+
+/** A page of what was done, the last first. */
+export async function listAudit({ db }: Context, { userId, action, ...page }: AuditQuery): Promise<Page<AuditEntry>> {
+  const where = { ...(userId !== undefined && { userId }), ...(action !== undefined && { action }) };
+  return readPage(page, {
+    count: () => db.auditEntry.count({ where }),
+    find: async (range) => {
+      const rows = await db.auditEntry.findMany({ where, orderBy: { id: 'desc' }, ...range });
+      const ids = [...new Set(rows.flatMap((row) => row.userId ?? []))];
+      const users = await db.user.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } });
+      const names = new Map(users.map(({ id, name }) => [id, name]));
+      return rows.map(({ id, at, userId, action, subject, address, userAgent }) => ({
+        id: presentId(id),
+        at: presentTimestamp(at),
+        user: userId === null ? null : { id: presentId(userId), name: names.get(userId) ?? `user ${userId}` },
+        ...{ action, subject, address, userAgent },
+      }));
+    },
+  });
+}

@@ -1,0 +1,231 @@
+import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { areaOrigin, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let mine: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  mine = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+const password = 'seven wandering walruses';
+const account = '/developer/account';
+
+async function invite(workspace: Workspace, userId = workspace.userId): Promise<string> {
+  return createInvitation({ db: tenantClient(api.databases.system, workspace.tenantId) }, userId);
+}
+
+/** Somebody who has set a password by the link of an invitation. */
+async function joined(workspace: Workspace, userId = workspace.userId, chosen = password): Promise<Visitor> {
+  const visitor = openBrowser(api);
+  const answer = await visitor.submit(`/developer/join?token=${await invite(workspace, userId)}`, 'password', {
+    password: chosen,
+  });
+  expect(answer).toMatchObject({ status: 303, headers: { location: '/developer/keys' } });
+  return visitor;
+}
+
+async function emailOf(workspace: Workspace, userId = workspace.userId): Promise<string> {
+  return (await api.prisma.user.findFirstOrThrow({ where: { tenantId: workspace.tenantId, id: userId } })).email;
+}
+
+describe('an invitation', () => {
+  it('lets in once, whoever has looked at it, and the password signs in from then on', async () => {
+    const link = `/developer/join?token=${await invite(mine)}`;
+    // What reads mail for its user looks at links.
+    await openBrowser(api).get(link);
+    const visitor = openBrowser(api);
+    expect((await visitor.submit(link, 'password', { password })).status).toBe(303);
+    expect((await visitor.get(account)).status).toBe(200);
+    const late = await openBrowser(api).get(link);
+    expect(late.text).toContain('This link works no more');
+
+    const again = openBrowser(api);
+    const sent = await again.submit('/developer/sign-in', 'password', { email: await emailOf(mine), password });
+    expect(sent).toMatchObject({ status: 303, headers: { location: '/developer/keys' } });
+    expect((await again.get(account)).status).toBe(200);
+  });
+
+  it('is used by one of those who send it at once', async () => {
+    const link = `/developer/join?token=${await invite(mine)}`;
+    const visitors = [1, 2, 3].map(() => openBrowser(api));
+    const tokens = await Promise.all(visitors.map((visitor) => visitor.tokenOf(link)));
+    const answers = await Promise.all(
+      visitors.map((visitor, i) => visitor.submit(link, 'password', { password }, tokens[i])),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
+  });
+
+  it('works no more when another one was made after it', async () => {
+    const [first] = [await invite(mine), await invite(mine)];
+    expect((await openBrowser(api).get(`/developer/join?token=${first}`)).text).toContain('This link works no more');
+  });
+
+  it('stays good for another try when the password is too easily guessed, and says why', async () => {
+    const link = `/developer/join?token=${await invite(mine)}`;
+    const visitor = openBrowser(api);
+    for (const weak of ['short', 'passwordpassword', 'Sam Field 2026']) {
+      const { status, text } = await visitor.submit(link, 'password', { password: weak });
+      expect([status, text.includes('aria-invalid="true"'), text.includes(weak)]).toEqual([400, true, false]);
+    }
+    expect((await visitor.submit(link, 'password', { password })).status).toBe(303);
+  });
+
+  it('of a first start lets in from this machine alone', async () => {
+    const db = tenantClient(api.databases.system, mine.tenantId);
+    const token = await createInvitation({ db }, mine.userId, { demo: true });
+    const far = await api.app.inject({ url: `/developer/join?token=${token}`, remoteAddress: '203.0.113.9' });
+    expect(far.body).toContain('This link works no more');
+    expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('Look around first');
+  });
+
+  it('is refused to who has no entry', async () => {
+    const { id } = await mine.createUser({ role: 'REQUESTER' });
+    await expect(invite(mine, id)).rejects.toThrow('the developer area is for AGENT and ADMIN');
+  });
+});
+
+describe('signing in', () => {
+  it('tells nobody whether an account is there', async () => {
+    await joined(mine);
+    const of = async (email: string) =>
+      (await openBrowser(api).submit('/developer/sign-in', 'password', { email, password: 'not the one at all' })).text
+        .replaceAll(email, '')
+        .replace(/(_csrf" value|challenge.{10})[^ ]+/g, '');
+    expect(await of(await emailOf(mine))).toBe(await of(`${unique()}@example.com`));
+  });
+
+  it('leads on to where somebody wanted to go, within the area', async () => {
+    await joined(mine);
+    const visitor = openBrowser(api);
+    const asked = await visitor.get('/developer/audit?page=2');
+    expect(asked.headers.location).toBe('/developer/sign-in?next=%2Fdeveloper%2Faudit%3Fpage%3D2');
+    const fields = { email: await emailOf(mine), password };
+    const led = await visitor.submit(asked.headers.location as string, 'password', fields);
+    expect(led.headers.location).toBe('/developer/audit?page=2');
+    for (const next of ['https://evil.example/developer/keys', '//evil.example/developer/', '/\\evil.example', 'x']) {
+      const path = `/developer/sign-in?next=${encodeURIComponent(next)}`;
+      const answer = await openBrowser(api).submit(path, 'password', fields);
+      expect(answer.headers.location).toBe('/developer/keys');
+    }
+  });
+
+  it('asks who is in several workspaces with one password which one it is', async () => {
+    const other = await createWorkspace(api);
+    const email = `${unique()}@example.com`;
+    const [one, two] = [await mine.createUser({ email }), await other.createUser({ email })];
+    await joined(mine, one.id);
+    await joined(other, two.id);
+    const visitor = openBrowser(api);
+    const asked = await visitor.submitAndFollow('/developer/sign-in', 'password', { email, password });
+    expect(asked.text.match(/name="tenant"/g)).toHaveLength(2);
+    await visitor.submit('/developer/workspaces', 'choose', { tenant: String(other.tenantId) });
+    const { name } = await api.prisma.tenant.findUniqueOrThrow({ where: { id: other.tenantId } });
+    expect((await visitor.get(account)).text).toContain(name);
+  });
+
+  it("gives nobody a workspace for an invitation of its administrator's address elsewhere", async () => {
+    await joined(mine);
+    const theirs = await createWorkspace(api);
+    const twin = await theirs.createUser({ email: await emailOf(mine), role: 'ADMIN' });
+    const other = 'eleven quiet submarines';
+    const intruder = await joined(theirs, twin.id, other);
+    const { name } = await api.prisma.tenant.findUniqueOrThrow({ where: { id: mine.tenantId } });
+    expect((await intruder.get(account)).text).not.toContain(name);
+    const again = openBrowser(api);
+    const fields = { email: await emailOf(mine), password: other };
+    expect((await again.submit('/developer/sign-in', 'password', fields)).headers.location).toBe('/developer/keys');
+    expect((await again.get(account)).text).not.toContain(name);
+  });
+
+  it('is slowed down for who guesses, and not for whom the account belongs to', async () => {
+    const victim = await createWorkspace(api);
+    const owner = await joined(victim);
+    const email = await emailOf(victim);
+    const attacker = openBrowser(api);
+    const body = new URLSearchParams({ _csrf: await attacker.tokenOf('/developer/sign-in'), email, password: 'guess' });
+    const cookie = [...attacker.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const guess = async (remoteAddress: string) => {
+      const headers = { origin: areaOrigin, cookie, 'content-type': 'application/x-www-form-urlencoded' };
+      const url = '/developer/sign-in?form=password';
+      return (await api.app.inject({ method: 'POST', url, remoteAddress, headers, payload: body.toString() }))
+        .statusCode;
+    };
+    const statuses = await Promise.all(Array.from({ length: 150 }, (_, i) => guess(`198.51.100.${i % 12}`)));
+    // Of each address ten, of all a hundred.
+    expect(statuses.filter((status) => status === 400)).toHaveLength(100);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(50);
+    // From a browser that was never there it is to be waited for; from the owner's it isn't.
+    const fields = { email, password };
+    expect((await openBrowser(api).submit('/developer/sign-in', 'password', fields)).status).toBe(429);
+    await owner.submit(account, 'leave');
+    expect((await owner.submit('/developer/sign-in', 'password', fields)).status).toBe(303);
+  }, 60_000);
+});
+
+describe('a session', () => {
+  it('ends when it is signed out, ended elsewhere, or its user deactivated, at once and for good', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const first = await signIn(api, { tenantId: mine.tenantId, userId: id });
+    const stolen = openBrowser(api);
+    for (const [name, value] of first.cookies) stolen.cookies.set(name, value);
+    expect((await stolen.get(account)).status).toBe(200);
+    await first.submit(account, 'leave');
+    expect((await stolen.get(account)).status).toBe(303);
+
+    const [second, third] = [await joined(mine, id), await signIn(api, { tenantId: mine.tenantId, userId: id })];
+    const page = (await third.get(account)).text;
+    const ids = [...page.matchAll(/name="id" value="(\d+)"/g)].map(([, each]) => Number(each));
+    await third.submit(account, 'end', { id: ids[0] ?? 0 });
+    expect([(await second.get(account)).status, (await third.get(account)).status]).toEqual([303, 200]);
+
+    await deactivateUser(mine.context, id);
+    expect((await third.get(account)).status).toBe(303);
+  });
+
+  it('is over after twelve hours of silence', async () => {
+    const visitor = await signIn(api, mine);
+    expect((await visitor.get(account)).status).toBe(200);
+    await api.prisma.session.updateMany({
+      where: { tenantId: mine.tenantId },
+      data: { lastSeenAt: new Date(Date.now() - 12 * 3_600_000 - 1000) },
+    });
+    expect((await visitor.get(account)).status).toBe(303);
+  });
+
+  it("is not one that somebody else has put into the browser, and doesn't keep its token", async () => {
+    const visitor = openBrowser(api);
+    const before = await visitor.tokenOf('/developer/sign-in');
+    const link = `/developer/join?token=${await invite(mine)}`;
+    const planted = new Map(visitor.cookies);
+    await visitor.submit(link, 'password', { password });
+    expect(visitor.cookies.get('itsm_session')).not.toBe(planted.get('itsm_session'));
+    // The cookie of before leads nowhere, and its token sends nothing.
+    const attacker = openBrowser(api);
+    for (const [name, value] of planted) attacker.cookies.set(name, value);
+    expect((await attacker.get(account)).status).toBe(303);
+    const body = new URLSearchParams({ _csrf: before }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await visitor.post(`${account}?form=leave`, body, headers)).status).toBe(403);
+  });
+
+  it('changes its password with the present one, and ends the others', async () => {
+    const { id } = await mine.createUser({ role: 'AGENT' });
+    const [one, two] = [await joined(mine, id), await joined(mine, id)];
+    const next = 'nine patient lighthouses';
+    const wrong = await one.submit(account, 'password', { current: 'what was it', password: next, others: 'end' });
+    expect([wrong.status, wrong.text.includes('is not your present password')]).toEqual([400, true]);
+    const right = await one.submit(account, 'password', { current: password, password: next, others: 'end' });
+    expect(right.status).toBe(303);
+    expect([(await one.get(account)).status, (await two.get(account)).status]).toEqual([200, 303]);
+    const fields = { email: await emailOf(mine, id), password: next };
+    expect((await openBrowser(api).submit('/developer/sign-in', 'password', fields)).status).toBe(303);
+  });
+});

@@ -1,0 +1,74 @@
+import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
+import type { Answer, Api } from './api.ts';
+
+/** Fields of a form; several of one name as a list. */
+export type Fields = Record<string, string | number | readonly (string | number)[]>;
+
+/** Somebody at a browser without script: keeps cookies, reads pages, sends the forms that stand in them. */
+export interface Visitor {
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  /** Sends a form of a page, with the token that the page gives unless one is given, and answers as the server does, which mostly leads on. */
+  submit(path: string, form: string, fields?: Fields, token?: string): Promise<Answer>;
+  /** Sends it, and reads the page where it leads. */
+  submitAndFollow(path: string, form: string, fields?: Fields): Promise<Answer>;
+  /** What a form would be sent with, to be sent otherwise. */
+  tokenOf(path: string): Promise<string>;
+  /** Sends a body of whatever type with the cookies and the Origin of the area. */
+  post(path: string, body: string | Buffer, headers: Record<string, string>): Promise<Answer>;
+  readonly cookies: Map<string, string>;
+}
+
+export const areaOrigin = 'http://localhost';
+
+export function openBrowser(api: Api): Visitor {
+  const cookies = new Map<string, string>();
+  const call = async (method: string, path: string, headers: Record<string, string>, body?: string | Buffer) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await api.call({ method, path, headers: { ...(cookie && { cookie }), ...headers }, body });
+    for (const each of [answer.headers['set-cookie'] ?? []].flat() as string[]) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? [];
+      if (value === '') cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return answer;
+  };
+  const visitor: Visitor = {
+    cookies,
+    get: (path, headers = {}) => call('GET', path, headers),
+    async tokenOf(path) {
+      const { text } = await visitor.get(path);
+      const token = /name="_csrf" value="([^"]+)"/.exec(text)?.[1];
+      if (token === undefined) throw new Error(`${path} has no form:\n${text}`);
+      return token;
+    },
+    post: (path, body, headers) => call('POST', path, { origin: areaOrigin, ...headers }, body),
+    async submit(path, form, fields = {}, token) {
+      const body = new URLSearchParams({ _csrf: token ?? (await visitor.tokenOf(path)) });
+      for (const [name, value] of Object.entries(fields)) {
+        for (const each of [value].flat()) body.append(name, String(each));
+      }
+      const action = `${path}${path.includes('?') ? '&' : '?'}form=${form}`;
+      return visitor.post(action, body.toString(), { 'content-type': 'application/x-www-form-urlencoded' });
+    },
+    async submitAndFollow(path, form, fields) {
+      const answer = await visitor.submit(path, form, fields);
+      if (answer.status !== 303) throw new Error(`${form} of ${path} answered ${answer.status}:\n${answer.text}`);
+      return visitor.get(answer.headers.location as string);
+    },
+  };
+  return visitor;
+}
+
+/** A browser in which a user is signed in, by a link that lets in without more. */
+export async function signIn(
+  api: Api,
+  { tenantId, userId }: { tenantId: bigint; userId: number | bigint },
+): Promise<Visitor> {
+  const visitor = openBrowser(api);
+  const db = tenantClient(api.databases.system, tenantId);
+  const token = await createInvitation({ db }, userId, { demo: true });
+  const answer = await visitor.submit(`/developer/join?token=${token}`, 'look');
+  if (answer.status !== 303) throw new Error(`Signing in answered ${answer.status}:\n${answer.text}`);
+  return visitor;
+}
