@@ -117,7 +117,7 @@ function attempts(
     'Attempts',
     html`<ol class="attempts">${items}</ol>${hidden > 0 ? more : null}${
       isPrivate
-        ? html`<p class="hint">What was answered is not shown where nothing was, or where it may come of a private network: <code>itsm deliveries show ${id}</code> tells it to whoever runs this installation.</p>`
+        ? html`<p class="hint">An answer that may come of a private network is not shown here: <code>itsm deliveries show ${id}</code> tells it to whoever runs this installation.</p>`
         : null
     }`,
   );
