@@ -4,6 +4,7 @@ import type { DemoWorkspace } from '../../prisma/seed.ts';
 import { connectionBudget, describeBudget } from './database/connection-budget.ts';
 import type { Settings } from './env.ts';
 import { isWatched } from './http/logger.ts';
+import { invitationLink } from './identity/invitations.ts';
 import { isForThisMachine } from './loopback.ts';
 
 interface Greeting {
@@ -99,9 +100,9 @@ function tryIt({ key }: DemoWorkspace, origin: string | undefined): string {
 
 /** By name: browsers make no passkeys for bare addresses. */
 function areaLink({ invitation }: DemoWorkspace, origin: string | undefined): string {
-  const at = new URL(`/developer/join?token=${invitation}`, origin);
+  const at = new URL(origin ?? 'http://localhost');
   at.hostname = 'localhost';
-  return at.href;
+  return invitationLink(at.href, invitation);
 }
 
 function keyCommand({ tenant, adminEmail }: DemoWorkspace): string {

@@ -23,6 +23,8 @@ export interface Runtime {
   databaseUrl: string;
   /** Whether PostgreSQL runs under `DATA_DIR`. */
   embedded: boolean;
+  /** Where browsers find the server. */
+  publicUrl: string;
   /** Opens the job queues, once. */
   openBoss(): Promise<PgBoss>;
   services: Services;
@@ -94,7 +96,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       targets: targetPolicyOf(settings),
       traceParent: traces?.traceParent,
     };
-    return { databases, prisma, databaseUrl: database.url, embedded, openBoss, services, close };
+    const publicUrl = settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`;
+    return { databases, prisma, databaseUrl: database.url, embedded, publicUrl, openBoss, services, close };
   } catch (error) {
     await close();
     throw error;

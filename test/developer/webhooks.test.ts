@@ -11,7 +11,7 @@ import {
   startReceiver,
   startSender,
 } from '../support/receiver.ts';
-import { signIn, type Visitor } from '../support/visitor.ts';
+import { type Fields, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
@@ -230,10 +230,11 @@ describe('what is not theirs', () => {
       expect([there.status, there.text], address).toEqual([404, nowhere.text]);
     }
     const wanted = { url: 'https://a.example.com/', events: 'ticket.created', filter: '', version: '"x"' };
-    for (const [form, fields] of Object.entries({
+    const forms: Record<string, Fields> = {
       ...{ test: {}, pause: {}, resume: {}, activate: {}, change: wanted, delete: { sure: 'yes' } },
       ...{ secret: { secret: '' }, replay: { since: '2020-01-01T00:00' } },
-    })) {
+    };
+    for (const [form, fields] of Object.entries(forms)) {
       const theirs = await stranger.submit(path, form, fields, token);
       const nobodys = await stranger.submit(pathOf(none), form, fields, token);
       expect([theirs.status, theirs.text], form).toEqual([404, nobodys.text]);

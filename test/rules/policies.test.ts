@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
+import { signIn } from '../support/visitor.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /*
@@ -45,6 +46,11 @@ async function fill(workspace: Workspace): Promise<void> {
   await workspace.createAsset();
   await workspace.createTask();
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
+  await signIn(api, workspace);
+  const credentials = `WITH password AS (
+      INSERT INTO passwords (tenant_id, user_id, hash, updated_at) VALUES ($1, $2, '', now()))
+    INSERT INTO passkeys (tenant_id, user_id, credential_id, public_key, name) VALUES ($1, $2, '', '', '')`;
+  await client.query(credentials, [workspace.tenantId, workspace.userId]);
   await client.query(
     `INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms)
      SELECT tenant_id, id, 1, now(), 1 FROM deliveries WHERE tenant_id = $1`,
@@ -153,12 +159,14 @@ describe('the roles', () => {
     expect(await rightsOf('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
       'public.assets': 'INSERT, SELECT, UPDATE',
+      'public.audit_entries': 'INSERT, SELECT',
       'public.change_epochs': 'SELECT',
       'public.changes': 'SELECT',
       'public.comments': 'INSERT, SELECT',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
       'public.events': 'INSERT, SELECT',
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
+      'public.invitations': 'INSERT',
       'public.projects': 'SELECT',
       'public.tasks': 'INSERT, SELECT, UPDATE',
       'public.texts': 'SELECT',
@@ -174,6 +182,8 @@ describe('the roles', () => {
     });
     // Of keys whose they are and which took whose place, of attempts all but what a private network has answered.
     expect(await columnsOf('itsm_request', 'api_keys')).toEqual(['id', 'rotated_from', 'tenant_id', 'user_id']);
+    const ofInvitations = await columnsOf('itsm_system', 'invitations');
+    expect(await columnsOf('itsm_request', 'invitations')).toEqual(ofInvitations.filter((name) => name !== 'hash'));
     const all = await columnsOf('itsm_system', 'delivery_attempts');
     expect(all).toContain('answer');
     expect(await columnsOf('itsm_request', 'delivery_attempts')).toEqual(all.filter((name) => name !== 'answer'));

@@ -93,7 +93,7 @@ function namesOf({ user }: UserVisit, webhooks: readonly TrackedWebhook[]) {
 export function shortened(url: string): string {
   const { host, pathname } = new URL(url);
   const text = host + (pathname === '/' ? '' : pathname);
-  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+  return text.length > 32 ? `${text.slice(0, 31)}…` : text;
 }
 
 /** From page to page; what there is in all is not counted. */

@@ -22,13 +22,12 @@ export function deliveryTable(
 ): SafeHtml {
   const rows = deliveries.map(({ id, webhookId, event, eventId, state, attemptCount, createdAt, nextAttemptAt }) => [
     html`<a href="/developer/deliveries/${id}" aria-label="Delivery ${id}">${id}</a>`,
+    html`${stateBadge(state)}${nextAttemptAt === null ? null : html`<br><small>next ${time(nextAttemptAt)}</small>`}`,
     html`<code>${event}</code>${eventId.startsWith('evt_test_') ? html` ${badge('test')}` : null}`,
     ...(names === undefined ? [] : [names(webhookId)]),
-    stateBadge(state),
     attemptCount,
     time(createdAt),
-    time(nextAttemptAt, ''),
   ]);
   const to = names === undefined ? [] : ['To'];
-  return table('Deliveries', ['Delivery', 'Event', ...to, 'State', 'Attempts', 'Created', 'Next attempt'], rows, empty);
+  return table('Deliveries', ['Delivery', 'State', 'Event', ...to, 'Attempts', 'Created'], rows, empty);
 }

@@ -49,7 +49,8 @@ export const delivery = page({
     return {
       title: `Delivery ${found.id}`,
       reload: state === 'PENDING' && isSoon ? 2 : undefined,
-      body: html`<div id="outcome" data-watched>${outcome(visit, found)}${attempts(asked, found)}</div>
+      body: html`<p class="lead"><code>${found.event}</code>, <code>${found.eventId}</code></p>
+<div id="outcome" data-watched>${outcome(visit, found)}${attempts(asked, found)}</div>
 ${visit.user.account.role === 'ADMIN' ? again(asked) : null}
 ${section('Body', body(found))}
 ${section('Headers', headers(await headersOf(visit.context, found)))}`,
@@ -70,22 +71,20 @@ ${section('Headers', headers(await headersOf(visit.context, found)))}`,
 });
 
 function outcome({ time, user }: UserVisit, found: Awaited<ReturnType<typeof getDelivery>>): SafeHtml {
-  const { state, event, eventId, webhookId, url, createdAt, settledAt, nextAttemptAt } = found;
+  const { state, webhookId, url, createdAt, settledAt, nextAttemptAt } = found;
   const isAdmin = user.account.role === 'ADMIN';
   return facts({
     State: stateBadge(state),
-    Event: html`<code>${event}</code>`,
-    'webhook-id': html`<code>${eventId}</code>`,
     Webhook: isAdmin ? html`<a href="/developer/webhooks/${webhookId}">${url}</a>` : url,
     Created: time(createdAt),
     Settled: settledAt === null ? null : time(settledAt),
     'Next attempt': nextAttemptAt === null ? null : time(nextAttemptAt),
-    About: about(found),
+    Ticket: ticketOf(found),
   });
 }
 
-/** What it tells of, where there is a page of that. */
-function about({ event, eventId, body }: DeliveryDetail): SafeHtml | null {
+/** The ticket that it tells of, which has a page. */
+function ticketOf({ event, eventId, body }: DeliveryDetail): SafeHtml | null {
   if (events[event].key !== 'ticket' || eventId.startsWith('evt_test_')) return null;
   const { data } = z.object({ ticket: z.object({ id: z.int(), ticketNumber: z.string() }) }).safeParse(jsonOf(body));
   return data === undefined
@@ -150,7 +149,7 @@ function body({ body }: DeliveryDetail): SafeHtml {
 
 function headers(sent: Record<string, string>): SafeHtml {
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
-  return html`${code(lines.join('\n'), 'Headers')}<p class="hint">As the secret of now signs the last attempt.</p>`;
+  return html`${code(lines.join('\n'), 'Headers')}<p class="hint">Signatures are those of the last attempt, by the secret as it is now.</p>`;
 }
 
 function jsonOf(text: string): unknown {

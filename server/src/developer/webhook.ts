@@ -52,7 +52,8 @@ export const webhook = page({
       title: `Webhook to ${new URL(webhook.url).host}`,
       reload: test?.isPending ? 1 : undefined,
       shownOnce: secret !== undefined,
-      body: html`${secret === undefined ? null : newSecretNotice(secret)}${test?.outcome}
+      body: html`<p class="lead">${webhook.url}</p>
+${secret === undefined ? null : newSecretNotice(secret)}${test?.outcome}
 <div id="health" data-watched>${health(visit, webhook)}</div>
 ${webhook.active ? controls(asked, webhook) : revival(asked)}
 ${section('Deliveries', await lastDeliveries(visit, webhook))}
@@ -161,13 +162,12 @@ async function testOf(visit: UserVisit, id: number): Promise<{ outcome: SafeHtml
 }
 
 function health(visit: UserVisit, webhook: TrackedWebhook): SafeHtml {
-  const { url, events, filter, skipOwn, lastSuccessAt, lastFailureAt, pausedAt, createdAt } = webhook;
+  const { events, filter, skipOwn, lastSuccessAt, lastFailureAt, pausedAt, createdAt } = webhook;
   return facts({
     Health: healthOf(visit, webhook),
     'Paused since': pausedAt === null ? null : visit.time(pausedAt),
     'Last success': visit.time(lastSuccessAt),
     'Last failure': visit.time(lastFailureAt),
-    URL: url,
     Events: html`${events.map((event) => html`<code>${event}</code> `)}`,
     Filter: filter === null ? null : html`<code>${filterText(filter)}</code>`,
     'Left out': skipOwn ? 'what the key that made it does itself' : null,

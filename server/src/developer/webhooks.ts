@@ -37,13 +37,14 @@ export const webhooks = page({
     });
     const empty = html`<p>Nobody is told of anything yet. A webhook sends each event to an address of yours, signed.</p>
 <p>${linkButton('/developer/webhooks/new', 'Create the first one', 'main')}</p>`;
+    const create = rows.length > 0 ? linkButton('/developer/webhooks/new', 'Create a webhook', 'main') : null;
     const others = inactive
       ? linkButton('/developer/webhooks', 'Only those in use')
       : linkButton('/developer/webhooks?all=yes', 'Deleted ones, too');
     return {
       title: 'Webhooks',
       body: html`<p class="lead">Who is told of events, and how each does. <a href="/docs/guides/managing-webhooks">About webhooks</a></p>
-<div class="actions">${linkButton('/developer/webhooks/new', 'Create a webhook', 'main')}${others}</div>
+<div class="actions">${create}${others}</div>
 ${table('Webhooks', ['URL', 'Events', 'Health', 'Last success', 'Last failure'], rows, empty)}
 ${rows.length === 0 ? null : pager(meta, address)}`,
     };

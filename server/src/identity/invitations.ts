@@ -37,6 +37,11 @@ export async function createInvitation(
   return text;
 }
 
+/** The link that a token is passed on in. @param publicUrl where browsers find the server */
+export function invitationLink(publicUrl: string, token: string): string {
+  return new URL(`/developer/join?token=${token}`, publicUrl).href;
+}
+
 const working = 'i.used_at IS NULL AND i.expires_at > now()';
 
 /** The invitation of a link; undefined where it was used, has expired or never was. */

@@ -1,17 +1,14 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import * as z from 'zod';
 import type { Databases } from '../database/databases.ts';
 import { tenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
+import { lazily } from '../lazily.ts';
 import { presentId, presentTimestamp } from '../present.ts';
 import { type Account, type AccountRow, accountColumns, accountsOf, toAccount } from './account.ts';
 
@@ -31,6 +28,15 @@ export interface PasskeyFacts {
   lastUsedAt: string | null;
 }
 
+/** Loaded by who first signs in, or chooses how to. */
+const webauthn = lazily(() => import('@simplewebauthn/server'));
+
+/**
+ * How passkeys may sign: EdDSA, ES256 and RS256 (IANA COSE). By default the library asks Node.js whether it knows more, which
+ * warns on stderr that the question is experimental.
+ */
+const supportedAlgorithmIDs = [-8, -7, -257];
+
 type Sources = Pick<Databases, 'keyLookups' | 'system'>;
 
 /** Whether a challenge is one that was given to this browser, and lately. It is then used up. */
@@ -44,7 +50,9 @@ export async function offerPasskey(
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { tenantId, userId, email, name, workspace } = account;
   const known = await tenantClient(system, tenantId).passkey.findMany({ where: { userId } });
+  const { generateRegistrationOptions } = await webauthn();
   return generateRegistrationOptions({
+    supportedAlgorithmIDs,
     rpName: `ITSM API · ${workspace}`,
     rpID: id,
     userID: new TextEncoder().encode(`${tenantId}.${userId}`),
@@ -73,8 +81,10 @@ export async function keepPasskey(
     name,
   }: { account: Account; response: string; takeChallenge: TakeChallenge; name: string },
 ): Promise<void> {
+  const { verifyRegistrationResponse } = await webauthn();
   const { registrationInfo } = await orInvalid(() =>
     verifyRegistrationResponse({
+      supportedAlgorithmIDs,
       response: parseJson(response) as RegistrationResponseJSON,
       expectedChallenge: takeChallenge,
       expectedOrigin: site.origin,
@@ -97,7 +107,8 @@ export async function keepPasskey(
 }
 
 /** What a browser needs to sign in with whichever passkey it has for this site. */
-export function askForPasskey({ id }: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
+export async function askForPasskey({ id }: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const { generateAuthenticationOptions } = await webauthn();
   return generateAuthenticationOptions({ rpID: id, userVerification: 'preferred' });
 }
 
@@ -121,6 +132,7 @@ export async function signInByPasskey(
     publicKey: new Uint8Array(row.public_key),
     counter: Number(row.counter),
   };
+  const { verifyAuthenticationResponse } = await webauthn();
   const { authenticationInfo } = await orInvalid(() =>
     verifyAuthenticationResponse({
       response: given.response,

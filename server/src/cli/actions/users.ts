@@ -1,5 +1,6 @@
 import { NewUser, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
+import { createInvitation, invitationDays, invitationLink } from '../../identity/invitations.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import {
   activateUser,
@@ -85,6 +86,19 @@ export const activate = action({
   input: Named,
   work: async (runtime, { tenant, user }) => activateUser(await tenantContext(runtime, tenant), user),
   format: (user) => `The user ${user.name} <${user.email}> (id ${user.id}) is active.`,
+});
+
+export const invite = action({
+  input: Named,
+  work: async (runtime, { tenant, user }) => {
+    const context = await activeTenantContext(runtime, tenant);
+    const { id, name, email } = await findUser(context, user);
+    const link = invitationLink(runtime.publicUrl, await createInvitation(context, id));
+    return { id, name, email, link, days: invitationDays };
+  },
+  hint: ({ name, email, days }) =>
+    `Pass this on to ${name} <${email}>: it lets them into the developer area once, within ${days} days. Links of before work no more.`,
+  format: ({ link }) => link,
 });
 
 const exportRows = exportOf(userRows);

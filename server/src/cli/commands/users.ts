@@ -73,6 +73,13 @@ export const users = noun({
       options: [common.tenant],
       examples: ['users activate jonas@acme.example --tenant Acme'],
     },
+    invite: {
+      summary: 'Make a link that lets a user into the developer area, to choose how to sign in',
+      details: 'It is for PUBLIC_URL, works once and for a week, and is for a user who is ADMIN or AGENT.',
+      arguments: [user],
+      options: [common.tenant],
+      examples: ['users invite jonas@acme.example --tenant Acme'],
+    },
     export: exportVerb('users'),
   },
   actions: () => import('../actions/users.ts'),

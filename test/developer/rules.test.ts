@@ -1,0 +1,197 @@
+import type { UserRole } from '@itsm-api/contract';
+import type { AnyPage } from '@itsm-api/server/developer/page.ts';
+import { pages } from '@itsm-api/server/developer/pages.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { areaOrigin, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { samples } from './samples.ts';
+
+/*
+ * What holds for every page of the developer area, whatever it shows: none can be without a session, a role, a CSRF token
+ * and the walls between tenants.
+ */
+let api: Api;
+let mine: Workspace;
+let admin: Visitor;
+/** In another workspace. */
+let stranger: Visitor;
+
+beforeAll(async () => {
+  api = await startApi();
+  mine = await createWorkspace(api);
+  admin = await signIn(api, mine);
+  stranger = await signIn(api, await createWorkspace(api));
+});
+afterAll(() => api.close());
+
+const closed = pages.filter(({ roles }) => roles !== 'everyone');
+const named = pages.filter(({ path }) => path.includes(':'));
+/** Every form, and where it is sent. */
+const forms = pages.flatMap(({ path, roles, forms = {} }) =>
+  Object.entries(forms).map(([name, form]) => ({ path, name, roles: form.roles ?? roles, audit: form.audit })),
+);
+const closedForms = forms.filter(({ roles }) => roles !== 'everyone');
+const namedForms = forms.filter(({ path }) => path.includes(':'));
+const allRoles: readonly UserRole[] = ['ADMIN', 'AGENT'];
+
+/** Where a page is, for rows of my workspace. */
+async function addressOf(path: string): Promise<string> {
+  const sample = samples[path];
+  if (sample === undefined) throw new Error(`${path} has no sample in test/developer/samples.ts.`);
+  const params = (await sample.params?.(mine)) ?? {};
+  return path.replace(/:(\w+)/g, (_, name) => String(params[name])) + (sample.query ?? '');
+}
+
+function actionOf(address: string, form: string): string {
+  return `${address}${address.includes('?') ? '&' : '?'}form=${form}`;
+}
+
+function nowhere(path: string): string {
+  return path.replace(/:\w+/g, '999999999') + (samples[path]?.query ?? '');
+}
+
+/** Somebody who may see the page, and a token of theirs. */
+async function visitorOf(roles: AnyPage['roles']): Promise<{ visitor: Visitor; token: string }> {
+  const visitor = roles === 'everyone' ? openBrowser(api) : admin;
+  return { visitor, token: await tokenOf(visitor) };
+}
+
+const tokenOf = (visitor: Visitor) =>
+  visitor.tokenOf(visitor.cookies.size === 0 ? '/developer/sign-in' : '/developer/account');
+
+async function userWith(role: UserRole): Promise<Visitor> {
+  const { id } = await mine.createUser({ role });
+  return signIn(api, { tenantId: mine.tenantId, userId: id });
+}
+
+const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
+
+it('has a sample of every page', () => {
+  expect(Object.keys(samples).sort()).toEqual(pages.map(({ path }) => path).sort());
+});
+
+describe.each(pages)('$path', ({ path, roles }) => {
+  it('answers who may see it, keeps nothing in the browser and lets nothing in', async () => {
+    const answer = await (roles === 'everyone' ? openBrowser(api) : admin).get(await addressOf(path));
+    // Who has nothing to choose from is led to signing in.
+    expect(answer.status, answer.text).toBe(path === '/developer/workspaces' ? 303 : 200);
+    expect(answer.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+    });
+    const policy = answer.headers['content-security-policy'];
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe|data:|\*/);
+    expect(answer.text).not.toMatch(/<[^>]+ (style|on\w+)=|<script>|<style/);
+  });
+
+  it('fits into 50 kB', async () => {
+    const { visitor } = await visitorOf(roles);
+    const { headers } = await visitor.get(await addressOf(path), { 'accept-encoding': 'gzip' });
+    expect(Number(headers['content-length'])).toBeLessThan(50_000);
+  });
+});
+
+describe.each(closed)('$path, for who may not see it', ({ path, roles }) => {
+  it('leads who is not signed in to signing in', async () => {
+    const { status, headers, text } = await openBrowser(api).get(await addressOf(path));
+    expect([status, headers.location?.split('?')[0], text]).toEqual([303, '/developer/sign-in', '']);
+  });
+
+  it('is refused to other roles', async () => {
+    for (const role of allRoles.filter((role) => !roles.includes(role))) {
+      expect((await (await userWith(role)).get(await addressOf(path))).status, role).toBe(403);
+    }
+  });
+});
+
+it.each(named)("$path is as if it weren't there to another workspace", async ({ path }) => {
+  const [theirs, none] = [await stranger.get(await addressOf(path)), await stranger.get(nowhere(path))];
+  expect([theirs.status, theirs.text]).toEqual([404, none.text]);
+});
+
+describe.each(forms)('the form $name of $path', ({ path, name, roles, audit }) => {
+  it('has a name in the audit log, or changes nothing', () => {
+    expect(audit === null || /^[a-z]+(\.[a-z]+)+$/.test(audit)).toBe(true);
+  });
+
+  it('is refused without its token', async () => {
+    const { visitor } = await visitorOf(roles);
+    const action = actionOf(await addressOf(path), name);
+    for (const body of ['', '_csrf=', `_csrf=${'x'.repeat(40)}`]) {
+      expect((await visitor.post(action, body, formHeaders)).status).toBe(403);
+    }
+  });
+
+  it('is refused from another site', async () => {
+    const { visitor, token } = await visitorOf(roles);
+    const action = actionOf(await addressOf(path), name);
+    for (const origin of ['https://evil.example', 'null', `${areaOrigin}.evil.example`]) {
+      const body = new URLSearchParams({ _csrf: token }).toString();
+      expect((await visitor.post(action, body, { ...formHeaders, origin })).status).toBe(403);
+    }
+  });
+});
+
+describe.each(closedForms)('the form $name of $path, for who may not send it', ({ path, name, roles }) => {
+  const send = async (visitor: Visitor) => visitor.submit(await addressOf(path), name, {}, await tokenOf(visitor));
+
+  it('leads who is not signed in to signing in', async () => {
+    const answer = await send(openBrowser(api));
+    expect([answer.status, answer.headers.location?.split('?')[0]]).toEqual([303, '/developer/sign-in']);
+  });
+
+  it('is refused to other roles', async () => {
+    for (const role of allRoles.filter((role) => !roles.includes(role))) {
+      expect((await send(await userWith(role))).status, role).toBe(403);
+    }
+  });
+});
+
+it.each(namedForms)(
+  "the form $name of $path is as if it weren't there to another workspace",
+  async ({ path, name }) => {
+    const token = await tokenOf(stranger);
+    const to = (address: string) => stranger.submit(address, name, {}, token);
+    const [theirs, none] = [await to(await addressOf(path)), await to(nowhere(path))];
+    expect([theirs.status, theirs.text]).toEqual([none.status, none.text]);
+    expect(theirs.status).toBe(404);
+  },
+);
+
+describe('an address that is no page', () => {
+  it('is a page that says so, signed in or not, and nothing of who asks', async () => {
+    const [one, two] = [await admin.get('/developer/nothing'), await openBrowser(api).get('/developer/nothing')];
+    expect([one.status, one.text]).toEqual([404, two.text]);
+    expect(one.text).toContain('Nothing is here');
+  });
+
+  it('is led to by a bare address, where browsers refuse passkeys', async () => {
+    const answer = await admin.get('/developer/audit?page=2', { host: '127.0.0.1:3000' });
+    expect([answer.status, answer.headers.location]).toEqual([303, 'http://localhost:3000/developer/audit?page=2']);
+  });
+
+  it('has no area under a name that nobody set', async () => {
+    const answer = await openBrowser(api).get('/developer/sign-in', { host: 'itsm.example.com' });
+    expect([answer.status, answer.text.includes('set PUBLIC_URL')]).toEqual([404, true]);
+  });
+});
+
+it('is at PUBLIC_URL where that is set, with cookies for https alone', async () => {
+  const other = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
+  try {
+    const led = await other.call({ method: 'GET', path: '/developer/sign-in', headers: { host: 'localhost:3000' } });
+    expect([led.status, led.headers.location]).toEqual([303, 'https://itsm.example.com/developer/sign-in']);
+    const { headers } = await other.call({
+      method: 'GET',
+      path: '/developer/sign-in',
+      headers: { host: 'itsm.example.com' },
+    });
+    const [cookie] = [headers['set-cookie'] ?? []].flat() as string[];
+    expect(cookie).toMatch(/^itsm_session=.*; Path=\/developer; HttpOnly; Secure; SameSite=Lax$/);
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,34 @@
+import { listReplays } from '@itsm-api/server/resources/webhooks/queries.ts';
+import type { Workspace } from '../support/workspace.ts';
+
+/** What a page is asked for in a workspace where there is something to be seen. */
+interface Sample {
+  /** The parameters of its path, of rows that are made in the workspace. */
+  params?(workspace: Workspace): Promise<Record<string, string | number>>;
+  /** The query that it can't be without, from `?`. */
+  query?: string;
+  /** What is answered in place of a page. */
+  kind?: 'picture' | 'file';
+}
+
+/** A sample of every page of the developer area, by its path: rules.test.ts fails without. */
+export const samples: Record<string, Sample> = {
+  '/developer/webhooks': {},
+  '/developer/webhooks/new': {},
+  '/developer/webhooks/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).webhookId }) },
+  '/developer/webhooks/:id/replays/:replay': { params: makeReplay },
+  '/developer/deliveries': {},
+  '/developer/deliveries/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).id }) },
+  '/developer/audit': {},
+  '/developer/account': {},
+  '/developer/sign-in': {},
+  '/developer/workspaces': {},
+  '/developer/join': {},
+};
+
+async function makeReplay(workspace: Workspace) {
+  const { webhookId: id } = await workspace.createDelivery();
+  await workspace.call('POST', `/webhooks/${id}/replay`, { since: '2026-11-20T10:00:00Z' });
+  const [replay] = await listReplays(workspace.context, id, 1);
+  return { id, replay: replay?.id ?? 0 };
+}
