@@ -1,4 +1,5 @@
 import type { Delivery } from '@itsm-api/contract';
+import { momentOf } from '@itsm-api/server/developer/moment.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { execute } from '../support/database.ts';
@@ -64,7 +65,8 @@ describe('the list', () => {
 
     const none = await admin.get(`${list}?state=CANCELLED`);
     expect(none.text).toContain('Show all deliveries');
-    for (const wrong of ['state=LOST', 'subscription=x', 'page=0', 'page=2001', 'since=now', 'event=x', 'other=1']) {
+    const times = ['since=now', 'since=0000-01-01T00:00', 'until=2026-02-30T00:00', 'until=10000-01-01T00:00'];
+    for (const wrong of ['state=LOST', 'subscription=x', 'page=0', 'page=2001', 'event=evt_%00', 'other=1', ...times]) {
       expect((await admin.get(`${list}?${wrong}`)).status, wrong).toBe(400);
     }
   });
@@ -115,6 +117,21 @@ describe('the list', () => {
     expect((await agent.get(`${list}/${others.id}`)).text).toBe((await agent.get(`${list}/999999`)).text);
     expect(await found(`subscription=${others.webhookId}`, agent)).toEqual([]);
   });
+});
+
+it('means the times of a wall clock, also when it is set forward and back', () => {
+  const berlin = (time: string) => momentOf(time, 'Europe/Berlin').toISOString();
+  expect(berlin('2026-03-29T01:59')).toBe('2026-03-29T00:59:00.000Z');
+  expect(berlin('2026-03-29T03:00')).toBe('2026-03-29T01:00:00.000Z');
+  expect(berlin('2026-10-25T02:30')).toBe('2026-10-25T00:30:00.000Z');
+  expect(berlin('2026-10-25T03:00')).toBe('2026-10-25T02:00:00.000Z');
+  expect(momentOf('2026-10-25T03:00:01.5', 'America/St_Johns').toISOString()).toBe('2026-10-25T05:30:01.500Z');
+  expect(momentOf('2026-10-25T03:00', 'No/Where').toISOString()).toBe('2026-10-25T03:00:00.000Z');
+  expect(momentOf('9999-12-31T23:59', null).toISOString()).toBe('9999-12-31T23:59:00.000Z');
+  // What no clock shows is near.
+  expect(Math.abs(Date.parse(berlin('2026-03-29T02:30')) - Date.parse('2026-03-29T01:30Z'))).toBeLessThanOrEqual(
+    3_600_000,
+  );
 });
 
 describe('a delivery', () => {

@@ -45,7 +45,7 @@ export const delivery = page({
       return { file: { name: `${found.eventId}.json`, type: 'application/json', content: found.body } };
     }
     const { state, nextAttemptAt } = found;
-    const isSoon = nextAttemptAt !== null && Math.abs(Date.parse(nextAttemptAt) - Date.now()) < soon;
+    const isSoon = nextAttemptAt !== null && Math.abs(Date.parse(nextAttemptAt) - visit.context.now().getTime()) < soon;
     return {
       title: `Delivery ${found.id}`,
       reload: state === 'PENDING' && isSoon ? 2 : undefined,

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 
 /** A time as `datetime-local` sends it: that of a clock on a wall, in whatever time zone. */
-export const WallTime = z.iso.datetime({ local: true, error: 'must be a day and a time, such as 2026-11-20T10:00' });
+export const WallTime = z.iso
+  .datetime({ local: true, error: 'must be a day and a time, such as 2026-11-20T10:00' })
+  .refine((time) => time > '1970-01-02', 'must be after 1970');
 
 /**
  * The moment at which a clock in a time zone shows a wall time; of two, when it is set back, the first.

@@ -26,7 +26,7 @@ export const DeliveryFilter = z.strictObject({
   subscription: Id.optional(),
   /** An event's type, or the id of one event. */
   event: z
-    .union([EventType, z.string().startsWith('evt_')], { error: 'must be an event type or the id of an event' })
+    .union([EventType, z.string().regex(/^evt_\w{1,100}$/)], { error: 'must be an event type or the id of an event' })
     .optional(),
   state: DeliveryState.optional(),
   /** Those that were made then or later. */

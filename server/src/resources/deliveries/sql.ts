@@ -121,14 +121,13 @@ async function boundsOf(db: TenantClient, { since, until }: Wanted): Promise<Bou
   return found ?? {};
 }
 
-/** The condition of each thing that may be wanted; its value stands at a place such as `$4`. */
-const conditions: { [Name in keyof Wanted | keyof Bounds]-?: (value: string) => string } = {
+/** The condition of each thing that may be wanted, but for the type; its value stands at a place such as `$4`. */
+const conditions: { [Name in Exclude<keyof Wanted | keyof Bounds, 'event'>]-?: (value: string) => string } = {
   subscription: (value) => `d.subscription_id = ${value}`,
   madeBy: (value) => `d.subscription_id = ANY (ARRAY(
     SELECT s.id FROM webhook_subscriptions s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
     WHERE s.tenant_id = $1 AND k.tenant_id = $1 AND k.user_id = ${value}))`,
-  event: (value) => `e.tenant_id = $1 AND e.type = ${value}`,
-  eventId: (value) => `e.tenant_id = $1 AND e.public_id = ${value}`,
+  eventId: (value) => `d.event_id = (SELECT id FROM events WHERE tenant_id = $1 AND public_id = ${value})`,
   state: (value) => `d.state = ${value}`,
   since: (value) => `d.created_at >= ${value}`,
   until: (value) => `d.created_at < ${value}`,
@@ -136,20 +135,36 @@ const conditions: { [Name in keyof Wanted | keyof Bounds]-?: (value: string) => 
   before: (value) => `d.id < ${value}`,
 };
 
-/** The ids of deliveries, newest first; planned for what is wanted, which decides where they are best looked for. */
+/** How many of the newest are looked at one by one, in the hope that enough of them are of a type. */
+const lookedAt = 2000;
+
+/**
+ * The ids of deliveries, newest first; planned for what is wanted, which decides where they are best looked for. The type
+ * is the event's: where few of the newest are of it, all events of the type are read first, since to look each of very
+ * many deliveries up costs more.
+ */
 export async function selectWanted(
   db: TenantClient,
-  wanted: Wanted,
+  { event, ...wanted }: Wanted,
   { skip, take }: Pick<Range, 'skip' | 'take'>,
 ): Promise<bigint[]> {
   const values: unknown[] = [db.$tenantId, skip, take];
   const asked = Object.entries({ ...wanted, ...(await boundsOf(db, wanted)) }).flatMap(([name, value]) => {
-    return value === undefined || value === null ? [] : conditions[name as keyof Wanted](`$${values.push(value)}`);
+    const isAsked = value !== undefined && value !== null;
+    return isAsked ? conditions[name as keyof typeof conditions](`$${values.push(value)}`) : [];
   });
-  const isOfEvents = (wanted.event ?? wanted.eventId) !== undefined;
-  const events = isOfEvents ? 'JOIN events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id' : '';
-  const text = `SELECT d.id FROM deliveries d ${events} WHERE ${['d.tenant_id = $1', ...asked].join(' AND ')}
-    ORDER BY d.id DESC OFFSET $2::int LIMIT $3::int`;
-  const rows = await selectPlanned<{ id: string }>(db, { text, values });
-  return rows.map(({ id }) => BigInt(id));
+  const where = ['d.tenant_id = $1', ...asked].join(' AND ');
+  const select = async (ids: string) => {
+    const text = `${ids} ORDER BY d.id DESC OFFSET $2::int LIMIT $3::int`;
+    return (await selectPlanned<{ id: string }>(db, { text, values })).map(({ id }) => BigInt(id));
+  };
+  if (event === undefined) return select(`SELECT d.id FROM deliveries d WHERE ${where}`);
+
+  const type = `$${values.push(event)}`;
+  const newest = `SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${lookedAt}`;
+  const near = await select(`SELECT d.id FROM (${newest}) d JOIN events e ON e.tenant_id = $1 AND e.id = d.event_id
+    WHERE e.type = ${type}`);
+  if (near.length === take) return near;
+  return select(`WITH e AS MATERIALIZED (SELECT id FROM events WHERE tenant_id = $1 AND type = ${type})
+    SELECT d.id FROM deliveries d JOIN e ON e.id = d.event_id WHERE ${where}`);
 }
