@@ -1,7 +1,7 @@
 import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { ApiError } from '../errors.ts';
-import { keepPasskey, listPasskeys, offerPasskey, removePasskey } from '../identity/passkeys.ts';
+import { checkPasskey, keepPasskey, listPasskeys, offerPasskey, removePasskey } from '../identity/passkeys.ts';
 import { hasPassword, isOwnPassword, NewPassword, setPassword } from '../identity/password-sign-in.ts';
 import { endSessions, listSessions } from '../identity/sessions.ts';
 import { checkbox, formOf, submit, textField } from './fields.ts';
@@ -44,8 +44,8 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       async run({ visit, fields }) {
         const { takeChallenge } = visit.browser;
         const name = deviceOf(visit);
-        const { account } = visit.user;
-        await keepPasskey(visit.databases, visit.site, { ...fields, account, takeChallenge, name });
+        const passkey = await checkPasskey(visit.site, { ...fields, takeChallenge });
+        await keepPasskey(visit.databases, visit.user.account, { ...passkey, name });
         return { redirect: here, subject: name };
       },
     }),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ApiError } from '../errors.ts';
 import type { Account } from '../identity/account.ts';
 import { findInvitation, type Invitation, useInvitation } from '../identity/invitations.ts';
-import { keepPasskey, offerPasskey } from '../identity/passkeys.ts';
+import { checkPasskey, keepPasskey, offerPasskey } from '../identity/passkeys.ts';
 import { checkPassword, NewPassword, setPassword } from '../identity/password-sign-in.ts';
 import { enter } from './enter.ts';
 import { formOf, submit, textField } from './fields.ts';
@@ -61,31 +61,28 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
   forms: {
     passkey: openForm({
       fields: z.object({ response: z.string().max(20_000) }),
-      async run({ visit, fields, address }) {
-        const { takeChallenge } = visit.browser;
-        return settle(visit, address, 'with a new passkey', (account) =>
-          keepPasskey(visit.databases, visit.site, { ...fields, account, takeChallenge, name: deviceOf(visit) }),
-        );
-      },
+      run: ({ visit, fields, address }) =>
+        settle(visit, address, 'with a new passkey', async (account) => {
+          const { takeChallenge } = visit.browser;
+          const passkey = await checkPasskey(visit.site, { ...fields, takeChallenge });
+          return () => keepPasskey(visit.databases, account, { ...passkey, name: deviceOf(visit) });
+        }),
     }),
     password: openForm({
       fields: z.object({ password: NewPassword }),
-      async run({ visit, fields: { password }, address }) {
-        const invitation = await invited(visit, tokenOf(address));
-        // What is wrong with it is said before the link is used up.
-        if (invitation !== undefined) await checkPassword(password, invitation.account);
-        return settle(visit, address, 'with a new password', (account) =>
-          setPassword(visit.databases, account, password),
-        );
-      },
+      run: ({ visit, fields: { password }, address }) =>
+        settle(visit, address, 'with a new password', async (account) => {
+          await checkPassword(password, account);
+          return () => setPassword(visit.databases, account, password);
+        }),
     }),
     look: openForm({
       fields: z.object({}),
-      async run({ visit, address }) {
-        const invitation = await invited(visit, tokenOf(address));
-        if (invitation?.demo !== true) throw new ApiError('NOT_FOUND', 'There is no such form.');
-        return settle(visit, address, 'with the link of the first start', async () => undefined);
-      },
+      run: ({ visit, address }) =>
+        settle(visit, address, 'with the link of the first start', async (_account, demo) => {
+          if (!demo) throw new ApiError('NOT_FOUND', 'There is no such form.');
+          return async () => undefined;
+        }),
     }),
   },
 });
@@ -96,19 +93,32 @@ async function invited(visit: Visit, token: string): Promise<Invitation | undefi
   return invitation?.demo === true && !visit.isLocal ? undefined : invitation;
 }
 
-/** Keeps how the account signs in from now on, uses the link up, and signs it in. */
-async function settle(visit: Visit, address: string, how: string, keep: (account: Account) => Promise<void>) {
+/**
+ * Signs in the account of a link, which is used up, and keeps how it does so from now on.
+ * @param check finds out what is wrong with that while the link still works, and returns what keeps it
+ */
+async function settle(
+  visit: Visit,
+  address: string,
+  how: string,
+  check: (account: Account, demo: boolean) => Promise<() => Promise<void>>,
+) {
   const token = tokenOf(address);
   const invitation = await invited(visit, token);
-  if (invitation === undefined || !(await useInvitation(visit.databases, token))) {
-    throw new ApiError(
-      'VALIDATION_ERROR',
-      'This link works no more. Ask an administrator of your workspace for another one.',
-    );
-  }
-  await keep(invitation.account);
-  await enter(visit, invitation.account, how);
+  if (invitation === undefined) throw worksNoMore();
+  const { account, demo } = invitation;
+  const keep = await check(account, demo);
+  if (!(await useInvitation(visit.databases, token))) throw worksNoMore();
+  await keep();
+  await enter(visit, account, how);
   return { redirect: '/developer/keys' };
+}
+
+function worksNoMore(): ApiError {
+  return new ApiError(
+    'VALIDATION_ERROR',
+    'This link works no more. Ask an administrator of your workspace for another one.',
+  );
 }
 
 function tokenOf(address: string): string {

@@ -66,21 +66,23 @@ export async function offerPasskey(
   });
 }
 
+/** A passkey that was found to be good. */
+export interface NewPasskey {
+  credentialId: Buffer<ArrayBuffer>;
+  publicKey: Uint8Array<ArrayBuffer>;
+  counter: bigint;
+  transports: string[];
+}
+
 /**
- * Keeps the passkey that a browser has made.
+ * The passkey that a browser has made.
  * @param response as `PublicKeyCredential.toJSON()` gives it, as text
  * @throws ApiError VALIDATION_ERROR for what is none, or was made for another site or challenge
  */
-export async function keepPasskey(
-  { system }: Sources,
+export async function checkPasskey(
   site: RelyingParty,
-  {
-    account,
-    response,
-    takeChallenge,
-    name,
-  }: { account: Account; response: string; takeChallenge: TakeChallenge; name: string },
-): Promise<void> {
+  { response, takeChallenge }: { response: string; takeChallenge: TakeChallenge },
+): Promise<NewPasskey> {
   const { verifyRegistrationResponse } = await webauthn();
   const { registrationInfo } = await orInvalid(() =>
     verifyRegistrationResponse({
@@ -94,16 +96,16 @@ export async function keepPasskey(
   );
   if (registrationInfo === undefined) throw notValid();
   const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
-  await tenantClient(system, account.tenantId).passkey.create({
-    data: {
-      userId: account.userId,
-      credentialId: Buffer.from(id, 'base64url'),
-      publicKey: Buffer.from(publicKey),
-      counter: BigInt(counter),
-      transports,
-      name,
-    },
-  });
+  return { credentialId: Buffer.from(id, 'base64url'), publicKey, counter: BigInt(counter), transports };
+}
+
+/** Keeps a passkey of an account. @param name what it is called by */
+export async function keepPasskey(
+  { system }: Sources,
+  { tenantId, userId }: Account,
+  passkey: NewPasskey & { name: string },
+): Promise<void> {
+  await tenantClient(system, tenantId).passkey.create({ data: { userId, ...passkey } });
 }
 
 /** What a browser needs to sign in with whichever passkey it has for this site. */

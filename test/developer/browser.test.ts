@@ -1,0 +1,101 @@
+import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/* What only a browser can tell: passkeys, what the policy lets through, and that the area is to be used. */
+let api: Api;
+let origin: string;
+let browser: Browser;
+let mine: Workspace;
+let context: BrowserContext;
+let page: Page;
+let troubles: string[];
+
+beforeAll(async () => {
+  api = await startApi();
+  const { port } = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }));
+  origin = `http://localhost:${port}`;
+  browser = await launchBrowser();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await api.close();
+});
+
+beforeEach(async () => {
+  mine = await createWorkspace(api);
+  context = await browser.newContext();
+  page = await context.newPage();
+  troubles = [];
+  page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
+  page.on('pageerror', (error) => troubles.push(error.message));
+});
+afterEach(() => context.close());
+
+/** Has the browser sign by itself wherever somebody is asked for a finger. */
+async function addAuthenticator(): Promise<void> {
+  const session = await context.newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+async function linkFor(options?: { demo: boolean }): Promise<string> {
+  const db = tenantClient(api.databases.system, mine.tenantId);
+  return `${origin}/developer/join?token=${await createInvitation({ db }, mine.userId, options)}`;
+}
+
+const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+describe('a passkey', () => {
+  it('is made by the link of an invitation, and signs in from then on', async () => {
+    await addAuthenticator();
+    await page.goto(await linkFor());
+    await press('Create a passkey');
+    await page.waitForURL(`${origin}/developer/keys`);
+    await page.goto(`${origin}/developer/account`);
+    await press('Sign out');
+    await page.waitForURL(`${origin}/developer/sign-in`);
+    await press('Sign in with a passkey');
+    await page.waitForURL(`${origin}/developer/keys`);
+    await page.goto(`${origin}/developer/account`);
+    await page.getByRole('cell', { name: 'Made on Linux', exact: true }).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
+  it('is refused when its challenge is of long ago', async () => {
+    await addAuthenticator();
+    await page.goto(await linkFor());
+    // Six pages later this one's challenge is forgotten.
+    for (let i = 0; i < 5; i++) await context.request.get(`${origin}/developer/sign-in`);
+    await press('Create a passkey');
+    await page.getByRole('alert').filter({ hasText: 'The passkey was not accepted' }).waitFor();
+    // The link is as good as it was.
+    await press('Create a passkey');
+    await page.waitForURL(`${origin}/developer/keys`);
+  });
+
+  it('of another workspace is none of this one', async () => {
+    await addAuthenticator();
+    await page.goto(await linkFor());
+    await press('Create a passkey');
+    await page.waitForURL(`${origin}/developer/keys`);
+    await api.prisma.passkey.deleteMany({ where: { tenantId: mine.tenantId } });
+    await page.goto(`${origin}/developer/account`);
+    await press('Sign out');
+    await press('Sign in with a passkey');
+    await page.getByRole('alert').filter({ hasText: 'The passkey was not accepted' }).waitFor();
+  });
+});
