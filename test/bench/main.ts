@@ -10,6 +10,7 @@ import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
 import { benchPacing } from './pacing.ts';
 import { benchRetention } from './retention.ts';
+import { benchUsage } from './usage.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--rounds count] [--seconds of a round] [--json]
@@ -20,6 +21,7 @@ pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench cli [--rounds count] [--json]
 pnpm bench deliveries [--deliveries 100k] [--rounds count] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
+pnpm bench usage [--rounds count] [--seconds of a round] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
 See test/bench/README.md.
@@ -68,6 +70,10 @@ const benches: Record<string, () => Promise<Printed>> = {
     }),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   pacing: measurePacing,
+  usage: () =>
+    inFolder((dataDir) =>
+      benchUsage({ dataDir, rounds: Number(values.rounds), seconds: Number(values.seconds ?? 5), onProgress }),
+    ),
   webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
 };
 

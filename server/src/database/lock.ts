@@ -2,7 +2,7 @@ import { type Statement, selectRows } from './statements.ts';
 import type { TenantClient } from './tenant-client.ts';
 
 /** The tables whose rows an update locks first. */
-type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'webhook_subscriptions';
+type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'webhook_subscriptions' | 'api_keys';
 
 /**
  * Locks one row until the end of the transaction: what is read after it, in a statement of its own, is what will be
@@ -28,7 +28,7 @@ export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]
 }
 
 /** Locks named by what they guard; each is taken per tenant, for the length of the transaction. */
-const guards = { ticketParents: 1, webhookCount: 2, ticketSequence: 3 } as const;
+const guards = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administrators: 4 } as const;
 
 /** Lets one transaction of the tenant at a time past this point, in the order in which they came. */
 export async function lockTenant(db: TenantClient, guard: keyof typeof guards): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { UserRole } from '@itsm-api/contract';
 import type { SafeHtml } from '@remix-run/html-template';
 import type * as z from 'zod';
@@ -46,7 +47,8 @@ export interface File {
   /** As it is called by whoever keeps it; a picture is shown, and has none. */
   name?: string;
   type: string;
-  content: string | Buffer;
+  /** What takes long to make of data that was read is made when others have their turn at the data. */
+  content: string | Buffer | Readable | (() => Promise<string>);
 }
 
 export type Answer = View | { file: File } | { redirect: string };

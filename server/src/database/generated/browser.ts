@@ -106,6 +106,11 @@ export type Text = Prisma.TextModel
  */
 export type Asset = Prisma.AssetModel
 /**
+ * Model AssetUpload
+ * The CSV file that a user looks at before it is imported (docs/decisions/assets.md#csv).
+ */
+export type AssetUpload = Prisma.AssetUploadModel
+/**
  * Model Project
  * 
  */
@@ -157,3 +162,13 @@ export type Delivery = Prisma.DeliveryModel
  * What came of one attempt.
  */
 export type DeliveryAttempt = Prisma.DeliveryAttemptModel
+/**
+ * Model UsageMinute
+ * What was asked for with a key in a minute, by endpoint and outcome (docs/decisions/usage.md).
+ */
+export type UsageMinute = Prisma.UsageMinuteModel
+/**
+ * Model UsageHour
+ * The same of an hour: written together, and kept for longer.
+ */
+export type UsageHour = Prisma.UsageHourModel

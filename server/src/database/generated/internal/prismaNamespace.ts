@@ -419,6 +419,7 @@ export const ModelName = {
   TicketCount: 'TicketCount',
   Text: 'Text',
   Asset: 'Asset',
+  AssetUpload: 'AssetUpload',
   Project: 'Project',
   Task: 'Task',
   Change: 'Change',
@@ -428,7 +429,9 @@ export const ModelName = {
   WebhookReplay: 'WebhookReplay',
   Event: 'Event',
   Delivery: 'Delivery',
-  DeliveryAttempt: 'DeliveryAttempt'
+  DeliveryAttempt: 'DeliveryAttempt',
+  UsageMinute: 'UsageMinute',
+  UsageHour: 'UsageHour'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -444,7 +447,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt"
+    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "assetUpload" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1690,6 +1693,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AssetUpload: {
+      payload: Prisma.$AssetUploadPayload<ExtArgs>
+      fields: Prisma.AssetUploadFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AssetUploadFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AssetUploadFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        findFirst: {
+          args: Prisma.AssetUploadFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AssetUploadFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        findMany: {
+          args: Prisma.AssetUploadFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>[]
+        }
+        create: {
+          args: Prisma.AssetUploadCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        createMany: {
+          args: Prisma.AssetUploadCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AssetUploadCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>[]
+        }
+        delete: {
+          args: Prisma.AssetUploadDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        update: {
+          args: Prisma.AssetUploadUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        deleteMany: {
+          args: Prisma.AssetUploadDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AssetUploadUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AssetUploadUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>[]
+        }
+        upsert: {
+          args: Prisma.AssetUploadUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        aggregate: {
+          args: Prisma.AssetUploadAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAssetUpload>
+        }
+        groupBy: {
+          args: Prisma.AssetUploadGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AssetUploadGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AssetUploadCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AssetUploadCountAggregateOutputType> | number
+        }
+      }
+    }
     Project: {
       payload: Prisma.$ProjectPayload<ExtArgs>
       fields: Prisma.ProjectFieldRefs
@@ -2430,6 +2507,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    UsageMinute: {
+      payload: Prisma.$UsageMinutePayload<ExtArgs>
+      fields: Prisma.UsageMinuteFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageMinuteFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageMinuteFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload>
+        }
+        findFirst: {
+          args: Prisma.UsageMinuteFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageMinuteFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload>
+        }
+        findMany: {
+          args: Prisma.UsageMinuteFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload>[]
+        }
+        create: {
+          args: Prisma.UsageMinuteCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload>
+        }
+        createMany: {
+          args: Prisma.UsageMinuteCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageMinuteCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload>[]
+        }
+        delete: {
+          args: Prisma.UsageMinuteDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload>
+        }
+        update: {
+          args: Prisma.UsageMinuteUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageMinuteDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageMinuteUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageMinuteUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageMinuteUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageMinutePayload>
+        }
+        aggregate: {
+          args: Prisma.UsageMinuteAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageMinute>
+        }
+        groupBy: {
+          args: Prisma.UsageMinuteGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageMinuteGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageMinuteCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageMinuteCountAggregateOutputType> | number
+        }
+      }
+    }
+    UsageHour: {
+      payload: Prisma.$UsageHourPayload<ExtArgs>
+      fields: Prisma.UsageHourFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageHourFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageHourFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageHourFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageHourFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload>
+        }
+        findMany: {
+          args: Prisma.UsageHourFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload>[]
+        }
+        create: {
+          args: Prisma.UsageHourCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload>
+        }
+        createMany: {
+          args: Prisma.UsageHourCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageHourCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageHourDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload>
+        }
+        update: {
+          args: Prisma.UsageHourUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageHourDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageHourUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageHourUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageHourUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageHourPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageHourAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageHour>
+        }
+        groupBy: {
+          args: Prisma.UsageHourGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageHourGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageHourCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageHourCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -2722,6 +2947,16 @@ export const AssetScalarFieldEnum = {
 export type AssetScalarFieldEnum = (typeof AssetScalarFieldEnum)[keyof typeof AssetScalarFieldEnum]
 
 
+export const AssetUploadScalarFieldEnum = {
+  tenantId: 'tenantId',
+  userId: 'userId',
+  content: 'content',
+  createdAt: 'createdAt'
+} as const
+
+export type AssetUploadScalarFieldEnum = (typeof AssetUploadScalarFieldEnum)[keyof typeof AssetUploadScalarFieldEnum]
+
+
 export const ProjectScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -2886,6 +3121,36 @@ export const DeliveryAttemptScalarFieldEnum = {
 } as const
 
 export type DeliveryAttemptScalarFieldEnum = (typeof DeliveryAttemptScalarFieldEnum)[keyof typeof DeliveryAttemptScalarFieldEnum]
+
+
+export const UsageMinuteScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  keyId: 'keyId',
+  endpoint: 'endpoint',
+  outcome: 'outcome',
+  requests: 'requests',
+  latencies: 'latencies',
+  globalPeak: 'globalPeak',
+  groupPeak: 'groupPeak'
+} as const
+
+export type UsageMinuteScalarFieldEnum = (typeof UsageMinuteScalarFieldEnum)[keyof typeof UsageMinuteScalarFieldEnum]
+
+
+export const UsageHourScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  keyId: 'keyId',
+  endpoint: 'endpoint',
+  outcome: 'outcome',
+  requests: 'requests',
+  latencies: 'latencies',
+  globalPeak: 'globalPeak',
+  groupPeak: 'groupPeak'
+} as const
+
+export type UsageHourScalarFieldEnum = (typeof UsageHourScalarFieldEnum)[keyof typeof UsageHourScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -3228,6 +3493,7 @@ export type GlobalOmitConfig = {
   ticketCount?: Prisma.TicketCountOmit
   text?: Prisma.TextOmit
   asset?: Prisma.AssetOmit
+  assetUpload?: Prisma.AssetUploadOmit
   project?: Prisma.ProjectOmit
   task?: Prisma.TaskOmit
   change?: Prisma.ChangeOmit
@@ -3238,6 +3504,8 @@ export type GlobalOmitConfig = {
   event?: Prisma.EventOmit
   delivery?: Prisma.DeliveryOmit
   deliveryAttempt?: Prisma.DeliveryAttemptOmit
+  usageMinute?: Prisma.UsageMinuteOmit
+  usageHour?: Prisma.UsageHourOmit
 }
 
 /* Types for Logging */

@@ -68,6 +68,7 @@ export const ModelName = {
   TicketCount: 'TicketCount',
   Text: 'Text',
   Asset: 'Asset',
+  AssetUpload: 'AssetUpload',
   Project: 'Project',
   Task: 'Task',
   Change: 'Change',
@@ -77,7 +78,9 @@ export const ModelName = {
   WebhookReplay: 'WebhookReplay',
   Event: 'Event',
   Delivery: 'Delivery',
-  DeliveryAttempt: 'DeliveryAttempt'
+  DeliveryAttempt: 'DeliveryAttempt',
+  UsageMinute: 'UsageMinute',
+  UsageHour: 'UsageHour'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -349,6 +352,16 @@ export const AssetScalarFieldEnum = {
 export type AssetScalarFieldEnum = (typeof AssetScalarFieldEnum)[keyof typeof AssetScalarFieldEnum]
 
 
+export const AssetUploadScalarFieldEnum = {
+  tenantId: 'tenantId',
+  userId: 'userId',
+  content: 'content',
+  createdAt: 'createdAt'
+} as const
+
+export type AssetUploadScalarFieldEnum = (typeof AssetUploadScalarFieldEnum)[keyof typeof AssetUploadScalarFieldEnum]
+
+
 export const ProjectScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -513,6 +526,36 @@ export const DeliveryAttemptScalarFieldEnum = {
 } as const
 
 export type DeliveryAttemptScalarFieldEnum = (typeof DeliveryAttemptScalarFieldEnum)[keyof typeof DeliveryAttemptScalarFieldEnum]
+
+
+export const UsageMinuteScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  keyId: 'keyId',
+  endpoint: 'endpoint',
+  outcome: 'outcome',
+  requests: 'requests',
+  latencies: 'latencies',
+  globalPeak: 'globalPeak',
+  groupPeak: 'groupPeak'
+} as const
+
+export type UsageMinuteScalarFieldEnum = (typeof UsageMinuteScalarFieldEnum)[keyof typeof UsageMinuteScalarFieldEnum]
+
+
+export const UsageHourScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  keyId: 'keyId',
+  endpoint: 'endpoint',
+  outcome: 'outcome',
+  requests: 'requests',
+  latencies: 'latencies',
+  globalPeak: 'globalPeak',
+  groupPeak: 'groupPeak'
+} as const
+
+export type UsageHourScalarFieldEnum = (typeof UsageHourScalarFieldEnum)[keyof typeof UsageHourScalarFieldEnum]
 
 
 export const SortOrder = {
