@@ -141,7 +141,9 @@ describe('projects and assets', { timeout: 180_000 }, () => {
     const [from] = [await makeTenant('Dunder'), await makeTenant('Mifflin')];
     const fields = ['--notes', 'Two lines,\nand a "quote"', '--custom-field', 'cost centre=4711'];
     await json(`assets create --tenant Dunder --name Büro --asset-tag A-1 --type OTHER`, ...fields);
-    await json(`assets create --tenant Dunder --name Plain --asset-tag A-2 --type LAPTOP`);
+    // A spreadsheet would work these out.
+    const formulas = ['--name', '=HYPERLINK("https://example.com")', '--notes', "'+1-1"];
+    await json(`assets create --tenant Dunder --asset-tag A-2 --type LAPTOP`, ...formulas);
     const file = join(folder, 'assets.csv');
     expect((await json(`assets export ${file} --tenant Dunder`)).exported).toBe(2);
 
@@ -165,7 +167,10 @@ describe('projects and assets', { timeout: 180_000 }, () => {
     expect(await json(`assets import ${join(folder, 'template.csv')} --tenant Dunder --dry-run`)).toMatchObject({
       importable: 1,
     });
-    expect(await readFile(file, 'utf8')).toContain('customFields.cost centre');
+    const csv = await readFile(file, 'utf8');
+    expect(csv).toContain('customFields.cost centre');
+    expect(csv).toContain(`"'=HYPERLINK(""https://example.com"")"`);
+    expect(csv).toContain("''+1-1");
   });
 });
 

@@ -1,4 +1,5 @@
 import { assertWalls } from '@itsm-api/server/database/roles.ts';
+import { keepUpload } from '@itsm-api/server/resources/assets/uploads.ts';
 import { dispatchQueue } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -44,6 +45,7 @@ async function fill(workspace: Workspace): Promise<void> {
   const { id } = await workspace.createTicket({ assigneeId: workspace.userId, watcherUserIds: [workspace.userId] });
   await workspace.createComment(id);
   await workspace.createAsset();
+  await keepUpload(workspace.context, Buffer.from('name,assetTag,type'));
   await workspace.createTask();
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
   await signIn(api, workspace);
@@ -160,6 +162,7 @@ describe('the roles', () => {
     expect(await rightsOf('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
       'public.api_keys': 'INSERT',
+      'public.asset_uploads': 'DELETE, INSERT, SELECT, UPDATE',
       'public.assets': 'INSERT, SELECT, UPDATE',
       'public.audit_entries': 'INSERT, SELECT',
       'public.change_epochs': 'SELECT',
@@ -169,7 +172,7 @@ describe('the roles', () => {
       'public.events': 'INSERT, SELECT',
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
       'public.invitations': 'INSERT',
-      'public.projects': 'SELECT',
+      'public.projects': 'INSERT, SELECT, UPDATE',
       'public.tasks': 'INSERT, SELECT, UPDATE',
       'public.texts': 'SELECT',
       'public.ticket_counts': 'INSERT, SELECT, UPDATE',
@@ -178,7 +181,7 @@ describe('the roles', () => {
       'public.tickets': 'INSERT, SELECT, UPDATE',
       'public.usage_hours': 'SELECT',
       'public.usage_minutes': 'SELECT',
-      'public.users': 'SELECT',
+      'public.users': 'INSERT, SELECT, UPDATE',
       'public.webhook_replays': 'INSERT, SELECT',
       'public.webhook_subscriptions': 'INSERT, SELECT, UPDATE',
       'pgboss.job_common': 'INSERT',

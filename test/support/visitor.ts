@@ -72,3 +72,9 @@ export async function signIn(
   if (answer.status !== 303) throw new Error(`Signing in answered ${answer.status}:\n${answer.text}`);
   return visitor;
 }
+
+/** The state of a resource that the form of its page would change. */
+export async function stateOf(visitor: Visitor, path: string): Promise<string> {
+  const { text } = await visitor.get(path);
+  return /name="state" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
+}

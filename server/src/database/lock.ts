@@ -28,7 +28,7 @@ export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]
 }
 
 /** Locks named by what they guard; each is taken per tenant, for the length of the transaction. */
-const guards = { ticketParents: 1, webhookCount: 2, ticketSequence: 3 } as const;
+const guards = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administrators: 4 } as const;
 
 /** Lets one transaction of the tenant at a time past this point, in the order in which they came. */
 export async function lockTenant(db: TenantClient, guard: keyof typeof guards): Promise<void> {

@@ -175,6 +175,11 @@ export function withoutBlanks<Schema extends z.ZodType>(schema: Schema) {
   );
 }
 
+/** Lines of text, whose ends browsers send as two characters. */
+export function unixLines<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value), schema);
+}
+
 /** Checkboxes of one name: none, one or several. */
 export function several<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === undefined ? [] : [value].flat()), schema);

@@ -58,18 +58,19 @@ export function linkButton(href: string, text: string, kind: 'main' | 'plain' = 
   return html`<a class="button ${kind}" href="${href}">${text}</a>`;
 }
 
-/** From page to page of a list. @param address of the page, with its query */
+/** From page to page of a list. @param address of the page, with its query, in which `name` is the number */
 export function pager(
   { page, perPage, totalCount }: { page: number; perPage: number; totalCount: number },
   address: string,
+  { name = 'page', label = 'Pages' } = {},
 ): SafeHtml {
   const last = Math.max(1, Math.ceil(totalCount / perPage));
   if (last === 1 && page === 1) return html`<p class="count">${totalCount} in all</p>`;
   const link = (to: number, text: string, rel: string) =>
     to < 1 || to > last
       ? html`<span>${text}</span>`
-      : html`<a href="${withQuery(address, { page: to })}" rel="${rel}">${text}</a>`;
-  return html`<nav class="pager" aria-label="Pages">${link(page - 1, 'Newer', 'prev')}
+      : html`<a href="${withQuery(address, { [name]: to })}" rel="${rel}">${text}</a>`;
+  return html`<nav class="pager" aria-label="${label}">${link(page - 1, 'Newer', 'prev')}
 <span class="count">Page ${page} of ${last}, ${totalCount} in all</span>${link(page + 1, 'Older', 'next')}</nav>`;
 }
 

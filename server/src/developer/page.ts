@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { UserRole } from '@itsm-api/contract';
 import type { SafeHtml } from '@remix-run/html-template';
 import type * as z from 'zod';
@@ -44,7 +45,7 @@ export interface File {
   /** As it is called by whoever keeps it; a picture is shown, and has none. */
   name?: string;
   type: string;
-  content: string | Buffer;
+  content: string | Buffer | Readable;
 }
 
 export type Answer = View | { file: File } | { redirect: string };

@@ -1,11 +1,25 @@
 import { account } from './account.ts';
+import { asset, newAsset } from './asset.ts';
+import { assetImport } from './asset-import.ts';
+import { assetExport, assets, assetTemplateFile } from './assets.ts';
 import { audit } from './audit.ts';
 import { join } from './join.ts';
 import { oneKey } from './key.ts';
 import { keys } from './keys.ts';
 import { newKey } from './new-key.ts';
 import type { AnyPage } from './page.ts';
+import { newProject, project } from './project.ts';
+import { projects } from './projects.ts';
 import { signIn, workspaces } from './sign-in.ts';
+import { ticket } from './tickets.ts';
+import { newUser, user } from './user.ts';
+import { users } from './users.ts';
 
 /** All pages of the developer area, in the order of the navigation. */
-export const pages: readonly AnyPage[] = [keys, newKey, oneKey, audit, account, signIn, workspaces, join];
+export const pages: readonly AnyPage[] = [
+  ...[keys, newKey, oneKey],
+  ...[users, newUser, user],
+  ...[assets, newAsset, asset, assetImport, assetExport, assetTemplateFile],
+  ...[projects, newProject, project, ticket],
+  ...[audit, account, signIn, workspaces, join],
+];

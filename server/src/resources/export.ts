@@ -14,11 +14,17 @@ export async function exportRows<Row extends { id: number }>(
   write: (batch: Row[]) => Promise<void>,
 ): Promise<{ cursor: string }> {
   const cursor = await cursorOfNow(db, rows.resource);
+  for await (const batch of batchesOf(db, rows)) await write(batch);
+  return { cursor };
+}
+
+/** All rows of a resource, in the order of their ids: each batch is read when it is asked for. */
+export async function* batchesOf<Row extends { id: number }>(db: TenantClient, rows: Rows<Row>): AsyncGenerator<Row[]> {
   for (let id = 0; ; ) {
     const batch = await rows.after(db, id, batchSize);
     const last = batch.at(-1);
-    if (last === undefined) return { cursor };
-    await write(batch);
+    if (last === undefined) return;
+    yield batch;
     id = last.id;
   }
 }

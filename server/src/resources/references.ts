@@ -2,6 +2,9 @@ import type { Context } from '../context.ts';
 import { type Statement, selectTogether } from '../database/statements.ts';
 import { ApiError } from '../errors.ts';
 
+/** What is wrong with a reference to a user that is well written. */
+export const noSuchUser = 'names no active user of this workspace';
+
 /** An id in a body, and the field that gives it. */
 interface Reference {
   path: string;
@@ -62,7 +65,7 @@ function idsOf(all: readonly References[], kind: keyof References): number[] {
 
 /** @throws ApiError INVALID_REFERENCE naming each field whose id is not known */
 export function refuseUnknown({ users, tickets }: References, known: Known): void {
-  refuseUnless(known.users, users, 'names no active user of this workspace');
+  refuseUnless(known.users, users, noSuchUser);
   refuseUnless(known.tickets, tickets, 'names no ticket of this workspace');
 }
 

@@ -12,18 +12,18 @@ import {
 import { SingleBar } from 'cli-progress';
 import * as z from 'zod';
 import type { Context } from '../../context.ts';
+import { assetCsv } from '../../resources/assets/csv.ts';
 import { assetRows, createAsset, getAsset, listAssets, updateAsset } from '../../resources/assets/queries.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { findUserId } from '../../resources/users/queries.ts';
+import { UserReference } from '../../resources/users/reference.ts';
 import type { Runtime } from '../../runtime.ts';
-import { assetCsv } from '../asset-csv.ts';
 import { importAssets } from '../asset-import.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
 import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
 import { updateInput } from '../update.ts';
-import { findUserId } from '../user-reference.ts';
-import { UserReference } from '../user-reference-schema.ts';
 import { state } from '../view.ts';
 
 const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });

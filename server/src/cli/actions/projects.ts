@@ -16,14 +16,14 @@ import {
   updateProject,
 } from '../../resources/projects/queries.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { findUserId } from '../../resources/users/queries.ts';
+import { UserReference } from '../../resources/users/reference.ts';
 import type { Action } from '../command.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
 import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
 import { updateInput } from '../update.ts';
-import { findUserId } from '../user-reference.ts';
-import { UserReference } from '../user-reference-schema.ts';
 import { state } from '../view.ts';
 
 const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });

@@ -11,18 +11,14 @@ import {
   updateUser,
   userRows,
 } from '../../resources/users/queries.ts';
+import { UserReference } from '../../resources/users/reference.ts';
+import { TimeZone } from '../../resources/users/time-zone.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
 import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
 import { updateInput } from '../update.ts';
-import { UserReference } from '../user-reference-schema.ts';
 import { activity } from '../view.ts';
-
-const timeZone = NewUser.shape.timeZone.refine(
-  (name) => name == null || isTimeZone(name),
-  'must be the IANA name of a time zone, such as Europe/Berlin',
-);
 
 const Named = z.strictObject({ tenant: z.string(), user: UserReference });
 
@@ -62,7 +58,7 @@ export const show = action({
 });
 
 export const create = action({
-  input: NewUser.extend({ tenant: z.string(), timeZone }),
+  input: NewUser.extend({ tenant: z.string(), timeZone: TimeZone }),
   work: async (runtime, { tenant, ...user }) => createUser(await activeTenantContext(runtime, tenant), user),
   format: ({ name, email, id, role }) => `Created the user ${name} <${email}> (id ${id}), ${role}.`,
   next: ({ email }, { tenant }) => [
@@ -71,7 +67,7 @@ export const create = action({
 });
 
 export const update = action({
-  input: updateInput(Named.shape, { ...UserPatch.shape, timeZone: timeZone.optional() }),
+  input: updateInput(Named.shape, { ...UserPatch.shape, timeZone: TimeZone.optional() }),
   work: async (runtime, { tenant, user, ...patch }) => updateUser(await tenantContext(runtime, tenant), user, patch),
   format: ({ name, email, id, role }) => `The user ${name} <${email}> (id ${id}), ${role}, is changed.`,
 });
@@ -104,13 +100,3 @@ export const invite = action({
 const exportRows = exportOf(userRows);
 
 export { exportRows as export };
-
-function isTimeZone(name: string): boolean {
-  // Intl also takes offsets such as +01:00, which know no summer time.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
-  } catch {
-    return false;
-  }
-}

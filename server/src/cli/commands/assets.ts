@@ -1,5 +1,5 @@
 import { AssetStatus, AssetType } from '@itsm-api/contract';
-import { assetColumns, neededAssetColumns } from '../asset-columns.ts';
+import { assetColumns, neededAssetColumns } from '../../resources/assets/columns.ts';
 import { common, noun, type Parameter } from '../command.ts';
 import { exportVerb } from '../export-verb.ts';
 import { clearing } from '../update.ts';

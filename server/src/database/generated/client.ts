@@ -130,6 +130,11 @@ export type Text = Prisma.TextModel
  */
 export type Asset = Prisma.AssetModel
 /**
+ * Model AssetUpload
+ * The CSV file that a user looks at before it is imported (docs/decisions/assets.md#csv).
+ */
+export type AssetUpload = Prisma.AssetUploadModel
+/**
  * Model Project
  * 
  */

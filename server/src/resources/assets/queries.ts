@@ -16,13 +16,13 @@ import { createUnique } from '../../database/unique.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { ApiError, invalidField, notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
-import { emit } from '../../webhooks/emit.ts';
+import { emit, emitAll } from '../../webhooks/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { record } from '../activities/record.ts';
 import type { Rows } from '../change-feed.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
-import { checkUsers, reference } from '../references.ts';
+import { checkUsers, noSuchUser, reference } from '../references.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;
 
@@ -76,8 +76,10 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   });
 }
 
+const takenMeanwhile = 'of one asset was taken by another just now; try again';
+
 /** Called with how many of the assets are created so far. */
-type Progress = (created: number) => void;
+export type Progress = (created: number) => void;
 
 /**
  * Creates many assets in one transaction, all or none, and emits `asset.created` for each.
@@ -89,9 +91,14 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
     const { emitter, putJobsIn } = gatherJobs(context);
     let created = 0;
     for (const chunk of chunksOf(inputs, 500)) {
-      const rows = await context.db.asset.createManyAndReturn({ data: chunk.map(columnsOf) });
+      const rows = await createUnique('assetTag', takenMeanwhile, () =>
+        context.db.asset.createManyAndReturn({ data: chunk.map(columnsOf) }),
+      );
       await record(context, { resource: 'ASSET', ids: rows.map(({ id }) => Number(id)), action: 'CREATED' });
-      for (const row of rows) await emit(emitter, 'asset.created', { payload: presentAsset(row) });
+      for (const some of chunksOf(rows, 100)) {
+        const emissions = some.map((row) => ({ payload: presentAsset(row) }));
+        await emitAll(emitter, 'asset.created', emissions);
+      }
       created += chunk.length;
       onProgress(created);
     }
@@ -206,7 +213,7 @@ async function findConflicts({ db }: Context, inputs: readonly NewAsset[]): Prom
     if (taken.has(assetTag))
       problems.push({ path: `${index}.assetTag`, message: `${assetTag} is taken by another asset` });
     if (assignedToId != null && !holders.has(assignedToId)) {
-      problems.push({ path: `${index}.assignedToId`, message: 'names no active user of this workspace' });
+      problems.push({ path: `${index}.assignedToId`, message: noSuchUser });
     }
     return problems;
   });

@@ -3,7 +3,7 @@ import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import { lockRow } from '../../database/lock.ts';
 import { createUnique } from '../../database/unique.ts';
-import { withVersion } from '../../entity-tag.ts';
+import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamps, toDate } from '../../present.ts';
 import type { Rows } from '../change-feed.ts';
@@ -43,7 +43,7 @@ export async function getProject({ db }: Context, id: number): Promise<Project> 
 }
 
 /**
- * Creates a project. No endpoint of v1 calls it; the command line does.
+ * Creates a project. No endpoint of v1 calls it; the command line and the developer area do.
  * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR when the key is taken
  */
 export function createProject(context: Context, input: NewProject): Promise<Project> {
@@ -67,14 +67,16 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
 }
 
 /**
- * Changes a project; a patch that changes nothing leaves `updatedAt`. No endpoint of v1 calls it; the command line does.
- * @throws ApiError NOT_FOUND, INVALID_REFERENCE
+ * Changes a project; a patch that changes nothing leaves `updatedAt`. No endpoint of v1 calls it; the command line and the
+ * developer area do.
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateProject(context: Context, id: number, patch: ProjectPatch): Promise<Project> {
   return transaction(context, async (context) => {
     const { db } = context;
     if (!(await lockRow(db, 'projects', id))) throw notFound('project');
     const before = await getProject(context, id);
+    requireMatch(context.ifMatch, before);
     const after = { ...before, ...patch };
     if (Object.keys(changesBetween(before, after)).length === 0) return before;
     await checkUsers(context, reference('managerId', patch.managerId, before.managerId));

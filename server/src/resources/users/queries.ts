@@ -1,12 +1,16 @@
 import type { NewUser, User, UserPatch, UserQuery } from '@itsm-api/contract';
-import type { Context } from '../../context.ts';
+import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
+import { lockTenant } from '../../database/lock.ts';
+import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
-import { withVersion } from '../../entity-tag.ts';
-import { notFound } from '../../errors.ts';
+import { requireMatch, withVersion } from '../../entity-tag.ts';
+import { ApiError, invalidField, notFound } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
 import type { Rows } from '../change-feed.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
+import { noSuchUser } from '../references.ts';
+import type { UserReference } from './reference.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;
 
@@ -20,6 +24,38 @@ export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>
     count: () => db.user.count({ where }),
     find: async (asked) => (await db.user.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentUser),
   });
+}
+
+/** The ids of the active users with these e-mail addresses. */
+export async function findUserIds(context: Context, emails: Iterable<string>): Promise<Map<string, number>> {
+  const wanted = [...new Set(emails)];
+  const ids = new Map<string, number>();
+  for (let start = 0; start < wanted.length; start += 1000) {
+    const email = wanted.slice(start, start + 1000);
+    const { data } = await listUsers(context, { page: 1, perPage: email.length, active: [true], email });
+    for (const user of data) ids.set(user.email, user.id);
+  }
+  return ids;
+}
+
+/** What users are called, by their ids. */
+export async function namesOf({ db }: Pick<Context, 'db'>, ids: Iterable<number | null>): Promise<Map<number, string>> {
+  const wanted = [...new Set(ids)].filter((id) => id !== null);
+  if (wanted.length === 0) return new Map();
+  const rows = await db.user.findMany({ where: { id: { in: wanted } }, select: { id: true, name: true } });
+  return new Map(rows.map(({ id, name }) => [Number(id), name]));
+}
+
+/** The id of the user. @throws ApiError INVALID_REFERENCE, for the field, when the e-mail address is no active user's */
+export async function findUserId(
+  context: Context,
+  field: string,
+  reference: UserReference | undefined,
+): Promise<number | null> {
+  if (typeof reference !== 'string') return reference ?? null;
+  const id = (await findUserIds(context, [reference])).get(reference);
+  if (id === undefined) throw invalidField('INVALID_REFERENCE', field, noSuchUser);
+  return id;
 }
 
 /** Users for those who keep a copy. */
@@ -40,7 +76,7 @@ export async function getUser({ db }: Context, id: number): Promise<User> {
 }
 
 /**
- * Creates a user, active. No endpoint of v1 calls it; the command line does.
+ * Creates a user, active. No endpoint of v1 calls it; the command line and the developer area do.
  * @throws ApiError VALIDATION_ERROR when the e-mail address is taken
  */
 export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
@@ -65,36 +101,57 @@ export async function findUser({ db }: Pick<Context, 'db'>, reference: string | 
 }
 
 /**
- * Changes a user. No endpoint of v1 calls it; the command line does.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when the e-mail address is taken
+ * Changes a user. No endpoint of v1 calls it; the command line and the developer area do.
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR when the e-mail address is taken or no administrator
+ * would be left
  */
-export async function updateUser(
-  { db }: Pick<Context, 'db'>,
-  reference: string | number,
-  data: UserPatch,
-): Promise<User> {
-  const [row] = await createUnique('email', `${data.email} is taken by another user`, () =>
-    db.user.updateManyAndReturn({ where: whereOf(reference), data }),
-  );
-  if (row === undefined) throw notFound('user');
-  return presentUser(row);
+export function updateUser(context: Context, reference: string | number, data: UserPatch): Promise<User> {
+  return keepingAnAdministrator(context, async ({ db, ifMatch }) => {
+    if (ifMatch !== undefined) requireMatch(ifMatch, await findUser({ db }, reference));
+    const [row] = await createUnique('email', `${data.email} is taken by another user`, () =>
+      db.user.updateManyAndReturn({ where: whereOf(reference), data }),
+    );
+    if (row === undefined) throw notFound('user');
+    return presentUser(row);
+  });
 }
 
-/** Deactivates a user: their keys stop working within a second. @throws ApiError NOT_FOUND */
-export function deactivateUser(context: Pick<Context, 'db'>, reference: string | number): Promise<User> {
-  return setActive(context, reference, false);
+/**
+ * Deactivates a user: their keys stop working within a second.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when no administrator would be left
+ */
+export function deactivateUser(context: Context, reference: string | number): Promise<User> {
+  return keepingAnAdministrator(context, ({ db }) => setActive(db, reference, false));
 }
 
 /** Activates a user again, and their keys with them. @throws ApiError NOT_FOUND */
-export function activateUser(context: Pick<Context, 'db'>, reference: string | number): Promise<User> {
-  return setActive(context, reference, true);
+export function activateUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
+  return setActive(db, reference, true);
 }
 
-async function setActive({ db }: Pick<Context, 'db'>, reference: string | number, active: boolean): Promise<User> {
+async function setActive(db: TenantClient, reference: string | number, active: boolean): Promise<User> {
   const [row] = await db.user.updateManyAndReturn({ where: whereOf(reference), data: { active } });
   if (row === undefined) throw notFound('user');
   return presentUser(row);
 }
+
+/**
+ * Has a change of users leave the workspace an active administrator, be it that two take the right from each other at
+ * once. Whoever runs the service may do otherwise (docs/decisions/users.md).
+ */
+function keepingAnAdministrator(context: Context, change: (context: Context) => Promise<User>): Promise<User> {
+  return transaction(context, async (context) => {
+    const { db, userId } = context;
+    if (userId === undefined) return change(context);
+    await lockTenant(db, 'administrators');
+    const user = await change(context);
+    const left = await db.user.count({ where: { role: 'ADMIN', active: true } });
+    if (left === 0) throw new ApiError('VALIDATION_ERROR', lastAdministrator);
+    return user;
+  });
+}
+
+const lastAdministrator = 'This is the last active administrator of the workspace: make somebody else one first.';
 
 function whereOf(reference: string | number): { email: string } | { id: number } {
   return typeof reference === 'number' ? { id: reference } : { email: reference };

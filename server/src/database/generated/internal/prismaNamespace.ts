@@ -419,6 +419,7 @@ export const ModelName = {
   TicketCount: 'TicketCount',
   Text: 'Text',
   Asset: 'Asset',
+  AssetUpload: 'AssetUpload',
   Project: 'Project',
   Task: 'Task',
   Change: 'Change',
@@ -446,7 +447,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
+    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "assetUpload" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1692,6 +1693,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AssetUpload: {
+      payload: Prisma.$AssetUploadPayload<ExtArgs>
+      fields: Prisma.AssetUploadFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AssetUploadFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AssetUploadFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        findFirst: {
+          args: Prisma.AssetUploadFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AssetUploadFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        findMany: {
+          args: Prisma.AssetUploadFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>[]
+        }
+        create: {
+          args: Prisma.AssetUploadCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        createMany: {
+          args: Prisma.AssetUploadCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AssetUploadCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>[]
+        }
+        delete: {
+          args: Prisma.AssetUploadDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        update: {
+          args: Prisma.AssetUploadUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        deleteMany: {
+          args: Prisma.AssetUploadDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AssetUploadUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AssetUploadUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>[]
+        }
+        upsert: {
+          args: Prisma.AssetUploadUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+        }
+        aggregate: {
+          args: Prisma.AssetUploadAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAssetUpload>
+        }
+        groupBy: {
+          args: Prisma.AssetUploadGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AssetUploadGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AssetUploadCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AssetUploadCountAggregateOutputType> | number
+        }
+      }
+    }
     Project: {
       payload: Prisma.$ProjectPayload<ExtArgs>
       fields: Prisma.ProjectFieldRefs
@@ -2872,6 +2947,16 @@ export const AssetScalarFieldEnum = {
 export type AssetScalarFieldEnum = (typeof AssetScalarFieldEnum)[keyof typeof AssetScalarFieldEnum]
 
 
+export const AssetUploadScalarFieldEnum = {
+  tenantId: 'tenantId',
+  userId: 'userId',
+  content: 'content',
+  createdAt: 'createdAt'
+} as const
+
+export type AssetUploadScalarFieldEnum = (typeof AssetUploadScalarFieldEnum)[keyof typeof AssetUploadScalarFieldEnum]
+
+
 export const ProjectScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -3405,6 +3490,7 @@ export type GlobalOmitConfig = {
   ticketCount?: Prisma.TicketCountOmit
   text?: Prisma.TextOmit
   asset?: Prisma.AssetOmit
+  assetUpload?: Prisma.AssetUploadOmit
   project?: Prisma.ProjectOmit
   task?: Prisma.TaskOmit
   change?: Prisma.ChangeOmit

@@ -68,6 +68,7 @@ export const ModelName = {
   TicketCount: 'TicketCount',
   Text: 'Text',
   Asset: 'Asset',
+  AssetUpload: 'AssetUpload',
   Project: 'Project',
   Task: 'Task',
   Change: 'Change',
@@ -349,6 +350,16 @@ export const AssetScalarFieldEnum = {
 } as const
 
 export type AssetScalarFieldEnum = (typeof AssetScalarFieldEnum)[keyof typeof AssetScalarFieldEnum]
+
+
+export const AssetUploadScalarFieldEnum = {
+  tenantId: 'tenantId',
+  userId: 'userId',
+  content: 'content',
+  createdAt: 'createdAt'
+} as const
+
+export type AssetUploadScalarFieldEnum = (typeof AssetUploadScalarFieldEnum)[keyof typeof AssetUploadScalarFieldEnum]
 
 
 export const ProjectScalarFieldEnum = {

@@ -303,6 +303,7 @@ export type UserWhereInput = {
   passkeys?: Prisma.PasskeyListRelationFilter | runtime.Types.Skip
   sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
   invitations?: Prisma.InvitationListRelationFilter | runtime.Types.Skip
+  assetUpload?: Prisma.XOR<Prisma.AssetUploadNullableScalarRelationFilter, Prisma.AssetUploadWhereInput> | null | runtime.Types.Skip
 }
 
 export type UserOrderByWithRelationInput = {
@@ -332,6 +333,7 @@ export type UserOrderByWithRelationInput = {
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput | runtime.Types.Skip
   sessions?: Prisma.SessionOrderByRelationAggregateInput | runtime.Types.Skip
   invitations?: Prisma.InvitationOrderByRelationAggregateInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadOrderByWithRelationInput | runtime.Types.Skip
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -366,6 +368,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   passkeys?: Prisma.PasskeyListRelationFilter | runtime.Types.Skip
   sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
   invitations?: Prisma.InvitationListRelationFilter | runtime.Types.Skip
+  assetUpload?: Prisma.XOR<Prisma.AssetUploadNullableScalarRelationFilter, Prisma.AssetUploadWhereInput> | null | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_email">
 
 export type UserOrderByWithAggregationInput = {
@@ -434,6 +437,7 @@ export type UserCreateInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateInput = {
@@ -462,6 +466,7 @@ export type UserUncheckedCreateInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUpdateInput = {
@@ -490,6 +495,7 @@ export type UserUpdateInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateInput = {
@@ -518,6 +524,7 @@ export type UserUncheckedUpdateInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyInput = {
@@ -855,6 +862,20 @@ export type UserUpdateOneWithoutAssetsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAssetsInput, Prisma.UserUpdateWithoutAssetsInput>, Prisma.UserUncheckedUpdateWithoutAssetsInput> | runtime.Types.Skip
 }
 
+export type UserCreateNestedOneWithoutAssetUploadInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAssetUploadInput, Prisma.UserUncheckedCreateWithoutAssetUploadInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAssetUploadInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutAssetUploadNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAssetUploadInput, Prisma.UserUncheckedCreateWithoutAssetUploadInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAssetUploadInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutAssetUploadInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAssetUploadInput, Prisma.UserUpdateWithoutAssetUploadInput>, Prisma.UserUncheckedUpdateWithoutAssetUploadInput> | runtime.Types.Skip
+}
+
 export type UserCreateNestedOneWithoutManagedProjectsInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutManagedProjectsInput, Prisma.UserUncheckedCreateWithoutManagedProjectsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutManagedProjectsInput | runtime.Types.Skip
@@ -912,6 +933,7 @@ export type UserCreateWithoutTenantInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTenantInput = {
@@ -939,6 +961,7 @@ export type UserUncheckedCreateWithoutTenantInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTenantInput = {
@@ -1011,6 +1034,7 @@ export type UserCreateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutApiKeysInput = {
@@ -1038,6 +1062,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutApiKeysInput = {
@@ -1081,6 +1106,7 @@ export type UserUpdateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutApiKeysInput = {
@@ -1108,6 +1134,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutInvitationsInput = {
@@ -1135,6 +1162,7 @@ export type UserCreateWithoutInvitationsInput = {
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutInvitationsInput = {
@@ -1162,6 +1190,7 @@ export type UserUncheckedCreateWithoutInvitationsInput = {
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutInvitationsInput = {
@@ -1205,6 +1234,7 @@ export type UserUpdateWithoutInvitationsInput = {
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutInvitationsInput = {
@@ -1232,6 +1262,7 @@ export type UserUncheckedUpdateWithoutInvitationsInput = {
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutPasswordInput = {
@@ -1259,6 +1290,7 @@ export type UserCreateWithoutPasswordInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutPasswordInput = {
@@ -1286,6 +1318,7 @@ export type UserUncheckedCreateWithoutPasswordInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutPasswordInput = {
@@ -1329,6 +1362,7 @@ export type UserUpdateWithoutPasswordInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutPasswordInput = {
@@ -1356,6 +1390,7 @@ export type UserUncheckedUpdateWithoutPasswordInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutPasskeysInput = {
@@ -1383,6 +1418,7 @@ export type UserCreateWithoutPasskeysInput = {
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutPasskeysInput = {
@@ -1410,6 +1446,7 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutPasskeysInput = {
@@ -1453,6 +1490,7 @@ export type UserUpdateWithoutPasskeysInput = {
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutPasskeysInput = {
@@ -1480,6 +1518,7 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutSessionsInput = {
@@ -1507,6 +1546,7 @@ export type UserCreateWithoutSessionsInput = {
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -1534,6 +1574,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -1577,6 +1618,7 @@ export type UserUpdateWithoutSessionsInput = {
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -1604,6 +1646,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutRequestedTicketsInput = {
@@ -1631,6 +1674,7 @@ export type UserCreateWithoutRequestedTicketsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutRequestedTicketsInput = {
@@ -1658,6 +1702,7 @@ export type UserUncheckedCreateWithoutRequestedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutRequestedTicketsInput = {
@@ -1690,6 +1735,7 @@ export type UserCreateWithoutAssignedTicketsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAssignedTicketsInput = {
@@ -1717,6 +1763,7 @@ export type UserUncheckedCreateWithoutAssignedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAssignedTicketsInput = {
@@ -1760,6 +1807,7 @@ export type UserUpdateWithoutRequestedTicketsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
@@ -1787,6 +1835,7 @@ export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUpsertWithoutAssignedTicketsInput = {
@@ -1825,6 +1874,7 @@ export type UserUpdateWithoutAssignedTicketsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
@@ -1852,6 +1902,7 @@ export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutWatchedTicketsInput = {
@@ -1879,6 +1930,7 @@ export type UserCreateWithoutWatchedTicketsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutWatchedTicketsInput = {
@@ -1906,6 +1958,7 @@ export type UserUncheckedCreateWithoutWatchedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutWatchedTicketsInput = {
@@ -1949,6 +2002,7 @@ export type UserUpdateWithoutWatchedTicketsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
@@ -1976,6 +2030,7 @@ export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutCommentsInput = {
@@ -2003,6 +2058,7 @@ export type UserCreateWithoutCommentsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutCommentsInput = {
@@ -2030,6 +2086,7 @@ export type UserUncheckedCreateWithoutCommentsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutCommentsInput = {
@@ -2073,6 +2130,7 @@ export type UserUpdateWithoutCommentsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutCommentsInput = {
@@ -2100,6 +2158,7 @@ export type UserUncheckedUpdateWithoutCommentsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutAssetsInput = {
@@ -2127,6 +2186,7 @@ export type UserCreateWithoutAssetsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAssetsInput = {
@@ -2154,6 +2214,7 @@ export type UserUncheckedCreateWithoutAssetsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAssetsInput = {
@@ -2197,6 +2258,7 @@ export type UserUpdateWithoutAssetsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAssetsInput = {
@@ -2217,6 +2279,135 @@ export type UserUncheckedUpdateWithoutAssetsInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserCreateWithoutAssetUploadInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutAssetUploadInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutAssetUploadInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutAssetUploadInput, Prisma.UserUncheckedCreateWithoutAssetUploadInput>
+}
+
+export type UserUpsertWithoutAssetUploadInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutAssetUploadInput, Prisma.UserUncheckedUpdateWithoutAssetUploadInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutAssetUploadInput, Prisma.UserUncheckedCreateWithoutAssetUploadInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutAssetUploadInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutAssetUploadInput, Prisma.UserUncheckedUpdateWithoutAssetUploadInput>
+}
+
+export type UserUpdateWithoutAssetUploadInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutAssetUploadInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
@@ -2251,6 +2442,7 @@ export type UserCreateWithoutManagedProjectsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutManagedProjectsInput = {
@@ -2278,6 +2470,7 @@ export type UserUncheckedCreateWithoutManagedProjectsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutManagedProjectsInput = {
@@ -2321,6 +2514,7 @@ export type UserUpdateWithoutManagedProjectsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutManagedProjectsInput = {
@@ -2348,6 +2542,7 @@ export type UserUncheckedUpdateWithoutManagedProjectsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutTasksInput = {
@@ -2375,6 +2570,7 @@ export type UserCreateWithoutTasksInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTasksInput = {
@@ -2402,6 +2598,7 @@ export type UserUncheckedCreateWithoutTasksInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTasksInput = {
@@ -2445,6 +2642,7 @@ export type UserUpdateWithoutTasksInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTasksInput = {
@@ -2472,6 +2670,7 @@ export type UserUncheckedUpdateWithoutTasksInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyTenantInput = {
@@ -2514,6 +2713,7 @@ export type UserUpdateWithoutTenantInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTenantInput = {
@@ -2541,6 +2741,7 @@ export type UserUncheckedUpdateWithoutTenantInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateManyWithoutTenantInput = {
@@ -2706,6 +2907,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs> | runtime.Types.Skip
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.User$invitationsArgs<ExtArgs> | runtime.Types.Skip
+  assetUpload?: boolean | Prisma.User$assetUploadArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["user"]>
 
@@ -2774,6 +2976,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs> | runtime.Types.Skip
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.User$invitationsArgs<ExtArgs> | runtime.Types.Skip
+  assetUpload?: boolean | Prisma.User$assetUploadArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2799,6 +3002,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     invitations: Prisma.$InvitationPayload<ExtArgs>[]
+    assetUpload: Prisma.$AssetUploadPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -3227,6 +3431,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   passkeys<T extends Prisma.User$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sessions<T extends Prisma.User$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   invitations<T extends Prisma.User$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  assetUpload<T extends Prisma.User$assetUploadArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$assetUploadArgs<ExtArgs>>): Prisma.Prisma__AssetUploadClient<runtime.Types.Result.GetResult<Prisma.$AssetUploadPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3950,6 +4155,25 @@ export type User$invitationsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.assetUpload
+ */
+export type User$assetUploadArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AssetUpload
+   */
+  select?: Prisma.AssetUploadSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AssetUpload
+   */
+  omit?: Prisma.AssetUploadOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AssetUploadInclude<ExtArgs> | null
+  where?: Prisma.AssetUploadWhereInput | runtime.Types.Skip
 }
 
 /**

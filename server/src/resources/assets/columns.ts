@@ -1,6 +1,6 @@
 import { NewAsset } from '@itsm-api/contract';
 import type * as z from 'zod';
-import { UserReference } from './user-reference-schema.ts';
+import { UserReference } from '../users/reference.ts';
 
 /** An asset as a line of the file gives it. */
 export const AssetLine = NewAsset.extend({ assignedToId: UserReference.nullish() });

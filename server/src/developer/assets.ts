@@ -1,0 +1,107 @@
+import { Readable } from 'node:stream';
+import { type Asset, AssetQuery, AssetStatus, AssetType } from '@itsm-api/contract';
+import * as z from 'zod';
+import type { Context } from '../context.ts';
+import { assetCsv } from '../resources/assets/csv.ts';
+import { assetRows, listAssets } from '../resources/assets/queries.ts';
+import { assetTemplate } from '../resources/assets/template.ts';
+import { batchesOf } from '../resources/export.ts';
+import { namesOf } from '../resources/users/queries.ts';
+import { optional, selectField } from './fields.ts';
+import { badge, html, linkButton, notice, pager, type SafeHtml, table } from './html.ts';
+import { anyOr, PageNumber, perPage, searched, searchForm, Words } from './list.ts';
+import { page } from './page.ts';
+
+const path = '/developer/assets';
+const roles = ['ADMIN'] as const;
+
+/** The assets of the workspace. */
+export const assets = page({
+  path,
+  menu: 'Assets',
+  roles,
+  query: z.strictObject({
+    page: PageNumber,
+    q: Words,
+    type: optional(AssetType),
+    status: optional(AssetStatus),
+  }),
+  async show({ visit, query, address }) {
+    const { q, type, status, page } = query;
+    const { list, words } = await searched(q, AssetQuery.shape.q, (q) =>
+      listAssets(visit.context, { page, perPage, q, type: type && [type], status: status && [status] }),
+    );
+    const names = await namesOf(
+      visit.context,
+      list.data.map(({ assignedToId }) => assignedToId),
+    );
+    const rows = list.data.map(({ id, assetTag, name, type, status, assignedToId, updatedAt }) => [
+      html`<a href="${path}/${id}">${assetTag}</a>`,
+      name,
+      type,
+      badge(status, status === 'IN_USE' ? 'good' : 'plain'),
+      assignedToId === null ? '' : html`<a href="/developer/users/${assignedToId}">${names.get(assignedToId)}</a>`,
+      visit.time(updatedAt),
+    ]);
+    const filters = [
+      selectField(undefined, { name: 'type', label: 'Type', value: type, options: anyOr(AssetType.options, 'Any') }),
+      selectField(undefined, {
+        ...{ name: 'status', label: 'Status', value: status },
+        options: anyOr(AssetStatus.options, 'Any'),
+      }),
+    ];
+    return {
+      title: 'Assets',
+      body: html`<p class="lead">What the workspace looks after, the newest first.</p>
+${importedNotice(visit.flash)}
+<p class="actions">${linkButton(`${path}/new`, 'New asset', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
+ ${linkButton(`${path}/export`, 'Export CSV')}</p>
+${searchForm(path, words, 'Name, tag or serial number', filters)}
+<div id="found">${table('Assets', ['Tag', 'Name', 'Type', 'Status', 'Assigned to', 'Changed'], rows, none(query))}
+${pager(list.meta, address)}</div>`,
+    };
+  },
+});
+
+function none({
+  q = '',
+  type,
+  status,
+}: {
+  q?: string | undefined;
+  type?: string | undefined;
+  status?: string | undefined;
+}) {
+  if (q !== '' || type !== undefined || status !== undefined) return 'No asset is like that.';
+  return html`There is no asset yet: <a href="${path}/new">make one</a>, or <a href="${path}/import">import a CSV file</a>.`;
+}
+
+function importedNotice(flash: unknown): SafeHtml | null {
+  const { data } = z.object({ imported: z.int() }).safeParse(flash);
+  return data === undefined ? null : notice(`Imported ${data.imported} ${data.imported === 1 ? 'asset' : 'assets'}.`);
+}
+
+/** All assets as a file that an import takes. */
+export const assetExport = page({
+  path: `${path}/export`,
+  roles,
+  async show({ visit }) {
+    const { head, line } = await assetCsv(visit.context.db);
+    return { file: { name: 'assets.csv', type, content: Readable.from(csvOf(visit.context, head, line)) } };
+  },
+});
+
+/** A file to begin an import with. */
+export const assetTemplateFile = page({
+  path: `${path}/template`,
+  roles,
+  show: async () => ({ file: { name: 'assets.csv', type, content: assetTemplate() } }),
+});
+
+const type = 'text/csv; charset=utf-8';
+
+async function* csvOf({ db }: Context, head: string, line: (asset: Asset) => string): AsyncGenerator<string> {
+  // Spreadsheets tell UTF-8 by its byte order mark.
+  yield `\uFEFF${head}`;
+  for await (const batch of batchesOf(db, assetRows)) yield batch.map(line).join('');
+}

@@ -1,0 +1,50 @@
+import { ProjectQuery, ProjectStatus } from '@itsm-api/contract';
+import * as z from 'zod';
+import { listProjects } from '../resources/projects/queries.ts';
+import { namesOf } from '../resources/users/queries.ts';
+import { optional, selectField } from './fields.ts';
+import { badge, html, linkButton, pager, table } from './html.ts';
+import { anyOr, PageNumber, perPage, searched, searchForm, Words } from './list.ts';
+import { page } from './page.ts';
+
+const path = '/developer/projects';
+
+/** The projects of the workspace. */
+export const projects = page({
+  path,
+  menu: 'Projects',
+  roles: ['ADMIN'],
+  query: z.strictObject({ page: PageNumber, q: Words, status: optional(ProjectStatus) }),
+  async show({ visit, query, address }) {
+    const { q = '', status, page } = query;
+    const { list, words } = await searched(q, ProjectQuery.shape.q, (q) =>
+      listProjects(visit.context, { page, perPage, q, status: status && [status] }),
+    );
+    const names = await namesOf(
+      visit.context,
+      list.data.map(({ managerId }) => managerId),
+    );
+    const rows = list.data.map(({ id, key, name, status, priority, managerId, endDate, updatedAt }) => [
+      html`<a href="${path}/${id}">${key}</a>`,
+      name,
+      badge(status, status === 'ACTIVE' ? 'good' : 'plain'),
+      priority,
+      managerId === null ? '' : html`<a href="/developer/users/${managerId}">${names.get(managerId)}</a>`,
+      endDate ?? '',
+      visit.time(updatedAt),
+    ]);
+    const none =
+      q === '' && status === undefined
+        ? html`There is no project yet: <a href="${path}/new">make one</a>.`
+        : 'No project is like that.';
+    const options = anyOr(ProjectStatus.options, 'Any');
+    return {
+      title: 'Projects',
+      body: html`<p class="lead">What the workspace's tasks belong to, the newest first.</p>
+<p class="actions">${linkButton(`${path}/new`, 'New project', 'main')}</p>
+${searchForm(path, words, 'Key, name or description', [selectField(undefined, { name: 'status', label: 'Status', value: status, options })])}
+<div id="found">${table('Projects', ['Key', 'Name', 'Status', 'Priority', 'Manager', 'Ends', 'Changed'], rows, none)}
+${pager(list.meta, address)}</div>`,
+    };
+  },
+});

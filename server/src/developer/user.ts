@@ -1,0 +1,157 @@
+import { IdParam, NewUser, type User, UserRole } from '@itsm-api/contract';
+import * as z from 'zod';
+import { createInvitation } from '../identity/invitations.ts';
+import { activateUser, createUser, deactivateUser, getUser, updateUser } from '../resources/users/queries.ts';
+import { TimeZone } from '../resources/users/time-zone.ts';
+import { emptyAsNull, formOf, selectField, submit, textField } from './fields.ts';
+import { badge, code, facts, html, notice, type SafeHtml, section } from './html.ts';
+import { type Asked, form, page, type Sent } from './page.ts';
+import { inState, State, stateField } from './unchanged.ts';
+import type { UserVisit } from './visit.ts';
+
+const path = '/developer/users';
+const roles = ['ADMIN'] as const;
+
+/** The choice of a role. */
+const role = {
+  ...{
+    name: 'role',
+    label: 'Role',
+    options: ['AGENT', 'ADMIN', 'REQUESTER'].map((value) => ({ value, label: value })),
+  },
+  hint: 'Here an ADMIN manages the workspace, an AGENT sees keys and deliveries of their own, and a REQUESTER has no entry.',
+};
+
+/** Makes a user, and the link by which they get in. */
+export const newUser = page({
+  path: `${path}/new`,
+  roles,
+  async show(asked) {
+    const fields = (sent: Sent | undefined) => html`
+${textField(sent, { name: 'name', label: 'Name', required: true })}
+${textField(sent, { name: 'email', label: 'E-mail', type: 'email', required: true })}
+${selectField(sent, role)}
+${submit('Invite')}`;
+    return {
+      title: 'Invite a user',
+      body: html`<p class="lead">You get a link to pass on. It works once, for a week, and whoever opens it chooses how to sign in.</p>
+${formOf(asked, 'create', fields)}`,
+    };
+  },
+  forms: {
+    create: form({
+      fields: z.strictObject({ name: NewUser.shape.name, email: NewUser.shape.email, role: UserRole }),
+      audit: 'user.created',
+      async run({ visit, fields }) {
+        const user = await createUser(visit.context, fields);
+        return invited(visit, user);
+      },
+    }),
+  },
+});
+
+/** One user: what they are, and whether they may get in. */
+export const user = page({
+  path: `${path}/:id`,
+  roles,
+  params: IdParam,
+  async show(asked) {
+    const { visit, params } = asked;
+    const user = await getUser(visit.context, params.id);
+    return {
+      title: user.name,
+      body: html`<p><a href="${path}">All users</a></p>
+${linkNotice(visit.flash)}
+${facts({ 'E-mail': user.email, State: stateOf(user), Created: visit.time(user.createdAt), Changed: visit.time(user.updatedAt) })}
+${section(
+  'Details',
+  formOf(asked, 'change', (sent) => details(sent, user)),
+)}
+${section('Access', access(asked, user))}`,
+    };
+  },
+  forms: {
+    change: form({
+      params: IdParam,
+      fields: z.strictObject({
+        name: NewUser.shape.name,
+        role: UserRole,
+        jobTitle: emptyAsNull(NewUser.shape.jobTitle),
+        department: emptyAsNull(NewUser.shape.department),
+        phone: emptyAsNull(NewUser.shape.phone),
+        timeZone: emptyAsNull(TimeZone),
+        state: State,
+      }),
+      audit: 'user.updated',
+      async run({ visit, params, fields: { state, ...fields } }) {
+        return changed(await inState(visit.context, state, (context) => updateUser(context, params.id, fields)));
+      },
+    }),
+    deactivate: form({
+      params: IdParam,
+      fields: z.strictObject({}),
+      audit: 'user.deactivated',
+      run: async ({ visit, params }) => changed(await deactivateUser(visit.context, params.id)),
+    }),
+    activate: form({
+      params: IdParam,
+      fields: z.strictObject({}),
+      audit: 'user.activated',
+      run: async ({ visit, params }) => changed(await activateUser(visit.context, params.id)),
+    }),
+    invite: form({
+      params: IdParam,
+      fields: z.strictObject({}),
+      audit: 'user.invited',
+      run: async ({ visit, params }) => invited(visit, await getUser(visit.context, params.id)),
+    }),
+  },
+});
+
+function details(sent: Sent | undefined, user: User): SafeHtml {
+  const { name, jobTitle, department, phone, timeZone } = user;
+  return html`${stateField(user)}${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
+${selectField(sent, { ...role, value: user.role })}
+${textField(sent, { name: 'jobTitle', label: 'Job title', value: jobTitle })}
+${textField(sent, { name: 'department', label: 'Department', value: department })}
+${textField(sent, { name: 'phone', label: 'Phone', value: phone })}
+${textField(sent, { name: 'timeZone', label: 'Time zone', value: timeZone, hint: 'In which they read times here, such as Europe/Berlin.' })}
+${submit('Save')}`;
+}
+
+function access(asked: Asked<UserVisit>, user: User): SafeHtml {
+  if (!user.active) {
+    return html`<p>They can't sign in, their keys don't work, and nothing can be assigned to them.</p>
+${formOf(asked, 'activate', () => submit('Activate', 'plain'))}`;
+  }
+  const invite = html`<p>Another link lets them choose anew how to sign in; links from before work no more.</p>
+${formOf(asked, 'invite', () => submit('Make a link', 'plain'))}`;
+  return html`${user.role === 'REQUESTER' ? null : invite}
+<p>Once they are inactive, they are signed out within a second, their keys stop working, and nothing can be assigned to them.</p>
+${formOf(asked, 'deactivate', () => submit('Deactivate', 'danger'))}`;
+}
+
+/** Whether a user may get in. */
+export function stateOf({ active }: User): SafeHtml {
+  return active ? badge('active', 'good') : badge('inactive');
+}
+
+function changed({ id, email }: User) {
+  return { redirect: `${path}/${id}`, subject: email };
+}
+
+/** Leads to the user's page, which shows the link once; a REQUESTER has none. */
+async function invited(visit: UserVisit, user: User) {
+  if (user.role === 'REQUESTER') return changed(user);
+  const token = await createInvitation(visit.context, user.id);
+  return { ...changed(user), flash: { link: `${visit.site.origin}/developer/join?token=${token}` } };
+}
+
+const Flash = z.object({ link: z.string() });
+
+function linkNotice(flash: unknown): SafeHtml | null {
+  const { data } = Flash.safeParse(flash);
+  if (data === undefined) return null;
+  return notice(html`<p>Pass this link on. It is shown this once, and works once, for a week.</p>
+${code(data.link, 'Link of the invitation')}`);
+}

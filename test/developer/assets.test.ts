@@ -1,0 +1,233 @@
+import { listAssets, updateAsset } from '@itsm-api/server/resources/assets/queries.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Api, startApi } from '../support/api.ts';
+import { signIn, stateOf, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+let admin: Visitor;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  admin = await signIn(api, workspace);
+});
+afterAll(() => api.close());
+
+const page = { page: 1, perPage: 100 };
+const path = '/developer/assets/import';
+
+async function tagsOf({ context }: Workspace): Promise<string[]> {
+  return (await listAssets(context, page)).data.map(({ assetTag }) => assetTag);
+}
+
+/** Sends a file as a browser does (RFC 7578), under whatever name. */
+async function upload(visitor: Visitor, file: string | Buffer, name = 'assets.csv'): Promise<Answer> {
+  const boundary = 'a1b2c3';
+  const part = (head: string, content: string | Buffer) =>
+    Buffer.concat([
+      Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from('\r\n'),
+    ]);
+  const body = Buffer.concat([
+    part('name="_csrf"', await visitor.tokenOf(path)),
+    part(`name="file"; filename="${name}"\r\nContent-Type: text/csv`, file),
+    Buffer.from(`--${boundary}--\r\n`),
+  ]);
+  return visitor.post(`${path}?form=upload`, body, { 'content-type': `multipart/form-data; boundary=${boundary}` });
+}
+
+/** The page that a file is looked at on. */
+async function preview(visitor: Visitor, file: string | Buffer, name?: string): Promise<string> {
+  const sent = await upload(visitor, file, name);
+  expect(sent.status, sent.text).toBe(303);
+  const { status, text } = await visitor.get(sent.headers.location ?? '');
+  expect(status).toBe(200);
+  return text;
+}
+
+const typed = {
+  ...{ name: 'Laptop', type: 'LAPTOP', status: '', assignedToId: '', serialNumber: '', manufacturer: '', model: '' },
+  ...{ location: '', purchaseDate: '', purchaseCost: '', warrantyExpiresAt: '', notes: '', customFields: '' },
+};
+
+describe('/developer/assets', () => {
+  it('makes an asset, finds it and changes it', async () => {
+    const user = await workspace.createUser({ name: 'Holder' });
+    const assetTag = `LT-${unique()}`;
+    const fields = { ...typed, assetTag, warrantyExpiresAt: '2028-03-14', customFields: 'site = Berlin\r\nfloor=3' };
+    const made = await admin.submitAndFollow('/developer/assets/new', 'create', { ...fields, notes: 'One\r\ntwo' });
+    expect(made.text).toContain(`${assetTag}: Laptop`);
+    const [asset] = (await listAssets(workspace.context, { ...page, q: undefined })).data;
+    expect(asset).toMatchObject({
+      ...{ assetTag, status: 'IN_STOCK', notes: 'One\ntwo', customFields: { site: 'Berlin', floor: '3' } },
+      ...{ warrantyExpiresAt: '2028-03-14T00:00:00.000Z', assignedToId: null },
+    });
+
+    const here = `/developer/assets/${asset?.id}`;
+    const found = await admin.get(`/developer/assets?q=${assetTag}&type=LAPTOP&status=`);
+    expect(found.text).toContain(here);
+    expect((await admin.get(`/developer/assets?q=${assetTag}&status=LOST`)).text).not.toContain(here);
+
+    // Values that are no text stay as they are.
+    await updateAsset(workspace.context, asset?.id ?? 0, { customFields: { cost: 4711, tags: ['a'] } });
+    const state = await stateOf(admin, here);
+    const change = { ...typed, state, status: 'IN_STOCK', assignedToId: user.email, customFields: 'site = Bonn' };
+    const changed = await admin.submitAndFollow(here, 'change', change);
+    expect(changed.text).toMatch(/<code>assignedToId<\/code> from none to \d+/);
+    expect((await listAssets(workspace.context, page)).data[0]).toMatchObject({
+      ...{ status: 'IN_USE', assignedToId: user.id, customFields: { site: 'Bonn', cost: 4711, tags: ['a'] } },
+    });
+    // What was shown is no more: nobody's change is overwritten unseen.
+    const late = await admin.submit(here, 'change', { ...change, name: 'Late' });
+    expect(late).toMatchObject({ status: 412, text: expect.stringContaining('Somebody has changed this') });
+    expect(late.text).toContain('value="Late"');
+  });
+
+  it('says beside the fields what is wrong, and keeps what was typed', async () => {
+    const { assetTag } = await workspace.createAsset();
+    const wrong = await admin.submit('/developer/assets/new', 'create', {
+      ...{ ...typed, assetTag: 'A-1', purchaseCost: '1,5', customFields: 'no value', notes: '</textarea><script>' },
+    });
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toContain('id="error-purchaseCost">must be a decimal such as');
+    expect(wrong.text).toContain('id="error-customFields">must be lines such as');
+    expect(wrong.text).toContain('&lt;/textarea&gt;&lt;script&gt;');
+    const taken = await admin.submit('/developer/assets/new', 'create', { ...typed, assetTag });
+    expect(taken.text).toContain(`id="error-assetTag">${assetTag} is taken by another asset`);
+    const nobody = await admin.submit('/developer/assets/new', 'create', {
+      ...{ ...typed, assetTag: 'A-2', assignedToId: 'nobody@example.com' },
+    });
+    expect(nobody.text).toContain('id="error-assignedToId">names no active user');
+  });
+});
+
+describe('/developer/assets/import', () => {
+  it('shows what a file holds, and creates it when told to, once', async () => {
+    const own = await createWorkspace(api);
+    await own.createWebhook({ events: ['asset.created'] });
+    const visitor = await signIn(api, own);
+    const { email } = await own.createUser();
+    const text = await preview(
+      visitor,
+      `name,assetTag,type,assignedToId\nLaptop,L-1,LAPTOP,${email}\n=1+1,L-2,MOBILE,\n`,
+    );
+    expect(text).toContain('2 assets can be imported. Nothing was yet.');
+    expect(text).toContain(email);
+    expect(await tagsOf(own)).toEqual([]);
+
+    const sent = await Promise.all([visitor.submit(path, 'import'), visitor.submit(path, 'import')]);
+    expect(sent.map(({ status }) => status).sort()).toEqual([303, 400]);
+    expect((await visitor.get('/developer/assets')).text).toContain('Imported 2 assets.');
+    expect(await tagsOf(own)).toEqual(['L-2', 'L-1']);
+    expect(await own.context.db.event.count({ where: { type: 'asset.created' } })).toBe(2);
+    expect((await visitor.get(path)).text).toContain('Check the file');
+  });
+
+  it('names every line that is wrong, also where it became wrong meanwhile, and creates nothing', async () => {
+    const own = await createWorkspace(api);
+    const visitor = await signIn(api, own);
+    const wrong = await preview(
+      visitor,
+      'name,assetTag,type\n<script>alert(1)</script>,T-1,LAPTOPS\nTwice,T-2,OTHER\nTwice,T-2,OTHER\n,T-3\n',
+    );
+    const rows = [...wrong.matchAll(/<tr><td>(\d+)<\/td>/g)].map(([, line]) => line);
+    expect(rows).toEqual(['2', '4', '5']);
+    expect(wrong).toContain('T-2 is already on line 3');
+    expect(wrong).not.toContain('form=import');
+    expect((await visitor.submit(path, 'import')).status).toBe(400);
+
+    await preview(visitor, 'name,assetTag,type\nGood,T-1,LAPTOP\n');
+    await own.createAsset({ assetTag: 'T-1' });
+    const late = await visitor.submit(path, 'import');
+    expect(late.status).toBe(400);
+    expect(late.text).toContain('T-1 is taken by another asset');
+    expect(await tagsOf(own)).toEqual(['T-1']);
+
+    await visitor.submitAndFollow(path, 'discard');
+    expect((await visitor.get(path)).text).toContain('Check the file');
+  });
+
+  it.each([
+    ['nothing', '', 'be empty'],
+    ['more than a megabyte', 'x'.repeat(2 ** 20 + 1), 'must take at most 1 MiB'],
+  ])('refuses %s beside the field', async (_, file, told) => {
+    const { status, text } = await upload(admin, file);
+    expect([status, text]).toEqual([400, expect.stringContaining(told)]);
+  });
+
+  it.each([
+    [
+      'more assets than it may hold',
+      `name,assetTag,type\n${'a,b,OTHER\n'.repeat(5001)}`,
+      'it has more than 5000 assets',
+    ],
+    ['what is not UTF-8', Buffer.from([0x6e, 0xff, 0xfe]), 'it is not in UTF-8'],
+    ['an open quote', 'name,assetTag,type\n"a,b,OTHER', 'it is not valid CSV'],
+    ['columns that there are not', 'name,<script>,type\nA,B,OTHER', 'there is no column &quot;&lt;script&gt;&quot;'],
+    ['thousands of columns', `${'customFields.a,'.repeat(10_000)}\n`, 'it has 10001 columns'],
+    ['half a character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
+  ])('says of a file what is wrong with it: %s', async (_, file, told) => {
+    expect(await preview(admin, file)).toContain(told);
+    await admin.submitAndFollow(path, 'discard');
+  });
+
+  it.each([
+    '"><script>alert(1)</script>.csv',
+    'a.csv\r\nSet-Cookie: session=stolen\r\nX-Injected: yes',
+    '../../../etc/passwd',
+    "a.csv\"; filename*=UTF-8''b.html",
+    `${'long'.repeat(5000)}.csv`,
+  ])('makes nothing of how a file is called: %s', async (name) => {
+    const sent = await upload(admin, 'name,assetTag,type\nA,B-1,OTHER\n', name);
+    expect(sent.headers).not.toHaveProperty('x-injected');
+    expect(JSON.stringify(sent.headers)).not.toContain('stolen');
+    const { text } = await admin.get(path);
+    expect(text).not.toMatch(/<script>alert|passwd|b\.html|longlong/);
+  });
+
+  it('keeps a file for who has sent it', async () => {
+    const other = await workspace.createUser({ role: 'ADMIN' });
+    const visitor = await signIn(api, { tenantId: workspace.tenantId, userId: other.id });
+    const theirs = await createWorkspace(api);
+    const stranger = await signIn(api, theirs);
+    await preview(admin, 'name,assetTag,type\nMine,M-1,OTHER\n');
+    for (const each of [visitor, stranger]) {
+      expect((await each.get(path)).text).toContain('Check the file');
+      expect((await each.submit(path, 'import')).status).toBe(400);
+    }
+    expect((await admin.get(path)).text).toContain('M-1');
+  });
+});
+
+describe('/developer/assets/export', () => {
+  it('is a file that an import takes, and a spreadsheet works nothing out of', async () => {
+    const own = await createWorkspace(api);
+    for (const name of ['=HYPERLINK("https://example.com")', '@SUM(A1)', "'=1", 'Plain, with "quotes"']) {
+      await own.createAsset({ name, notes: '+1-1', customFields: { site: '-2' } });
+    }
+    const visitor = await signIn(api, own);
+    const { headers, text } = await visitor.get('/developer/assets/export');
+    expect(headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(headers['content-disposition']).toMatch(/^attachment; filename="assets\.csv"/);
+    expect(text.slice(1)).toMatch(/^name,assetTag,/);
+    expect(text).not.toMatch(/(^|,)"?[=+@-]/m);
+
+    const theirs = await createWorkspace(api);
+    const importer = await signIn(api, theirs);
+    expect(await preview(importer, text)).toContain('4 assets can be imported');
+    await importer.submitAndFollow(path, 'import');
+    const given = async ({ context }: Workspace) =>
+      (await listAssets(context, page)).data.map(({ assetTag, name, notes, customFields }) => {
+        return { assetTag, name, notes, customFields };
+      });
+    expect(await given(theirs)).toEqual(await given(own));
+  });
+
+  it('comes with a file to begin with', async () => {
+    const { text } = await admin.get('/developer/assets/template');
+    expect(text).toMatch(/^name,assetTag,.*customFields\.costCentre\n/);
+  });
+});

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+let agent: Visitor;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  const { id } = await workspace.createUser({ name: 'Agent' });
+  agent = await signIn(api, { tenantId: workspace.tenantId, userId: id });
+});
+afterAll(() => api.close());
+
+describe('/developer/tickets/:id', () => {
+  it('shows a ticket with what was said and done, by its id and by its number', async () => {
+    const watcher = await workspace.createUser({ name: 'Wanda <b>Watcher</b>' });
+    const { id, ticketNumber } = await workspace.createTicket({
+      ...{ title: '<script>alert(1)</script>', watcherUserIds: [watcher.id], customFields: { '<i>site': ['a', 1] } },
+    });
+    await workspace.createComment(id, { body: 'For ourselves <script>', visibility: 'INTERNAL' });
+    await workspace.call('PATCH', `/tickets/${id}`, { status: 'IN_PROGRESS' });
+
+    const { status, text } = await agent.get(`/developer/tickets/${id}`);
+    expect(status).toBe(200);
+    expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(text).toContain('For ourselves &lt;script&gt;');
+    expect(text).toContain('Wanda &lt;b&gt;Watcher&lt;/b&gt;');
+    expect(text).toContain('<code>status</code> from OPEN to IN_PROGRESS');
+    expect(text).not.toMatch(/<script>alert|<i>site|<b>W/);
+    expect((await agent.get(`/developer/tickets/${ticketNumber}`)).text).toContain('For ourselves');
+    expect(text).not.toContain('<form method="post"');
+  });
+
+  it('shows the beginning of long texts, and the rest when it is asked for', async () => {
+    const long = (last: string) => `${'long '.repeat(6000)}${last}`;
+    const { id } = await workspace.createTicket({ description: long('end of description') });
+    const comment = await workspace.createComment(id, { body: long('end of comment') });
+    for (let i = 0; i < 10; i++) await workspace.createComment(id, { body: `newer ${i}` });
+    const path = `/developer/tickets/${id}`;
+    const { text } = await agent.get(path);
+    expect(text).not.toMatch(/end of (description|comment)/);
+    expect(text).toContain('Comments (11)');
+    expect((await agent.get(`${path}?whole=description`)).text).toContain('end of description');
+    const older = await agent.get(`${path}?comments=2`);
+    expect(older.text).toContain(`comments=2&amp;whole=${comment.id}`);
+    expect((await agent.get(`${path}?comments=2&whole=${comment.id}`)).text).toContain('end of comment');
+  });
+
+  it("says of another workspace's ticket, and of what is no ticket, what it says of none", async () => {
+    const theirs = await createWorkspace(api);
+    const { id } = await theirs.createTicket();
+    const nowhere = await agent.get('/developer/tickets/999999999');
+    expect(nowhere.status).toBe(404);
+    for (const reference of [id, 'INC-999999', 'PRB-1']) {
+      const { status, text } = await agent.get(`/developer/tickets/${reference}`);
+      expect([status, text], String(reference)).toEqual([404, nowhere.text]);
+    }
+  });
+});
