@@ -53,7 +53,7 @@ const rooms: Record<string, Room> = {
   site: { files: /^server\/src\/site\//, imports: ['contract', 'basics', 'http'] },
   'developer area': {
     files: /^server\/src\/developer\//,
-    imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks', 'context', 'identity', 'queries', 'http'],
+    imports: [...server, 'identity', 'queries', 'http'],
   },
   operations: {
     files: /^server\/src\/operations\//,
@@ -96,7 +96,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ makes a Prisma client'],
   [
     /\$(query|execute)Raw|(select|change)Rows[<(]/,
-    /^(server\/src\/(database|identity|webhooks|resources)|test)\//,
+    /^(server\/src\/(database|identity|webhooks|usage|resources)|test)\//,
     'raw SQL filters by tenant by hand',
   ],
   [

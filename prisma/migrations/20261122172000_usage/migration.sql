@@ -44,8 +44,8 @@ ALTER TABLE "usage_hours" ADD CONSTRAINT "usage_hours_outcome_check" CHECK ("out
 
 -- A row of the moment is written anew every few seconds: there is room for that on its page. All rows go again, and what
 -- they leave behind is cleared away before the next round has to step over it.
-ALTER TABLE "usage_minutes" SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
-ALTER TABLE "usage_hours" SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
+ALTER TABLE "usage_minutes" SET (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
+ALTER TABLE "usage_hours" SET (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
 
 ALTER TABLE "usage_minutes" ENABLE ROW LEVEL SECURITY;
 CREATE POLICY "request" ON "usage_minutes" TO "itsm_request"

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Databases } from '../database/databases.ts';
 import { bucketOf } from './shape.ts';
 import { writeUsage } from './store.ts';
-import { type Place, Tally } from './tally.ts';
+import { addCounts, type Counts, type Place, Tally } from './tally.ts';
 
 const minuteMs = 60_000;
 const flushEveryMs = 5000;
@@ -11,7 +11,7 @@ const flushEveryMs = 5000;
 const mostWaiting = 10_000;
 
 /** A request that was answered. */
-export interface Served extends Omit<Place, 'at'> {
+export interface Served extends Place {
   milliseconds: number;
   /** The share of its windows that its key had used with it. Percent. */
   globalShare: number;
@@ -39,21 +39,41 @@ interface RecorderOptions {
  * it was written and the answer lost, it is counted twice.
  */
 export function createUsageRecorder({ databases, now, logger }: RecorderOptions): UsageRecorder {
-  let waiting = new Tally(mostWaiting);
+  /** By the beginning of their minute. */
+  let waiting = new Map<number, Tally>();
+  let size = 0;
   let writing: Promise<void> | undefined;
   let lost = 0;
+
+  /** Undefined where it would be one too many. */
+  function countsAt(minute: number, place: Place): Counts | undefined {
+    const known = waiting.get(minute)?.find(place);
+    if (known !== undefined || size >= mostWaiting) return known;
+    const tally = waiting.get(minute) ?? new Tally();
+    waiting.set(minute, tally);
+    size++;
+    return tally.begin(place);
+  }
 
   async function write(): Promise<void> {
     if (lost > 0) logger.warn({ requests: lost }, 'usage not counted: too much of it waits to be written');
     lost = 0;
-    if (waiting.size === 0) return;
-    const taken = waiting;
-    waiting = new Tally(mostWaiting);
+    const taken = [...waiting];
+    waiting = new Map();
+    size = 0;
     try {
-      await writeUsage(databases.system.pool, taken);
+      for (; taken[0] !== undefined; taken.shift()) await writeUsage(databases.system.pool, ...taken[0]);
     } catch (err) {
-      for (const [place, counts] of taken) if (!waiting.add(place, counts)) lost += counts.requests;
+      for (const [minute, tally] of taken) putBack(minute, tally);
       if (!databases.options.reachability.explains(err, 'counts of usage')) logger.error({ err }, 'usage not written');
+    }
+  }
+
+  function putBack(minute: number, tally: Tally): void {
+    for (const [place, given] of tally) {
+      const counts = countsAt(minute, place);
+      if (counts === undefined) lost += given.requests;
+      else addCounts(counts, given);
     }
   }
 
@@ -71,9 +91,10 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
   timer.unref();
 
   return {
-    record({ tenantId, keyId, kind, milliseconds, globalShare, groupShare }) {
+    record(served) {
+      const { milliseconds, globalShare, groupShare } = served;
       const ms = now().getTime();
-      const counts = waiting.at({ tenantId, at: ms - (ms % minuteMs), keyId, kind });
+      const counts = countsAt(ms - (ms % minuteMs), served);
       if (counts === undefined) {
         lost++;
         return;

@@ -3,8 +3,8 @@ import type { Queue } from '../database/job-schema.ts';
 import { scheduleHourly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 
-/** For how long rows are kept. The longest that is told of them is an hour by minutes and a week by hours. Hours. */
-const kept = { usage_minutes: 26, usage_hours: 8 * 24 };
+/** For how long rows are kept: an hour is told by minutes, a week by hours. Hours. */
+const kept = { usage_minutes: 3, usage_hours: 8 * 24 };
 
 export const usageRetentionQueue: Queue = {
   name: 'usage-retention',

@@ -1,4 +1,4 @@
-import { contract, type Endpoint, type Group } from '@itsm-api/contract';
+import { contract, type Endpoint, type Group, pathPrefix } from '@itsm-api/contract';
 
 /*
  * What is told of usage apart (docs/decisions/usage.md): endpoints, what came of a request, and how long it took.
@@ -8,6 +8,8 @@ import { contract, type Endpoint, type Group } from '@itsm-api/contract';
 export interface KeyedEndpoint {
   /** The operation's id in the document. */
   id: string;
+  /** As people know it, such as `GET /tickets/{id}`. */
+  call: string;
   group: Group;
   route: Endpoint;
 }
@@ -16,7 +18,8 @@ export interface KeyedEndpoint {
 export const keyedEndpoints: readonly KeyedEndpoint[] = Object.entries(contract).flatMap(([resource, routes]) =>
   Object.entries(routes as Record<string, Endpoint>).flatMap(([name, route]) => {
     const { group } = route.metadata;
-    return group === null ? [] : [{ id: `${resource}_${name}`, group, route }];
+    const path = route.path.slice(pathPrefix.length).replace(/:(\w+)/g, '{$1}');
+    return group === null ? [] : [{ id: `${resource}_${name}`, call: `${route.method} ${path}`, group, route }];
   }),
 );
 

@@ -1,6 +1,6 @@
 import { keyedEndpoints, latencyBuckets, outcomes } from './shape.ts';
 
-/** Requests of one key, of one minute or hour, that are alike: the same endpoint, the same outcome. */
+/** Requests of one key that are alike: the same endpoint, the same outcome. */
 export interface Counts {
   requests: number;
   /** By bucket (shape.ts). */
@@ -10,11 +10,9 @@ export interface Counts {
   groupPeak: number;
 }
 
-/** Where requests are counted. */
+/** Which requests are counted together. */
 export interface Place {
   tenantId: bigint;
-  /** Milliseconds since 1970. */
-  at: number;
   /** 0 is all keys together. */
   keyId: bigint;
   /** The endpoint and the outcome, as `kindOf` numbers them. */
@@ -34,50 +32,36 @@ export function namesOf(kind: number): { endpoint: string; outcome: string } {
   return { endpoint: endpoint.id, outcome };
 }
 
-/** Counts by place, as many of them as it may hold. Maps of maps: a key of text would be made for every request. */
+/** Adds what was counted elsewhere. */
+export function addCounts(counts: Counts, given: Counts): void {
+  counts.requests += given.requests;
+  for (const [bucket, count] of given.latencies.entries()) {
+    counts.latencies[bucket] = (counts.latencies[bucket] ?? 0) + count;
+  }
+  counts.globalPeak = Math.max(counts.globalPeak, given.globalPeak);
+  counts.groupPeak = Math.max(counts.groupPeak, given.groupPeak);
+}
+
+/** The counts of a minute, by place. Maps of maps: a key of text would be made for every request. */
 export class Tally {
-  readonly #most: number;
-  readonly #counts = new Map<number, Map<bigint, Map<bigint, Map<number, Counts>>>>();
-  #size = 0;
+  readonly #counts = new Map<bigint, Map<bigint, Map<number, Counts>>>();
 
-  constructor(most = Number.POSITIVE_INFINITY) {
-    this.#most = most;
+  find({ tenantId, keyId, kind }: Place): Counts | undefined {
+    return this.#counts.get(tenantId)?.get(keyId)?.get(kind);
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
-  /** The counts of a place; undefined where they would be one too many. */
-  at({ tenantId, at, keyId, kind }: Place): Counts | undefined {
-    const known = this.#counts.get(at)?.get(tenantId)?.get(keyId)?.get(kind);
-    if (known !== undefined) return known;
-    if (this.#size >= this.#most) return undefined;
-    this.#size++;
+  /** Counts from nothing. */
+  begin({ tenantId, keyId, kind }: Place): Counts {
     const counts = { requests: 0, latencies: Array<number>(latencyBuckets).fill(0), globalPeak: 0, groupPeak: 0 };
-    inner(inner(inner(this.#counts, at), tenantId), keyId).set(kind, counts);
+    inner(inner(this.#counts, tenantId), keyId).set(kind, counts);
     return counts;
-  }
-
-  /** Adds what was counted elsewhere. Returns whether there was room. */
-  add(place: Place, given: Counts): boolean {
-    const counts = this.at(place);
-    if (counts === undefined) return false;
-    counts.requests += given.requests;
-    for (const [bucket, count] of given.latencies.entries())
-      counts.latencies[bucket] = (counts.latencies[bucket] ?? 0) + count;
-    counts.globalPeak = Math.max(counts.globalPeak, given.globalPeak);
-    counts.groupPeak = Math.max(counts.groupPeak, given.groupPeak);
-    return true;
   }
 
   /** All there are, sorted: who writes rows in one order waits for nobody who waits for them. */
   *[Symbol.iterator](): Generator<[Place, Counts]> {
-    for (const [at, tenants] of sorted(this.#counts)) {
-      for (const [tenantId, keys] of sorted(tenants)) {
-        for (const [keyId, kinds] of sorted(keys)) {
-          for (const [kind, counts] of sorted(kinds)) yield [{ tenantId, at, keyId, kind }, counts];
-        }
+    for (const [tenantId, keys] of sorted(this.#counts)) {
+      for (const [keyId, kinds] of sorted(keys)) {
+        for (const [kind, counts] of sorted(kinds)) yield [{ tenantId, keyId, kind }, counts];
       }
     }
   }

@@ -1,6 +1,7 @@
 import type { Group } from '@itsm-api/contract';
 import type { Context } from '../../context.ts';
 import { selectRows } from '../../database/statements.ts';
+import { presentId } from '../../present.ts';
 import { keyedEndpoints, latencyBuckets, nearPercent, type Outcome, percentile, refusals } from '../../usage/shape.ts';
 import { allKeys } from '../../usage/store.ts';
 
@@ -200,4 +201,22 @@ function add<Name>(counts: Map<Name, number[]>, name: Name, steps: Date[], { at,
   const known = counts.get(name) ?? steps.map(() => 0);
   counts.set(name, known);
   known[place] = (known[place] ?? 0) + requests;
+}
+
+/** A key, as far as it is to be told from others. */
+export interface NamedKey {
+  id: number;
+  name: string;
+  lastFour: string;
+}
+
+/** The keys that usage can be told of, by their names, also those that work no more; the first thousand. */
+export async function namedKeys({ db }: Usable, { user }: { user?: bigint | undefined }): Promise<NamedKey[]> {
+  const rows = await db.apiKey.findMany({
+    where: user === undefined ? {} : { userId: user },
+    select: { id: true, name: true, lastFour: true },
+    orderBy: [{ name: 'asc' }, { id: 'asc' }],
+    take: 1000,
+  });
+  return rows.map(({ id, ...key }) => ({ id: presentId(id), ...key }));
 }
