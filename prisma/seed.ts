@@ -17,7 +17,7 @@ import type { PrismaClient } from '../server/src/database/prisma.ts';
 import { createUnique } from '../server/src/database/unique.ts';
 import { invitationDays } from '../server/src/identity/invitations.ts';
 import { newKey } from '../server/src/identity/key-format.ts';
-import { keyColumns } from '../server/src/identity/keys.ts';
+import { storedOf } from '../server/src/identity/keys.ts';
 import { newToken } from '../server/src/identity/token.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 
@@ -68,7 +68,7 @@ async function fill(tx: Transaction, tenant: string, users: Users): Promise<Demo
   const { tenantId, id: userId, email } = users.ada;
   const key = newKey();
   await tx.apiKey.create({
-    data: { tenantId, userId, name: 'demo', scopes: Scope.options, ...keyColumns(key) },
+    data: { tenantId, userId, name: 'demo', scopes: Scope.options, ...storedOf(key) },
   });
   const invitation = newToken(tenantId);
   await tx.invitation.create({

@@ -13,7 +13,7 @@ interface Room {
   imports: string[];
 }
 
-const server = ['contract', 'basics', 'embedded PostgreSQL', 'database', 'all tenants', 'webhooks', 'context'];
+const server = ['contract', 'basics', 'embedded PostgreSQL', 'database', 'all tenants', 'webhooks', 'usage', 'context'];
 
 /** Every file is in the first room whose pattern it matches. */
 const rooms: Record<string, Room> = {
@@ -30,6 +30,7 @@ const rooms: Record<string, Room> = {
   'all tenants': { files: /^server\/src\/database\/(prisma|databases)\.ts$/, imports: ['basics', 'database'] },
   database: { files: /^server\/src\/database\//, imports: ['contract', 'basics', 'all tenants'] },
   webhooks: { files: /^server\/src\/webhooks\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
+  usage: { files: /^server\/src\/usage\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
   context: { files: /^server\/src\/context\.ts$/, imports: ['basics', 'database', 'webhooks'] },
   identity: {
     files: /^server\/src\/identity\//,
@@ -46,13 +47,13 @@ const rooms: Record<string, Room> = {
   },
   queries: {
     files: /^server\/src\/resources\//,
-    imports: ['contract', 'basics', 'database', 'webhooks', 'context'],
+    imports: ['contract', 'basics', 'database', 'webhooks', 'usage', 'context'],
   },
   http: { files: /^server\/src\/http\//, imports: ['contract', 'basics', 'context', 'identity'] },
   site: { files: /^server\/src\/site\//, imports: ['contract', 'basics', 'http'] },
   'developer area': {
     files: /^server\/src\/developer\//,
-    imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks', 'context', 'identity', 'queries', 'http'],
+    imports: [...server, 'identity', 'queries', 'http'],
   },
   operations: {
     files: /^server\/src\/operations\//,
@@ -95,7 +96,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ makes a Prisma client'],
   [
     /\$(query|execute)Raw|(select|change)Rows[<(]/,
-    /^(server\/src\/(database|identity|webhooks|resources)|test)\//,
+    /^(server\/src\/(database|identity|webhooks|usage|resources)|test)\//,
     'raw SQL filters by tenant by hand',
   ],
   [

@@ -30,6 +30,8 @@ import { measureRequests } from './operations/request-metrics.ts';
 import type { Traces } from './operations/traces.ts';
 import { addResources } from './resources/index.ts';
 import { addSite } from './site/site.ts';
+import { followRequests } from './usage/follow-requests.ts';
+import type { UsageRecorder } from './usage/recorder.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -69,6 +71,8 @@ export interface AppDependencies {
   metrics?: Metrics | undefined;
   /** Where requests are followed; nowhere without. */
   traces?: Traces | undefined;
+  /** Where it is counted what is asked for with keys, and closed with the API; nowhere without. */
+  usage?: UsageRecorder | undefined;
 }
 
 /** Puts the API together: what it is given, and nothing from anywhere else. `close()` leaves the database open. */
@@ -82,6 +86,7 @@ export async function buildApp({
   checks = [],
   metrics,
   traces,
+  usage,
 }: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
@@ -110,6 +115,7 @@ export async function buildApp({
       if (!reachability.explains(err, 'uses of keys')) logger.error({ err }, 'lastUsedAt not written');
     },
   });
+  if (usage !== undefined) followRequests(app, usage);
   const keys = createKeyLookup({ databases, now: services.now, onTurnedAway: () => meters?.onRefused('keys') });
   const store = await openRateLimitStore({ settings, clock, logger });
   app.decorate('rateLimitStore', store);
@@ -117,7 +123,7 @@ export async function buildApp({
   checks.push({ name: 'keyListener', look: () => ({ ok: keys.listening }) });
   checks.push({ name: 'rateLimitStore', look: () => ({ ok: store.state !== 'redis away', state: store.state }) });
   app.addHook('onClose', async () => {
-    await Promise.all([keys.close(), lastUsed.close(), store.close()]);
+    await Promise.all([keys.close(), lastUsed.close(), usage?.close(), store.close()]);
   });
 
   addAnswerHeaders(app);

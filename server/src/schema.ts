@@ -8,6 +8,7 @@ import { ensureRoles, missingRoles, systemRole } from './database/roles.ts';
 import { codeOf } from './error-code.ts';
 import { idempotencyRetentionQueue } from './resources/idempotency-retention.ts';
 import { totalsQueue } from './resources/tickets/totals.ts';
+import { usageRetentionQueue } from './usage/retention.ts';
 import { dispatchQueue } from './webhooks/dispatch-jobs.ts';
 import { retentionQueue } from './webhooks/retention.ts';
 
@@ -16,7 +17,7 @@ import { retentionQueue } from './webhooks/retention.ts';
  * (docs/decisions/migrations.md). The server and `itsm migrate` see to it; everybody else only looks.
  */
 
-const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, totalsQueue];
+const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue];
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 

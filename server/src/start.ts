@@ -24,6 +24,8 @@ import { scheduleIdempotencyRetention } from './resources/idempotency-retention.
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
+import { createUsageRecorder } from './usage/recorder.ts';
+import { scheduleUsageRetention } from './usage/retention.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
 /** Stops what was started. @param drainMs how long the API is still served, as not ready */
@@ -155,11 +157,13 @@ async function startWorker(
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
   await scheduleIdempotencyRetention(boss, runtime.prisma);
+  await scheduleUsageRetention(boss, runtime.prisma);
 }
 
 /** Has the API answer at the door. */
 async function startApi({ stops, ...starting }: Starting, { runtime, metrics }: Foundation, door: Door): Promise<void> {
-  const api = await buildApp({ ...runtime, ...starting, metrics });
+  const usage = createUsageRecorder({ ...runtime, now: runtime.services.now, logger: starting.logger });
+  const api = await buildApp({ ...runtime, ...starting, metrics, usage });
   stops.push(async (drainMs) => {
     await sleep(drainMs);
     await door.app.close();
@@ -169,7 +173,7 @@ async function startApi({ stops, ...starting }: Starting, { runtime, metrics }: 
   door.lead(api);
 }
 
-/** How long the last use of keys may take to be written at the end. Milliseconds. */
+/** How long uses of keys may take to be written at the end. Milliseconds. */
 const longestFlushMs = 1500;
 
 /** Brings the database up to date, and has it told. */

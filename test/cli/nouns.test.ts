@@ -106,6 +106,7 @@ describe('keys rotate', { timeout: 180_000 }, () => {
     await json(`keys update ${successor.id} --scopes users:read --expires-in-days 30`);
     await expect.poll(() => statusWith(next, '/tickets')).toBe(403);
     expect(await statusWith(next)).toBe(200);
+    expect(await json(`keys update ${successor.id}`, '--expires-in-days', '')).toMatchObject({ expiresAt: null });
   });
 });
 

@@ -3,7 +3,7 @@ import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { addAuthenticator, launchBrowser } from '../support/browser.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /* What only a browser can tell: passkeys, what the policy lets through, and that the area is to be used. */
@@ -36,22 +36,6 @@ beforeEach(async () => {
 });
 afterEach(() => context.close());
 
-/** Has the browser sign by itself wherever somebody is asked for a finger. */
-async function addAuthenticator(): Promise<void> {
-  const session = await context.newCDPSession(page);
-  await session.send('WebAuthn.enable');
-  await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
-
 async function linkFor(options?: { demo: boolean }): Promise<string> {
   const db = tenantClient(api.databases.system, mine.tenantId);
   return `${origin}/developer/join?token=${await createInvitation({ db }, mine.userId, options)}`;
@@ -61,7 +45,7 @@ const press = (name: string) => page.getByRole('button', { name, exact: true }).
 
 describe('a passkey', () => {
   it('is made by the link of an invitation, and signs in from then on', async () => {
-    await addAuthenticator();
+    await addAuthenticator(page);
     await page.goto(await linkFor());
     await press('Create a passkey');
     await page.waitForURL(`${origin}/developer/keys`);
@@ -76,7 +60,7 @@ describe('a passkey', () => {
   });
 
   it('is refused when its challenge is of long ago', async () => {
-    await addAuthenticator();
+    await addAuthenticator(page);
     await page.goto(await linkFor());
     // Six pages later this one's challenge is forgotten.
     for (let i = 0; i < 5; i++) await context.request.get(`${origin}/developer/sign-in`);
@@ -88,7 +72,7 @@ describe('a passkey', () => {
   });
 
   it('of another workspace is none of this one', async () => {
-    await addAuthenticator();
+    await addAuthenticator(page);
     await page.goto(await linkFor());
     await press('Create a passkey');
     await page.waitForURL(`${origin}/developer/keys`);

@@ -1,3 +1,4 @@
+import { listReplays } from '@itsm-api/server/resources/webhooks/queries.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 /** What a page is asked for in a workspace where there is something to be seen. */
@@ -12,6 +13,9 @@ interface Sample {
 
 /** A sample of every page of the developer area, by its path: rules.test.ts fails without. */
 export const samples: Record<string, Sample> = {
+  '/developer/keys': {},
+  '/developer/keys/new': {},
+  '/developer/keys/:id': { params: async ({ context }) => ({ id: Number(context.keyId) }) },
   '/developer/users': {},
   '/developer/users/new': {},
   '/developer/users/:id': { params: async ({ userId }) => ({ id: userId }) },
@@ -25,9 +29,27 @@ export const samples: Record<string, Sample> = {
   '/developer/projects/new': {},
   '/developer/projects/:id': { params: async (workspace) => ({ id: (await workspace.createProject()).id }) },
   '/developer/tickets/:id': { params: async (workspace) => ({ id: (await workspace.createTicket()).id }) },
+  '/developer/usage': {},
+  '/developer/usage/requests.svg': { kind: 'picture' },
+  '/developer/usage/groups.svg': { kind: 'picture' },
+  '/developer/usage/refusals.svg': { kind: 'picture' },
+  '/developer/usage/endpoints.svg': { kind: 'picture' },
+  '/developer/webhooks': {},
+  '/developer/webhooks/new': {},
+  '/developer/webhooks/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).webhookId }) },
+  '/developer/webhooks/:id/replays/:replay': { params: makeReplay },
+  '/developer/deliveries': {},
+  '/developer/deliveries/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).id }) },
   '/developer/audit': {},
   '/developer/account': {},
   '/developer/sign-in': {},
   '/developer/workspaces': {},
   '/developer/join': {},
 };
+
+async function makeReplay(workspace: Workspace) {
+  const { webhookId: id } = await workspace.createDelivery();
+  await workspace.call('POST', `/webhooks/${id}/replay`, { since: '2026-11-20T10:00:00Z' });
+  const [replay] = await listReplays(workspace.context, id, 1);
+  return { id, replay: replay?.id ?? 0 };
+}

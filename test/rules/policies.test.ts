@@ -58,6 +58,7 @@ async function fill(workspace: Workspace): Promise<void> {
      SELECT tenant_id, id, 1, now(), 1 FROM deliveries WHERE tenant_id = $1`,
     [workspace.tenantId],
   );
+  await api.usage.flush();
 }
 
 async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
@@ -160,6 +161,7 @@ describe('the roles', () => {
   it('let requests do what endpoints do, and no more', async () => {
     expect(await rightsOf('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
+      'public.api_keys': 'INSERT',
       'public.asset_uploads': 'DELETE, INSERT, SELECT, UPDATE',
       'public.assets': 'INSERT, SELECT, UPDATE',
       'public.audit_entries': 'INSERT, SELECT',
@@ -177,19 +179,26 @@ describe('the roles', () => {
       'public.ticket_sequences': 'INSERT, SELECT, UPDATE',
       'public.ticket_watchers': 'DELETE, INSERT, SELECT',
       'public.tickets': 'INSERT, SELECT, UPDATE',
+      'public.usage_hours': 'SELECT',
+      'public.usage_minutes': 'SELECT',
       'public.users': 'INSERT, SELECT, UPDATE',
       'public.webhook_replays': 'INSERT, SELECT',
       'public.webhook_subscriptions': 'INSERT, SELECT, UPDATE',
       'pgboss.job_common': 'INSERT',
       'pgboss.queue': 'SELECT',
     });
-    // Of keys which took whose place, of attempts all but what a private network has answered.
-    expect(await columnsOf('itsm_request', 'api_keys')).toEqual(['id', 'rotated_from', 'tenant_id']);
-    const ofInvitations = await columnsOf('itsm_system', 'invitations');
-    expect(await columnsOf('itsm_request', 'invitations')).toEqual(ofInvitations.filter((name) => name !== 'hash'));
-    const all = await columnsOf('itsm_system', 'delivery_attempts');
-    expect(all).toContain('answer');
-    expect(await columnsOf('itsm_request', 'delivery_attempts')).toEqual(all.filter((name) => name !== 'answer'));
+    // Of keys and invitations all but their hashes, of attempts all but what a private network has answered.
+    for (const [table, secret] of Object.entries({
+      api_keys: 'hash',
+      invitations: 'hash',
+      delivery_attempts: 'answer',
+    })) {
+      const all = await columnsOf('itsm_system', table);
+      expect(all).toContain(secret);
+      expect(await columnsOf('itsm_request', table)).toEqual(all.filter((name) => name !== secret));
+    }
+    const changed = ['expires_at', 'name', 'revoked_at', 'scopes', 'updated_at'];
+    expect(await columnsOf('itsm_request', 'api_keys', 'UPDATE')).toEqual(changed);
   });
 
   it('let the system read and write every table, and read which migrations there were', async () => {
@@ -265,12 +274,12 @@ describe('a database whose walls have holes', () => {
   });
 });
 
-/** The columns of a table that a role may read, by their name. */
-async function columnsOf(role: string, table: string): Promise<string[]> {
+/** The columns of a table that a role has a right to, by their name. */
+async function columnsOf(role: string, table: string, right = 'SELECT'): Promise<string[]> {
   const columns = await rows(
     `SELECT column_name::text AS name FROM information_schema.column_privileges
-     WHERE grantee = $1 AND table_name = $2 AND privilege_type = 'SELECT' ORDER BY 1`,
-    [role, table],
+     WHERE grantee = $1 AND table_name = $2 AND privilege_type = $3 ORDER BY 1`,
+    [role, table, right],
   );
   return columns.map(({ name }) => name);
 }

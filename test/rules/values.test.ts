@@ -11,6 +11,7 @@ import {
   TicketType,
   UserRole,
 } from '@itsm-api/contract';
+import { outcomes } from '@itsm-api/server/usage/shape.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { workerDatabaseUrl } from '../support/database.ts';
@@ -46,6 +47,8 @@ it('the database takes the values that the contract names, and no others', async
     'tickets.priority': Priority.options,
     'tickets.status': TicketStatus.options,
     'tickets.type': TicketType.options,
+    usage_hours_outcome_check: [...outcomes],
+    usage_minutes_outcome_check: [...outcomes],
     users_role_check: UserRole.options,
   });
 });

@@ -12,7 +12,7 @@ import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { addWorkspace } from '../faults/workspaces.ts';
 import { type Answer, answerOf, startApi } from '../support/api.ts';
-import { cloneDatabase, execute } from '../support/database.ts';
+import { cloneDatabase, execute, query } from '../support/database.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
@@ -171,6 +171,10 @@ describe('a server process', () => {
     expect(code).toBe(0);
     expect(seconds).toBeGreaterThan(2);
     expect(seconds).toBeLessThan(8);
+    // What it had counted is written at the end, the last request included.
+    expect(await query(url, 'SELECT sum(requests)::int AS requests FROM usage_hours WHERE key_id <> 0')).toEqual([
+      { requests: 2 },
+    ]);
   });
 
   it('drains nothing when Ctrl-C ends it at a terminal', { timeout: 60_000 }, async (context) => {

@@ -8,6 +8,7 @@ import { type Database, openSystemDatabase, type PrismaClient } from '@itsm-api/
 import { readSettings } from '@itsm-api/server/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import type { Metrics } from '@itsm-api/server/operations/metrics.ts';
+import { createUsageRecorder, type UsageRecorder } from '@itsm-api/server/usage/recorder.ts';
 import { createWaker, openDispatchJobs } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
 import { createTargetPolicy } from '@itsm-api/server/webhooks/target.ts';
@@ -62,6 +63,7 @@ export interface Api {
   owner: Database;
   prisma: PrismaClient;
   services: Services;
+  usage: UsageRecorder;
   call(call: Call): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -116,12 +118,15 @@ export async function startApi({
       refusedNetworks: settings.WEBHOOK_REFUSED_NETWORKS,
     }),
   };
+  const log = logger ?? createLogger('silent');
+  const usage = createUsageRecorder({ databases, now, logger: log });
   const app = await buildApp({
     databases,
     services,
-    logger: logger ?? createLogger('silent'),
+    logger: log,
     settings,
     metrics,
+    usage,
     ...(clock && { clock }),
   });
   await app.ready();
@@ -134,6 +139,7 @@ export async function startApi({
     owner,
     prisma,
     services,
+    usage,
     async call({ method, path, key, headers = {}, body }) {
       const raw = typeof body === 'string' || body instanceof Uint8Array;
       const response = await app.inject({

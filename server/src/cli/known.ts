@@ -1,4 +1,4 @@
-import { listKeys } from '../identity/keys.ts';
+import { listKeys } from '../identity/key-list.ts';
 import { listAssets } from '../resources/assets/queries.ts';
 import { findDeliveries } from '../resources/deliveries/queries.ts';
 import { listProjects } from '../resources/projects/queries.ts';
@@ -32,7 +32,7 @@ async function ofTenant(what: Exclude<Known, 'tenants'>, runtime: Runtime, tenan
     case 'users':
       return (await listUsers(context, page)).data.map(({ email, name }) => [email, name]);
     case 'keys':
-      return (await listKeys(context)).map(({ id, name, user }) => [String(id), `${name}, ${user}`]);
+      return (await listKeys(context, page)).data.map(({ id, name, user }) => [String(id), `${name}, ${user}`]);
     case 'webhooks':
       return (await listWebhooks(context, page)).data.map(({ id, url }) => [String(id), url]);
     case 'projects':
@@ -43,6 +43,9 @@ async function ofTenant(what: Exclude<Known, 'tenants'>, runtime: Runtime, tenan
         `${assetTag}, ${name}`,
       ]);
     case 'deliveries':
-      return (await findDeliveries(context, {}, 100)).map(({ id, event, state }) => [String(id), `${event}, ${state}`]);
+      return (await findDeliveries(context, {}, { take: 100 })).map(({ id, event, state }) => [
+        String(id),
+        `${event}, ${state}`,
+      ]);
   }
 }

@@ -88,10 +88,11 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     if (to !== undefined) return reply.redirect(to, 303);
     const visit = await visitOf(request, reply, options);
     if (page.roles !== 'everyone' && visit.user === undefined) return reply.redirect(signInFor(request.url), 303);
-    return inItsTurn(visit, options, async () => {
+    const answer = await inItsTurn(visit, options, async () => {
       assertRole(page.roles, visit);
-      return send(await page.show(askedOf(page, { visit, request })), { visit, request, reply });
+      return page.show(askedOf(page, { visit, request }));
     });
+    return send(await finished(answer), { visit, request, reply });
   });
   if (page.forms === undefined) return;
   scope.post(page.path, { preHandler: scope.csrfProtection }, async (request, reply) => {
@@ -241,6 +242,11 @@ function typed(values: Record<string, unknown>): Sent['values'] {
 /** Leads to signing in, and from there to where somebody wanted to go. */
 function signInFor(url: string): string {
   return url === '/developer/keys' ? '/developer/sign-in' : `/developer/sign-in?next=${encodeURIComponent(url)}`;
+}
+
+async function finished(answer: Answer): Promise<Answer> {
+  if (!('file' in answer) || typeof answer.file.content !== 'function') return answer;
+  return { file: { ...answer.file, content: await answer.file.content() } };
 }
 
 interface Sending {

@@ -140,11 +140,11 @@ function labelled(
 ${input(attributes)}</div>`;
 }
 
-function hintOf(name: string, hint: string | SafeHtml | undefined): SafeHtml | null {
+export function hintOf(name: string, hint: string | SafeHtml | undefined): SafeHtml | null {
   return hint === undefined ? null : html`<p class="hint" id="hint-${name}">${hint}</p>`;
 }
 
-function errorOf(sent: Sent | undefined, name: string): SafeHtml | null {
+export function errorOf(sent: Sent | undefined, name: string): SafeHtml | null {
   const error = sent?.errors[name];
   return error === undefined ? null : html`<p class="error" id="error-${name}">${error}</p>`;
 }
@@ -165,6 +165,14 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
 /** A field that is emptied to take a value away. */
 export function emptyAsNull<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? null : value), schema);
+}
+
+/** The filters of a list: one that was left empty isn't there. */
+export function withoutBlanks<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess(
+    (query: object) => Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '')),
+    schema,
+  );
 }
 
 /** Lines of text, whose ends browsers send as two characters. */

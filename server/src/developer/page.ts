@@ -38,6 +38,8 @@ export interface View {
   body: SafeHtml;
   /** After how many seconds it is looked at again: while something goes on. */
   reload?: number | undefined;
+  /** Whether it shows what is gone when it is loaded anew: then it is left to the script to look at it again. */
+  shownOnce?: boolean;
 }
 
 /** Something to be kept as a file, or to be shown as a picture. */
@@ -45,7 +47,8 @@ export interface File {
   /** As it is called by whoever keeps it; a picture is shown, and has none. */
   name?: string;
   type: string;
-  content: string | Buffer | Readable;
+  /** What takes long to make of data that was read is made when others have their turn at the data. */
+  content: string | Buffer | Readable | (() => Promise<string>);
 }
 
 export type Answer = View | { file: File } | { redirect: string };

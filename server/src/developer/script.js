@@ -99,6 +99,23 @@
     }
   }
 
+  // What a choice of scopes allows is shown while it is made.
+  function followScopes(within) {
+    for (const shown of within.querySelectorAll('[data-allowed]')) {
+      const fields = document.getElementById(shown.dataset.allowed);
+      if (fields === null) continue;
+      const show = () => {
+        const chosen = new Set([...fields.querySelectorAll('input:checked')].map(({ value }) => value));
+        for (const group of shown.querySelectorAll('[data-scope]')) group.hidden = !chosen.has(group.dataset.scope);
+        const count = shown.querySelectorAll('[data-scope]:not([hidden]) li').length;
+        const others = count === 0 ? 'no endpoint but' : count === 1 ? '1 endpoint and' : `${count} endpoints and`;
+        shown.querySelector('[role=status]').textContent = `With these scopes the key may call ${others} GET /me.`;
+      };
+      fields.addEventListener('change', show);
+      show();
+    }
+  }
+
   // What goes on is looked at again, until it doesn't.
   async function watch() {
     const seconds = document.querySelector('main[data-reload]')?.dataset.reload;
@@ -132,6 +149,7 @@
     addCopyButtons(within);
     askForPasskeys(within);
     followFilters(within);
+    followScopes(within);
   }
 
   document.addEventListener('DOMContentLoaded', () => {

@@ -5,7 +5,7 @@ import { html, type SafeHtml } from './html.ts';
  * @param timeZone IANA's name; one that isn't known counts as none
  */
 export function timeIn(timeZone: string | null): (moment: string | null, none?: string) => SafeHtml {
-  const known = timeZone !== null && isTimeZone(timeZone);
+  const known = isKnown(timeZone);
   const format = new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'medium',
     timeStyle: 'medium',
@@ -19,7 +19,17 @@ export function timeIn(timeZone: string | null): (moment: string | null, none?: 
       : html`<time datetime="${moment}" ${mark}>${format.format(new Date(moment))}${zone}</time>`;
 }
 
-function isTimeZone(name: string): boolean {
+/** Writes the marks of an axis in a time zone, or in UTC: the time of day; or the day, where it begins. */
+export function marksIn(timeZone: string | null, { days }: { days: boolean }): (moment: Date) => string {
+  const zone = { timeZone: isKnown(timeZone) ? timeZone : 'UTC' };
+  const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', ...zone });
+  if (!days) return (moment) => time.format(moment);
+  const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', ...zone });
+  return (moment) => (time.format(moment).startsWith('00:') ? day.format(moment) : '');
+}
+
+function isKnown(name: string | null): name is string {
+  if (name === null) return false;
   try {
     Intl.DateTimeFormat('en', { timeZone: name });
     return true;

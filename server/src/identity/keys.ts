@@ -1,11 +1,12 @@
 import { integerFromText, NewUser, Scope, trimmedText } from '@itsm-api/contract';
 import * as z from 'zod';
-import type { Context } from '../context.ts';
+import { type Context, transaction } from '../context.ts';
 import type { Prisma } from '../database/generated/client.ts';
-import type { PrismaClient } from '../database/prisma.ts';
-import { ApiError, invalidField } from '../errors.ts';
+import { lockRow } from '../database/lock.ts';
+import { ApiError, invalidField, notFound } from '../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../present.ts';
 import { hashKey, newKey } from './key-format.ts';
+import { type KeyState, keyState } from './key-state.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -17,7 +18,7 @@ const Scopes = z
   .array(
     z.enum(Scope.options, { error: ({ input }) => `may not hold ${input}; there are ${Scope.options.join(', ')}` }),
   )
-  .min(1);
+  .min(1, 'must hold at least one scope');
 const ExpiresInDays = integerFromText(z.int(expiryError).min(1, expiryError).max(3650, expiryError));
 
 /** What a key is made from: its user, by e-mail address, and what it may do. */
@@ -29,8 +30,8 @@ export const NewKey = z.strictObject({
 });
 export type NewKey = z.output<typeof NewKey>;
 
-/** What of a key may be changed: all but the key, and whom it acts for. */
-export const KeyPatch = NewKey.omit({ user: true }).partial();
+/** What of a key may be changed: all but the key, and whom it acts for. Days count from now; with null it has no end. */
+export const KeyPatch = NewKey.omit({ user: true }).extend({ expiresInDays: ExpiresInDays.nullable() }).partial();
 export type KeyPatch = z.output<typeof KeyPatch>;
 
 /** How a key is rotated: for how many hours it works beside its successor; with 0 it is revoked at once. */
@@ -42,12 +43,6 @@ export const KeyRotation = z.strictObject({
 });
 export type KeyRotation = z.output<typeof KeyRotation>;
 
-/** Names a key; without a tenant, one of any. */
-export interface KeyReference {
-  id: number;
-  tenantId?: bigint;
-}
-
 /** What may be shown of a key: everything but the key, which is not kept (docs/decisions/keys.md). */
 export interface Key {
   id: number;
@@ -55,6 +50,8 @@ export interface Key {
   lastFour: string;
   /** The e-mail address of the user in whose name it acts. */
   user: string;
+  userId: number;
+  state: KeyState;
   scopes: Scope[];
   /** The key that it took the place of. */
   rotatedFrom: number | null;
@@ -65,13 +62,17 @@ export interface Key {
   updatedAt: string;
 }
 
-const withUser = { user: { select: { email: true, active: true } } } as const;
+/** All that is read of a key: never its hash, which requests can't read either. */
+export const keyColumns = {
+  ...{ id: true, userId: true, rotatedFrom: true, name: true, lastFour: true, scopes: true },
+  ...{ expiresAt: true, revokedAt: true, lastUsedAt: true, createdAt: true, updatedAt: true },
+  user: { select: { email: true, active: true } },
+} as const satisfies Prisma.ApiKeySelect;
 
-/** Keys of all tenants, within a transaction or not. */
-type KeyStore = Pick<PrismaClient, 'apiKey'>;
+type KeyRow = Prisma.ApiKeyGetPayload<{ select: typeof keyColumns }>;
 
-/** The columns that are taken from the key itself. */
-export function keyColumns(key: string) {
+/** What is stored of the key itself. */
+export function storedOf(key: string) {
   return { hash: hashKey(key), lastFour: key.slice(-4) };
 }
 
@@ -79,45 +80,67 @@ export function keyColumns(key: string) {
  * Creates a key for an active user. The answer holds the key itself, and nothing else ever will.
  * @throws ApiError INVALID_REFERENCE when there is no such active user
  */
-export async function createKey({ db, now }: Context, input: NewKey): Promise<{ key: string } & Key> {
-  const user = await db.user.findFirst({ where: { email: input.user }, select: { id: true, active: true } });
-  if (user === null) throw invalidField('INVALID_REFERENCE', 'user', `${input.user} is no user of this workspace`);
-  if (!user.active) throw invalidField('INVALID_REFERENCE', 'user', `${input.user} is inactive`);
-
-  const key = newKey();
-  const expiresAt = input.expiresInDays === undefined ? null : new Date(now().getTime() + input.expiresInDays * dayMs);
-  const row = await db.apiKey.create({
-    data: { ...keyColumns(key), userId: user.id, name: input.name, scopes: [...new Set(input.scopes)], expiresAt },
-    include: withUser,
+export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
+  return transaction(context, async (context) => {
+    const { db, now } = context;
+    const user = await db.user.findFirst({ where: { email: input.user }, select: { id: true, active: true } });
+    if (user === null) throw invalidField('INVALID_REFERENCE', 'user', `${input.user} is no user of this workspace`);
+    if (!user.active) throw invalidField('INVALID_REFERENCE', 'user', `${input.user} is inactive`);
+    return addKey(context, {
+      userId: user.id,
+      name: input.name,
+      scopes: [...new Set(input.scopes)],
+      expiresAt: input.expiresInDays === undefined ? null : daysAfter(now(), input.expiresInDays),
+    });
   });
-  return { key, ...presentKey(row) };
 }
 
-/** Every key of the tenant, newest first: also those that work no more. */
-export async function listKeys({ db }: Context): Promise<Key[]> {
-  return (await db.apiKey.findMany({ include: withUser, orderBy: { id: 'desc' } })).map(presentKey);
+type KeyFields = Pick<Prisma.ApiKeyUncheckedCreateInput, 'userId' | 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom'>;
+
+async function addKey(context: Context, fields: KeyFields): Promise<{ key: string } & Key> {
+  const key = newKey();
+  const { id } = await context.db.apiKey.create({ data: { ...fields, ...storedOf(key) }, select: { id: true } });
+  return { key, ...(await getKey(context, presentId(id))) };
 }
 
-/** One key. @throws ApiError NOT_FOUND */
-export async function getKey(prisma: KeyStore, reference: KeyReference): Promise<Key> {
-  return presentKey(await findRow(prisma, reference));
+/** One key. @param user whose alone it may be @throws ApiError NOT_FOUND */
+export async function getKey({ db, now }: Context, id: number, { user }: { user?: number } = {}): Promise<Key> {
+  const where = { id, ...(user !== undefined && { userId: user }) };
+  const row = await db.apiKey.findFirst({ where, select: keyColumns });
+  if (row === null) throw notFound('key');
+  return presentKey(row, now());
 }
 
 /** Changes a key; within a second every process goes by what it is now. @throws ApiError NOT_FOUND */
-export async function updateKey(
-  prisma: KeyStore,
-  reference: KeyReference,
-  { expiresInDays, scopes, ...columns }: KeyPatch,
-): Promise<Key> {
-  await prisma.apiKey.updateMany({
-    where: { ...reference },
-    data: {
-      ...columns,
-      ...(scopes && { scopes: [...new Set(scopes)] }),
-      ...(expiresInDays && { expiresAt: new Date(Date.now() + expiresInDays * dayMs) }),
-    },
+export function updateKey(context: Context, id: number, { expiresInDays, scopes, ...columns }: KeyPatch): Promise<Key> {
+  const data = {
+    ...columns,
+    ...(scopes && { scopes: [...new Set(scopes)] }),
+    ...(expiresInDays !== undefined && {
+      expiresAt: expiresInDays === null ? null : daysAfter(context.now(), expiresInDays),
+    }),
+  };
+  return transaction(context, async (context) => {
+    await context.db.apiKey.updateMany({ where: { id }, data });
+    return getKey(context, id);
   });
-  return getKey(prisma, reference);
+}
+
+/**
+ * Takes scopes away from a key: what it was not allowed before it never is.
+ * @param scopes what it is left with
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when it has not all of these
+ */
+export function narrowKey(context: Context, id: number, scopes: Scope[]): Promise<Key> {
+  return transaction(context, async (context) => {
+    const before = await lockKey(context, id);
+    const added = scopes.filter((scope) => !before.scopes.includes(scope));
+    if (added.length > 0) {
+      const message = `can only be taken away, and this key has not ${added.join(', ')}: make another key for that`;
+      throw invalidField('VALIDATION_ERROR', 'scopes', message);
+    }
+    return updateKey(context, id, { scopes });
+  });
 }
 
 /**
@@ -127,62 +150,65 @@ export async function updateKey(
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when it works no more, or its user is inactive
  */
 export function rotateKey(
-  prisma: PrismaClient,
-  reference: KeyReference,
+  context: Context,
+  id: number,
   { overlapHours }: KeyRotation,
 ): Promise<{ key: string; previous: Key } & Key> {
-  return prisma.$transaction(async (tx) => {
-    const before = await findRow(tx, reference);
-    const now = new Date();
-    if (before.revokedAt !== null || (before.expiresAt !== null && before.expiresAt <= now)) {
-      throw new ApiError(
-        'VALIDATION_ERROR',
-        `Key ${reference.id} works no more, so nothing can take its place: make a new one.`,
-      );
+  return transaction(context, async (context) => {
+    const { db } = context;
+    const now = context.now();
+    const { userId, user, name, scopes, state, ...before } = await lockKey(context, id);
+    if (state === 'revoked' || state === 'expired') {
+      const message = `Key ${id} works no more, so nothing can take its place: make a new one.`;
+      throw new ApiError('VALIDATION_ERROR', message);
     }
-    if (!before.user.active) throw new ApiError('VALIDATION_ERROR', `${before.user.email} is inactive.`);
-    const { tenantId, id, userId, name, scopes, createdAt, expiresAt } = before;
-    const key = newKey();
-    const row = await tx.apiKey.create({
-      data: {
-        ...{ ...keyColumns(key), tenantId, userId, name, scopes, rotatedFrom: id },
-        expiresAt: expiresAt && new Date(now.getTime() + (expiresAt.getTime() - createdAt.getTime())),
-      },
-      include: withUser,
+    if (state === 'inactive') throw new ApiError('VALIDATION_ERROR', `${user} is inactive.`);
+    const expiresAt = before.expiresAt === null ? null : new Date(before.expiresAt);
+    const successor = await addKey(context, {
+      ...{ userId, name, scopes, rotatedFrom: id },
+      expiresAt: expiresAt && new Date(now.getTime() + expiresAt.getTime() - Date.parse(before.createdAt)),
     });
     const end = new Date(now.getTime() + overlapHours * hourMs);
-    const previous = await tx.apiKey.update({
-      where: { tenantId_id: { tenantId, id } },
+    await db.apiKey.updateMany({
+      where: { id },
       data: overlapHours === 0 ? { revokedAt: now } : { expiresAt: expiresAt && expiresAt < end ? expiresAt : end },
-      include: withUser,
     });
-    return { key, ...presentKey(row), previous: presentKey(previous) };
+    return { ...successor, previous: await getKey(context, id) };
   });
 }
 
 /** Revokes a key: within a second no process takes it any more. Revoked again, it keeps its `revokedAt`. @throws ApiError NOT_FOUND */
-export async function revokeKey(prisma: KeyStore, reference: KeyReference): Promise<Key> {
-  await prisma.apiKey.updateMany({ where: { ...reference, revokedAt: null }, data: { revokedAt: new Date() } });
-  return getKey(prisma, reference);
+export function revokeKey(context: Context, id: number): Promise<Key> {
+  return transaction(context, async (context) => {
+    await context.db.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: context.now() } });
+    return getKey(context, id);
+  });
 }
 
-async function findRow(prisma: KeyStore, reference: KeyReference) {
-  const row = await prisma.apiKey.findFirst({ where: { ...reference }, include: withUser });
-  if (row === null) throw new ApiError('NOT_FOUND', `There is no key with the id ${reference.id}.`);
-  return row;
+/** One key, which nobody else changes until the end of the transaction. @throws ApiError NOT_FOUND */
+async function lockKey(context: Context, id: number): Promise<Key> {
+  if (!(await lockRow(context.db, 'api_keys', id))) throw notFound('key');
+  return getKey(context, id);
 }
 
-function presentKey(row: Prisma.ApiKeyGetPayload<{ include: typeof withUser }>): Key {
+/** A key as it may be shown at this moment. */
+export function presentKey(row: KeyRow, now: Date): Key {
   return {
     id: presentId(row.id),
     name: row.name,
     lastFour: row.lastFour,
     user: row.user.email,
+    userId: presentId(row.userId),
     scopes: row.scopes.map((scope) => Scope.parse(scope)),
+    state: keyState(row, now),
     rotatedFrom: presentId(row.rotatedFrom),
     expiresAt: presentTimestamp(row.expiresAt),
     revokedAt: presentTimestamp(row.revokedAt),
     lastUsedAt: presentTimestamp(row.lastUsedAt),
     ...presentTimestamps(row),
   };
+}
+
+function daysAfter(moment: Date, days: number): Date {
+  return new Date(moment.getTime() + days * dayMs);
 }

@@ -1,18 +1,19 @@
 import { integerFromText, pathPrefix, Scope } from '@itsm-api/contract';
 import * as z from 'zod';
+import { KeyQuery, listKeys } from '../../identity/key-list.ts';
 import {
   createKey,
   getKey,
   type Key,
   KeyPatch,
   KeyRotation,
-  listKeys,
   NewKey,
   revokeKey,
   rotateKey,
   updateKey,
 } from '../../identity/keys.ts';
-import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { activeTenantContext, keyContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { firstOf, Limit, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
 import { updateInput } from '../update.ts';
 import { state, type View } from '../view.ts';
@@ -30,28 +31,32 @@ const tryKey = [
 ];
 
 export const list = action({
-  input: z.strictObject({ tenant: z.string() }),
-  work: async (runtime, { tenant }) => listKeys(await tenantContext(runtime, tenant)),
+  input: z.strictObject({ tenant: z.string(), state: KeyQuery.shape.state, limit: Limit }),
+  work: async (runtime, { tenant, state, limit }) => {
+    const context = await tenantContext(runtime, tenant);
+    return firstOf(limit, (page) => listKeys(context, { ...page, state }));
+  },
   format: (found, view) =>
     view.table(
       ['ID', 'NAME', 'KEY', 'USER', 'SCOPES', 'LAST USED', 'STATE', 'UNTIL'],
       found.map((key) => [
         ...[key.id, key.name, `…${key.lastFour}`, key.user, scopesOf(key)],
         view.time(key.lastUsedAt, 'never'),
-        state(stateOf(key)),
+        state(key.state),
         view.time(key.revokedAt ?? key.expiresAt, 'no end'),
       ]),
     ),
+  hint: moreHint,
 });
 
 export const show = action({
   input: Named,
-  work: ({ prisma }, { id }) => getKey(prisma, { id }),
+  work: async (runtime, { id }) => getKey(await keyContext(runtime, id), id),
   format: (key, { card, time }) =>
     card({
       ...{ id: key.id, name: key.name, key: `…${key.lastFour}`, user: key.user },
       scopes: scopesOf(key),
-      state: state(stateOf(key)),
+      state: state(key.state),
       until: time(key.revokedAt ?? key.expiresAt, 'no end'),
       'last used': time(key.lastUsedAt, 'never'),
       'rotated from': key.rotatedFrom,
@@ -69,14 +74,14 @@ export const create = action({
 
 export const update = action({
   input: updateInput(Named.shape, { ...KeyPatch.shape, scopes: scopeList.optional() }),
-  work: ({ prisma }, { id, ...patch }) => updateKey(prisma, { id }, patch),
+  work: async (runtime, { id, ...patch }) => updateKey(await keyContext(runtime, id), id, patch),
   format: (key, view) =>
     `Key ${key.id}, "${key.name}" of ${key.user}, has the scopes ${scopesOf(key)} and ${ending(key, view)}.`,
 });
 
 export const rotate = action({
   input: KeyRotation.extend(Named.shape),
-  work: ({ prisma }, { id, ...rotation }) => rotateKey(prisma, { id }, rotation),
+  work: async (runtime, { id, ...rotation }) => rotateKey(await keyContext(runtime, id), id, rotation),
   format: ({ key }) => key,
   hint: ({ previous, id, name }) =>
     `Key ${id}, "${name}", takes the place of key ${previous.id}, which ` +
@@ -86,7 +91,7 @@ export const rotate = action({
 
 export const revoke = action({
   input: Named,
-  work: ({ prisma }, { id }) => revokeKey(prisma, { id }),
+  work: async (runtime, { id }) => revokeKey(await keyContext(runtime, id), id),
   format: (key, view) => `Key ${key.id}, "${key.name}" of ${key.user}, ${ending(key, view)}.`,
 });
 export { revoke as deactivate };
@@ -95,14 +100,8 @@ function scopesOf({ scopes }: Key): string {
   return scopes.length === Scope.options.length ? 'all' : scopes.join(',');
 }
 
-function stateOf({ revokedAt, expiresAt }: Key): string {
-  if (revokedAt !== null) return 'revoked';
-  if (expiresAt === null) return 'works';
-  return Date.parse(expiresAt) <= Date.now() ? 'expired' : 'expiring';
-}
-
 function ending(key: Key, { time }: View): string {
   if (key.revokedAt !== null) return `was revoked ${time(key.revokedAt)}`;
   if (key.expiresAt === null) return 'never expires';
-  return `${stateOf(key) === 'expired' ? 'expired' : 'expires'} ${time(key.expiresAt)}`;
+  return `${key.state === 'expired' ? 'expired' : 'expires'} ${time(key.expiresAt)}`;
 }

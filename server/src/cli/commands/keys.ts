@@ -1,4 +1,5 @@
 import { Scope, scopes } from '@itsm-api/contract';
+import { keyStates } from '../../identity/key-state.ts';
 import { common, noun, type Verb } from '../command.ts';
 
 const scopesHelp = ['Scopes:', ...Object.entries(scopes).map(([name, what]) => `  ${name.padEnd(17)}${what}`)].join(
@@ -6,6 +7,7 @@ const scopesHelp = ['Scopes:', ...Object.entries(scopes).map(([name, what]) => `
 );
 
 const id = { flags: '<id>', about: 'id of the key, as `keys list` shows it', values: 'keys' } as const;
+const states = Object.keys(keyStates);
 const scopeValues = ['all', ...Scope.options];
 
 const revoke: Verb = {
@@ -18,8 +20,13 @@ export const keys = noun({
   verbs: {
     list: {
       summary: 'List the API keys of a tenant, newest first, also those that work no more',
-      options: [common.tenant, common.utc],
-      examples: ['keys list --tenant Acme'],
+      options: [
+        common.tenant,
+        { flags: '--state <state>', about: `only ${states.join(', ')}`, values: states },
+        common.limit,
+        common.utc,
+      ],
+      examples: ['keys list --tenant Acme', 'keys list --tenant Acme --state expiring'],
     },
     show: {
       summary: 'Show an API key: everything but the key itself',
@@ -54,7 +61,7 @@ export const keys = noun({
       options: [
         { flags: '--name <name>', about: 'what the key is for' },
         { flags: '--scopes <scopes>', about: 'what the key may do: all of it, or all', values: scopeValues },
-        { flags: '--expires-in-days <days>', about: 'days from now until it stops working' },
+        { flags: '--expires-in-days <days>', about: "days from now until it stops working; '' for never" },
       ],
       examples: ['keys update 7 --scopes tickets:read', 'keys update 7 --expires-in-days 30'],
     },

@@ -168,7 +168,7 @@ export type WebhookSubscription = Prisma.WebhookSubscriptionModel
 export type IdempotencyKey = Prisma.IdempotencyKeyModel
 /**
  * Model WebhookReplay
- * Settled deliveries of a subscription that are being sent again (webhooks/replay.ts); gone when that is done.
+ * Settled deliveries of a subscription that are being sent again (webhooks/replay.ts), or were of late.
  */
 export type WebhookReplay = Prisma.WebhookReplayModel
 /**
@@ -186,3 +186,13 @@ export type Delivery = Prisma.DeliveryModel
  * What came of one attempt.
  */
 export type DeliveryAttempt = Prisma.DeliveryAttemptModel
+/**
+ * Model UsageMinute
+ * What was asked for with a key in a minute, by endpoint and outcome (docs/decisions/usage.md).
+ */
+export type UsageMinute = Prisma.UsageMinuteModel
+/**
+ * Model UsageHour
+ * The same of an hour: written together, and kept for longer.
+ */
+export type UsageHour = Prisma.UsageHourModel

@@ -185,7 +185,15 @@ export async function requestContext(sources: RequestSources, nameOrId: string):
   return { ...sources.services, db: tenantClient(sources.databases.requests, BigInt(id)) };
 }
 
-function contextOf({ databases, services }: Sources, { id }: Tenant): Context {
+/** Like `tenantContext`, of the tenant that a key belongs to. @throws ApiError NOT_FOUND when there is no such key */
+export async function keyContext(sources: Sources, id: number): Promise<Context> {
+  const { prisma } = sources.databases.system;
+  const key = await prisma.apiKey.findFirst({ where: { id }, select: { tenantId: true } });
+  if (key === null) throw new ApiError('NOT_FOUND', `There is no key with the id ${id}.`);
+  return contextOf(sources, { id: presentId(key.tenantId) });
+}
+
+function contextOf({ databases, services }: Sources, { id }: Pick<Tenant, 'id'>): Context {
   return { ...services, db: tenantClient(databases.system, BigInt(id)) };
 }
 

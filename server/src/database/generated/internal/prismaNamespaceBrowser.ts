@@ -78,7 +78,9 @@ export const ModelName = {
   WebhookReplay: 'WebhookReplay',
   Event: 'Event',
   Delivery: 'Delivery',
-  DeliveryAttempt: 'DeliveryAttempt'
+  DeliveryAttempt: 'DeliveryAttempt',
+  UsageMinute: 'UsageMinute',
+  UsageHour: 'UsageHour'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -472,7 +474,10 @@ export const WebhookReplayScalarFieldEnum = {
   states: 'states',
   afterId: 'afterId',
   askedAt: 'askedAt',
-  workedAt: 'workedAt'
+  workedAt: 'workedAt',
+  matching: 'matching',
+  sent: 'sent',
+  finishedAt: 'finishedAt'
 } as const
 
 export type WebhookReplayScalarFieldEnum = (typeof WebhookReplayScalarFieldEnum)[keyof typeof WebhookReplayScalarFieldEnum]
@@ -521,6 +526,36 @@ export const DeliveryAttemptScalarFieldEnum = {
 } as const
 
 export type DeliveryAttemptScalarFieldEnum = (typeof DeliveryAttemptScalarFieldEnum)[keyof typeof DeliveryAttemptScalarFieldEnum]
+
+
+export const UsageMinuteScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  keyId: 'keyId',
+  endpoint: 'endpoint',
+  outcome: 'outcome',
+  requests: 'requests',
+  latencies: 'latencies',
+  globalPeak: 'globalPeak',
+  groupPeak: 'groupPeak'
+} as const
+
+export type UsageMinuteScalarFieldEnum = (typeof UsageMinuteScalarFieldEnum)[keyof typeof UsageMinuteScalarFieldEnum]
+
+
+export const UsageHourScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  keyId: 'keyId',
+  endpoint: 'endpoint',
+  outcome: 'outcome',
+  requests: 'requests',
+  latencies: 'latencies',
+  globalPeak: 'globalPeak',
+  groupPeak: 'groupPeak'
+} as const
+
+export type UsageHourScalarFieldEnum = (typeof UsageHourScalarFieldEnum)[keyof typeof UsageHourScalarFieldEnum]
 
 
 export const SortOrder = {

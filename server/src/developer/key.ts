@@ -1,0 +1,191 @@
+import { integerFromText, pathPrefix } from '@itsm-api/contract';
+import * as z from 'zod';
+import { invalidField } from '../errors.ts';
+import { keyStates } from '../identity/key-state.ts';
+import { getKey, type Key, KeyRotation, NewKey, narrowKey, revokeKey, rotateKey, updateKey } from '../identity/keys.ts';
+import { requestsByKey } from '../resources/usage/queries.ts';
+import { formOf, selectField, several, submit, textField } from './fields.ts';
+import { code, facts, html, type SafeHtml, section } from './html.ts';
+import { ownKeys, stateBadge } from './keys.ts';
+import { Life, lifeOptions } from './new-key.ts';
+import { type Asked, form, page } from './page.ts';
+import { allowedEndpoints, scopeTable } from './scopes.ts';
+import { sparkLine } from './spark-line.ts';
+import type { UserVisit } from './visit.ts';
+
+const Params = z.strictObject({ id: integerFromText() });
+type AskedKey = Asked<UserVisit, z.output<typeof Params>>;
+
+/** What making and rotating a key leave to be shown once. */
+const ShownOnce = z.object({ id: z.int(), key: z.string() });
+
+const managers = ['ADMIN'] as const;
+
+/** One key: what it is like, and all that can be done to it. */
+export const oneKey = page({
+  path: '/developer/keys/:id',
+  roles: ['ADMIN', 'AGENT'],
+  params: Params,
+  async show(asked) {
+    const { visit, params } = asked;
+    const key = await getKey(visit.context, params.id, ownKeys(visit));
+    const requests = (await requestsByKey(visit.context, { hours: 24 })).get(key.id) ?? new Array<number>(24).fill(0);
+    const shown = ShownOnce.safeParse(visit.flash).data;
+    return {
+      title: key.name,
+      body: html`<p><a href="/developer/keys">All keys</a></p>
+${shown?.id === key.id ? shownOnce(shown.key, visit.site.origin) : null}
+${factsOf(key, requests, visit)}
+<div class="pair"><div>${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked, key) : null}</div>
+${allowedEndpoints(key.scopes)}</div>`,
+    };
+  },
+  forms: {
+    rename: form({
+      params: Params,
+      fields: z.strictObject({ name: NewKey.shape.name }),
+      audit: 'key.changed',
+      roles: managers,
+      run: async ({ visit: { context }, params: { id }, fields }) => done(await updateKey(context, id, fields)),
+    }),
+    end: form({
+      params: Params,
+      fields: z.strictObject({ life: Life }),
+      audit: 'key.changed',
+      roles: managers,
+      run: async ({ visit: { context }, params: { id }, fields: { life } }) =>
+        done(await updateKey(context, id, { expiresInDays: life })),
+    }),
+    narrow: form({
+      params: Params,
+      fields: z.strictObject({ scopes: several(NewKey.shape.scopes) }),
+      audit: 'key.changed',
+      roles: managers,
+      run: async ({ visit: { context }, params: { id }, fields: { scopes } }) =>
+        done(await narrowKey(context, id, scopes)),
+    }),
+    rotate: form({
+      params: Params,
+      fields: KeyRotation,
+      audit: 'key.rotated',
+      roles: managers,
+      async run({ visit: { context }, params, fields }) {
+        const { key, id, name } = await rotateKey(context, params.id, fields);
+        return { subject: name, redirect: `/developer/keys/${id}`, flash: { key, id } };
+      },
+    }),
+    revoke: form({
+      params: Params,
+      fields: z.strictObject({ confirmation: z.string() }),
+      audit: 'key.revoked',
+      roles: managers,
+      async run({ visit: { context }, params: { id }, fields: { confirmation } }) {
+        const { name } = await getKey(context, id);
+        if (onOneLine(confirmation) !== onOneLine(name)) {
+          throw invalidField('VALIDATION_ERROR', 'confirmation', `must be the name of the key: ${name}`);
+        }
+        return done(await revokeKey(context, id));
+      },
+    }),
+  },
+});
+
+/** A name as it can be typed into a line. */
+function onOneLine(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
+
+function done({ id, name }: Key) {
+  return { subject: name, redirect: `/developer/keys/${id}` };
+}
+
+/** A key that was just made: nobody sees it again. */
+function shownOnce(key: string, origin: string): SafeHtml {
+  const curl = `curl -H 'Authorization: Bearer ${key}' \\\n  ${origin}${pathPrefix}/me`;
+  const client = `const client = new ItsmClient({\n  baseUrl: '${origin}',\n  apiKey: '${key}',\n});`;
+  return html`<section class="notice good" aria-labelledby="shown-once">
+<h2 id="shown-once">Your key</h2>
+<p>It is shown this once. Keep it in a safe place: nobody can look it up, only make another.</p>
+${code(key, 'The key')}
+<p>A first request, to be pasted:</p>${code(curl, 'A first request with curl')}
+<p>Or with <a href="/docs/client">the client</a>:</p>${code(client, 'The client with this key')}
+</section>`;
+}
+
+function factsOf(key: Key, requests: readonly number[], { time }: UserVisit): SafeHtml {
+  return facts({
+    State: html`${stateBadge(key.state)} ${keyStates[key.state]}`,
+    Key: html`<code>…${key.lastFour}</code>`,
+    'Made by': key.user,
+    Created: time(key.createdAt),
+    [key.revokedAt === null ? 'Until' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'no end'),
+    'Last used': time(key.lastUsedAt, 'never'),
+    'Requests in 24 h': html`${sparkLine(requests)} <a href="/developer/usage?key=${key.id}">Usage</a>`,
+    'Takes the place of':
+      key.rotatedFrom === null ? null : html`<a href="/developer/keys/${key.rotatedFrom}">key ${key.rotatedFrom}</a>`,
+  });
+}
+
+/** All that can be done to a key, by administrators. */
+function formsOf(asked: AskedKey, key: Key): SafeHtml[] {
+  const isAlive = key.state === 'works' || key.state === 'expiring';
+  const hint = 'A key can only lose scopes. For more, make another.';
+  return [
+    section(
+      'Name',
+      formOf(
+        asked,
+        'rename',
+        (sent) =>
+          html`${textField(sent, { name: 'name', label: 'Name', value: key.name, required: true })}
+${submit('Rename', 'plain')}`,
+      ),
+    ),
+    section(
+      'Expiry',
+      formOf(
+        asked,
+        'end',
+        (sent) =>
+          html`${selectField(sent, { name: 'life', label: 'Works from now on for', value: '90', options: lifeOptions })}
+${submit('Set the end', 'plain')}`,
+      ),
+    ),
+    section(
+      'Scopes',
+      formOf(
+        asked,
+        'narrow',
+        (sent) =>
+          html`${scopeTable(sent, { label: 'What it keeps', hint, offered: key.scopes, chosen: key.scopes })}
+${submit('Take away the rest', 'plain')}`,
+      ),
+    ),
+    ...(isAlive ? [section('Rotate', rotateForm(asked))] : []),
+    section('Revoke', revokeForm(asked, key)),
+  ];
+}
+
+function rotateForm(asked: AskedKey): SafeHtml {
+  const hint = 'Give the new one to whatever uses it meanwhile. 0 to 720; with 0 this one stops at once.';
+  return formOf(
+    asked,
+    'rotate',
+    (sent) =>
+      html`<p>Makes a key that takes the place of this one, with the same name, scopes and length of life.</p>
+${textField(sent, { name: 'overlapHours', label: 'Hours for which this one still works', hint, type: 'number', value: 24 })}
+${submit('Rotate', 'plain')}`,
+  );
+}
+
+function revokeForm(asked: AskedKey, { name }: Key): SafeHtml {
+  const hint = `Type ${name} to confirm.`;
+  return formOf(
+    asked,
+    'revoke',
+    (sent) =>
+      html`<p>It stops working within a second, and for good.</p>
+${textField(sent, { name: 'confirmation', label: 'Name of the key', hint, required: true })}
+${submit('Revoke', 'danger')}`,
+  );
+}

@@ -1,0 +1,23 @@
+import { html, type SafeHtml } from './html.ts';
+
+const height = 24;
+const step = 4;
+
+/**
+ * Numbers as a row of bars, and their sum as text.
+ * @param counts a number per hour, oldest first
+ */
+export function sparkLine(counts: readonly number[]): SafeHtml {
+  const most = Math.max(1, ...counts);
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const bars = counts.map((count, index) => {
+    const top = height - Math.max(count === 0 ? 0 : 2, Math.round((count / most) * (height - 2)));
+    return `M${index * step + 2} ${height}V${top}`;
+  });
+  const width = counts.length * step;
+  const said = total === 0 ? 'no requests' : `${total} requests, at most ${most} in an hour`;
+  return html`<span class="spark"><svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img"
+ aria-label="${said}"><path d="M0 ${height - 0.5}H${width}" stroke="currentColor" stroke-opacity="0.3"/>
+<path d="${bars.join('')}" stroke="currentColor" stroke-width="3"/></svg>
+<span aria-hidden="true">${total}</span></span>`;
+}

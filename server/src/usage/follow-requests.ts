@@ -1,0 +1,45 @@
+import type { Endpoint } from '@itsm-api/contract';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { UsageRecorder } from './recorder.ts';
+import { keyedEndpoints, type Outcome, outcomes } from './shape.ts';
+import { kindOf } from './tally.ts';
+
+const numberOf = new Map(outcomes.map((outcome, number) => [outcome, number]));
+
+/** Counts every request with a valid key when it has been answered. To be called before any route is registered. */
+export function followRequests(app: FastifyInstance, { record }: Pick<UsageRecorder, 'record'>): void {
+  const endpoints = new Map<Endpoint, number>(keyedEndpoints.map(({ route }, number) => [route, number]));
+
+  app.addHook('onResponse', (request, reply, done) => {
+    const { identity, taken } = request;
+    const endpoint = identity && endpoints.get(request.routeOptions.config.tsRestRoute);
+    if (endpoint === undefined) return done();
+    record({
+      tenantId: identity.tenantId,
+      keyId: identity.keyId,
+      kind: kindOf(endpoint, numberOf.get(outcomeOf(reply.statusCode, taken)) as number),
+      milliseconds: reply.elapsedTime,
+      globalShare: shareOf(taken?.global),
+      groupShare: shareOf(taken?.group),
+    });
+    done();
+  });
+}
+
+type Taken = FastifyRequest['taken'];
+
+/** A window that is used up refused it; one that it was put back into, for fair use, has room again. */
+function outcomeOf(status: number, taken: Taken): Outcome {
+  if (status === 429 && taken?.isTaken === false) {
+    if (taken.global.remaining === 0) return 'GLOBAL_LIMIT';
+    return taken.group.remaining === 0 ? 'GROUP_LIMIT' : 'FAIR_USE';
+  }
+  if (status >= 500) return 'SERVER_ERROR';
+  if (status >= 400) return 'CLIENT_ERROR';
+  return status >= 300 ? 'REDIRECTION' : 'SUCCESSFUL';
+}
+
+/** Percent. */
+function shareOf(window: NonNullable<Taken>['global'] | undefined): number {
+  return window === undefined ? 0 : Math.floor(((window.limit - window.remaining) * 100) / window.limit);
+}

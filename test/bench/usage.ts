@@ -1,0 +1,171 @@
+import { fileURLToPath } from 'node:url';
+import { openDatabases } from '@itsm-api/server/database/databases.ts';
+import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
+import {
+  countUsage,
+  keysNearLimits,
+  requestsByKey,
+  slowestEndpoints,
+} from '@itsm-api/server/resources/usage/queries.ts';
+import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { keyedEndpoints, latencyBuckets } from '@itsm-api/server/usage/shape.ts';
+import { writeUsage } from '@itsm-api/server/usage/store.ts';
+import { kindOf, Tally } from '@itsm-api/server/usage/tally.ts';
+import pg from 'pg';
+import { loadData } from './api/data.ts';
+import { measuredPaths } from './api/paths.ts';
+import { startServer } from './api/servers.ts';
+import { requestsOf, shoot } from './api/shots.ts';
+import { cpuOf } from './api/usage.ts';
+
+/** What counting requests costs a server, and what it takes to tell of them. */
+export interface UsageResult {
+  /** CPU time of the server for a request by id; microseconds, the median of the rounds. */
+  countedUs: number;
+  uncountedUs: number;
+  /** The median of the rounds' ratios. */
+  ratio: number;
+  /** To write a thousand counts. */
+  writeMs: number;
+  bytesPerRow: number;
+  /** Each query over a full week of a hundred keys; the median. */
+  queriesMs: Record<string, number>;
+}
+
+interface UsageOptions {
+  dataDir: string;
+  rounds: number;
+  seconds: number;
+  onProgress: (text: string) => void;
+}
+
+export async function benchUsage(options: UsageOptions): Promise<{ table: string; result: UsageResult }> {
+  const database = await openEmbedded({ dataDir: options.dataDir, holder: { type: 'command' } });
+  try {
+    await migrateDatabase(database.url);
+    const result = { ...(await measureRequests(database.url, options)), ...(await measureQueries(database.url)) };
+    const { countedUs, uncountedUs, ratio, writeMs, bytesPerRow, queriesMs } = result;
+    const table = `CPU time of a request by id, counted       ${countedUs.toFixed(1)} µs
+                            and not counted   ${uncountedUs.toFixed(1)} µs, ${ratio.toFixed(3)} times as much
+Writing a thousand counts                  ${writeMs.toFixed(1)} ms
+A row with its indexes                     ${bytesPerRow} bytes
+A week of a hundred keys:
+${Object.entries(queriesMs)
+  .map(([name, ms]) => `  ${name.padEnd(41)}${ms.toFixed(1)} ms\n`)
+  .join('')}`;
+    return { table, result };
+  } finally {
+    await database.stop();
+  }
+}
+
+async function measureRequests(url: string, { rounds, seconds, onProgress }: UsageOptions) {
+  const data = await loadData(url, 10_000, onProgress);
+  const path = measuredPaths.find(({ name }) => name === 'ticket by id') ?? measuredPaths[0];
+  if (path === undefined) throw new Error('There is no path to measure.');
+  const requests = requestsOf(path, data);
+  const without = fileURLToPath(new URL('./without-usage.ts', import.meta.url));
+  const counted = await startServer('api', url);
+  const uncounted = await startServer('api', url, { nodeOptions: ['--import', without] });
+  const cpuPerRequest = async (server: typeof counted, duration: number) => {
+    const before = cpuOf(server.pid);
+    const shot = await shoot(server, { connections: 16, seconds: duration, requests });
+    return (cpuOf(server.pid) - before) / shot.requests;
+  };
+  for (const server of [counted, uncounted]) await cpuPerRequest(server, 10);
+  const taken: { counted: number; uncounted: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    // Who comes first is another one each time.
+    const first = round % 2 === 0 ? await cpuPerRequest(counted, seconds) : undefined;
+    const off = await cpuPerRequest(uncounted, seconds);
+    const on = first ?? (await cpuPerRequest(counted, seconds));
+    onProgress(`Round ${round + 1}: ${on.toFixed(1)} µs counted, ${off.toFixed(1)} µs not`);
+    taken.push({ counted: on, uncounted: off });
+  }
+  await counted.stop();
+  await uncounted.stop();
+  return {
+    countedUs: median(taken.map((each) => each.counted)),
+    uncountedUs: median(taken.map((each) => each.uncounted)),
+    ratio: median(taken.map((each) => each.counted / each.uncounted)),
+  };
+}
+
+const keys = 100;
+/** What a key uses in an hour: so many endpoints, with one outcome and another. */
+const endpoints = 8;
+
+async function measureQueries(url: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('TRUNCATE usage_minutes, usage_hours');
+  const ids = keyedEndpoints.slice(0, endpoints).map(({ id }) => id);
+  for (const [table, unit, steps] of [
+    ['usage_hours', 'hour', 8 * 24],
+    ['usage_minutes', 'minute', 3 * 60],
+  ] as const) {
+    await client.query(
+      `INSERT INTO ${table} (tenant_id, at, key_id, endpoint, outcome, requests, latencies, global_peak, group_peak)
+       SELECT 1, date_trunc('${unit}', now()) - step * interval '1 ${unit}', key, endpoint, outcome, 60,
+         array_fill(2, ARRAY[$2::int]), CASE WHEN key % 10 = 1 THEN 90 ELSE 20 END, CASE WHEN key % 10 = 1 THEN 100 ELSE 30 END
+       FROM generate_series(0, $3::int - 1) AS step, generate_series(0, $4::int) AS key, unnest($1::text[]) AS endpoint,
+         unnest(ARRAY['SUCCESSFUL', 'CLIENT_ERROR']) AS outcome`,
+      [ids, latencyBuckets, steps, keys],
+    );
+  }
+  await client.query('VACUUM ANALYZE usage_minutes, usage_hours');
+  const { rows } = await client.query<{ bytes: number }>(
+    `SELECT (pg_total_relation_size('usage_hours') / (SELECT count(*) FROM usage_hours))::int AS bytes`,
+  );
+  await client.end();
+
+  const databases = openDatabases({
+    url,
+    requestConnections: 2,
+    timeouts: { statementMs: 60_000, lockMs: 5000 },
+    worker: false,
+    onConnectionError: () => undefined,
+  });
+  const context = { db: tenantClient(databases.requests, 1n), now: () => new Date() };
+  const all = { range: '7d' } as const;
+  const one = { ...all, keyIds: [7n] };
+  const some = { ...all, keyIds: Array.from({ length: 20 }, (_, key) => BigInt(key + 1)) };
+  const queriesMs = {
+    'requests by key in 24 hours': await timed(() => requestsByKey(context, { hours: 24 })),
+    'counts of all keys in an hour': await timed(() => countUsage(context, { range: '1h' })),
+    'counts of all keys in a week': await timed(() => countUsage(context, all)),
+    'counts of one key in a week': await timed(() => countUsage(context, one)),
+    'counts of 20 keys in a week': await timed(() => countUsage(context, some)),
+    'slowest endpoints of all keys in a week': await timed(() => slowestEndpoints(context, all)),
+    'slowest endpoints of one key in a week': await timed(() => slowestEndpoints(context, one)),
+    'slowest endpoints of 20 keys in a week': await timed(() => slowestEndpoints(context, some)),
+    'keys near limits in a week': await timed(() => keysNearLimits(context, all)),
+  };
+  const tally = new Tally();
+  for (let key = 1; key <= 100; key++) {
+    for (let kind = 0; kind < 10; kind++) {
+      const counts = tally.begin({ tenantId: 1n, keyId: BigInt(key), kind: kindOf(kind, 0) });
+      Object.assign(counts, { requests: latencyBuckets, latencies: Array<number>(latencyBuckets).fill(1) });
+    }
+  }
+  const minute = Math.floor(Date.now() / 60_000) * 60_000;
+  const writeMs = await timed(() => writeUsage(databases.system.pool, minute, tally));
+  await databases.close();
+  return { writeMs, bytesPerRow: rows[0]?.bytes ?? 0, queriesMs };
+}
+
+/** The median of some times; the first ones, in which plans are made, don't count. Milliseconds. */
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let turn = 0; turn < 25; turn++) {
+    const since = performance.now();
+    await work();
+    if (turn >= 8) times.push(performance.now() - since);
+  }
+  return median(times);
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

@@ -1,0 +1,203 @@
+import { contract, type Endpoint, pathPrefix, Scope } from '@itsm-api/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { type Fields, signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let mine: Workspace;
+let theirs: Workspace;
+let admin: Visitor;
+let agent: Visitor;
+let agentsKey: bigint | undefined;
+const list = '/developer/keys';
+const fresh = `${list}/new`;
+const wanted = { name: 'nightly export', scopes: ['tickets:read', 'users:read'], life: '30' };
+
+beforeAll(async () => {
+  api = await startApi();
+  [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
+  admin = await signIn(api, mine);
+  const { id } = await mine.createUser({ role: 'AGENT' });
+  agent = await signIn(api, { tenantId: mine.tenantId, userId: id });
+  [agentsKey] = await addKeys(id);
+});
+afterAll(() => api.close());
+
+/** Puts keys of a user of `mine` there, and gives their ids. */
+async function addKeys(userId: number, ...names: string[]): Promise<bigint[]> {
+  const rows = await api.prisma.apiKey.createManyAndReturn({
+    data: (names.length > 0 ? names : ['theirs']).map((name) => ({
+      ...{ tenantId: mine.tenantId, userId: BigInt(userId), name, scopes: ['tickets:read'] },
+      ...{ hash: Buffer.from(crypto.randomUUID()), lastFour: 'aB3d' },
+    })),
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Makes a key in the area, and reads it off the page that shows it. */
+async function make(name: string): Promise<{ page: string; key: string }> {
+  const sent = await admin.submit(fresh, 'create', { ...wanted, name });
+  expect(sent.status, sent.text).toBe(303);
+  const page = sent.headers.location as string;
+  return { page, key: keyIn((await admin.get(page)).text) as string };
+}
+const keyIn = (html: string) => /itsm_\w{38}/.exec(html)?.[0];
+const statusWith = async (key: string, path = '/users') =>
+  (await api.call({ method: 'GET', path: pathPrefix + path, key })).status;
+const stateOn = (html: string) => /class="badge \w+">(\w+)</.exec(html)?.[1];
+const auditOf = (action: string) =>
+  api.prisma.auditEntry.findMany({ where: { tenantId: mine.tenantId, action }, orderBy: { id: 'desc' } });
+
+describe('a new key', () => {
+  it('is chosen from what each scope allows, with nothing chosen beforehand', async () => {
+    const { text } = await admin.get(fresh);
+    expect(text).not.toMatch(/type="checkbox"[^>]*checked/);
+    const groups = Object.fromEntries(
+      [...text.matchAll(/data-scope="(\S+)">(.*?)<\/div>/gs)].map(([, scope, html]) => [scope, html]),
+    );
+    expect(Object.keys(groups)).toEqual(Scope.options);
+    for (const routes of Object.values(contract)) {
+      for (const { metadata, method, path } of Object.values(routes as Record<string, Endpoint>)) {
+        const shown = `${method} ${path.slice(pathPrefix.length).replace(/:(\w+)/g, '{$1}')}</code>`;
+        const scopes = Object.keys(groups).filter((scope) => groups[scope]?.includes(shown));
+        const { scope } = metadata;
+        expect(scopes, shown).toEqual(scope === 'any' || scope === null ? [] : [scope]);
+      }
+    }
+  });
+
+  it('is shown once, with a request to paste and the line of the client', async () => {
+    const sent = await admin.submit(fresh, 'create', wanted);
+    expect(sent.status).toBe(303);
+    const page = sent.headers.location as string;
+    const shown = await admin.get(page);
+    const key = keyIn(shown.text) as string;
+    expect(shown.headers['cache-control']).toContain('no-store');
+    expect(shown.text).toContain(`/api/public/v1/me`);
+    expect(shown.text).toContain('new ItsmClient(');
+    expect(await Promise.all([statusWith(key), statusWith(key, '/assets')])).toEqual([200, 403]);
+
+    expect(keyIn((await admin.get(page)).text)).toBeUndefined();
+    const { text } = await admin.get(list);
+    expect(text.split('nightly export')).toHaveLength(2);
+    const entries = await auditOf('key.created');
+    expect(entries).toMatchObject([{ subject: 'nightly export' }]);
+    expect(JSON.stringify(entries, (_, value) => String(value))).not.toContain(key);
+  });
+
+  it('is asked for again beside what is wrong, with what was typed', async () => {
+    const sent = await admin.submit(fresh, 'create', {
+      name: '<script>alert(1)</script>',
+      life: '1e3',
+      scopes: ['tickets:reed'],
+    });
+    expect(sent.status).toBe(400);
+    expect(sent.text).toContain('must be 30, 60, 90 or 365 days, or no end');
+    expect(sent.text).toContain('may not hold tickets:reed');
+    expect(sent.text).not.toContain('<script>alert');
+    expect(sent.text).toContain('&lt;script&gt;alert(1)');
+    const none = await admin.submit(fresh, 'create', { name: ' ', life: '30' });
+    expect(none.text).toContain('must hold at least one scope');
+    expect(none.text).toContain('must have at least 1 character');
+  });
+});
+
+describe('a key', () => {
+  it('is renamed, narrowed, given another end, rotated, and revoked by typing its name', async () => {
+    const { page, key } = await make('importer');
+    const send = (form: string, fields: Fields) => admin.submitAndFollow(page, form, fields);
+    expect((await send('rename', { name: 'exporter' })).text).toContain('<h1>exporter</h1>');
+    expect(stateOn((await admin.get(page)).text)).toBe('works');
+
+    await send('narrow', { scopes: ['users:read'] });
+    await expect.poll(() => statusWith(key, '/tickets')).toBe(403);
+    const wider = await admin.submit(page, 'narrow', { scopes: ['users:read', 'tickets:read'] });
+    expect([wider.status, wider.text.includes('this key has not tickets:read')]).toEqual([400, true]);
+
+    const endless = await send('end', { life: 'never' });
+    expect(endless.text).toContain('<dd>no end</dd>');
+
+    const rotated = await send('rotate', { overlapHours: 12 });
+    const next = keyIn(rotated.text) as string;
+    expect(next).not.toBe(key);
+    expect(rotated.text).toContain(`href="${page}"`);
+    expect(await Promise.all([statusWith(key), statusWith(next)])).toEqual([200, 200]);
+    expect(stateOn((await admin.get(page)).text)).toBe('expiring');
+
+    const mistyped = await admin.submit(page, 'revoke', { confirmation: 'importer' });
+    expect([mistyped.status, mistyped.text.includes('must be the name of the key: exporter')]).toEqual([400, true]);
+    expect(await statusWith(key)).toBe(200);
+    const revoked = await send('revoke', { confirmation: ' exporter ' });
+    expect([stateOn(revoked.text), revoked.text.includes('<form method="post"')]).toEqual(['revoked', false]);
+    await expect.poll(() => statusWith(key)).toBe(401);
+    expect(await statusWith(next)).toBe(200);
+    expect((await auditOf('key.changed')).map(({ subject }) => subject)).toEqual(['exporter', 'exporter', 'exporter']);
+    expect([(await auditOf('key.rotated')).length, (await auditOf('key.revoked')).length]).toEqual([1, 1]);
+  });
+
+  it("of another workspace is answered as one that isn't there, whatever is asked of it", async () => {
+    const { page } = await make('not theirs');
+    const stranger = await signIn(api, theirs);
+    const token = await stranger.tokenOf(fresh);
+    const missing = `${list}/999999999`;
+    const forms = { rename: { name: 'x' }, end: { life: '30' }, narrow: { scopes: ['users:read'] } };
+    const others = { rotate: { overlapHours: 0 }, revoke: { confirmation: 'not theirs' } };
+    for (const [form, fields] of Object.entries({ ...forms, ...others })) {
+      const [foreign, absent] = [page, missing].map((path) => stranger.submit(path, form, fields, token));
+      expect(await foreign).toMatchObject({ status: 404, text: (await absent)?.text });
+    }
+    const seen = await Promise.all([page, missing].map((path) => stranger.get(path)));
+    expect(seen.map(({ status, text }) => [status, text])).toEqual([404, 404].map((code) => [code, seen[1]?.text]));
+    expect((await stranger.get(list)).text).not.toContain('not theirs');
+    expect(stateOn((await admin.get(page)).text)).toBe('works');
+  });
+
+  it('is seen by an agent who made it, and managed by administrators alone', async () => {
+    const { page } = await make('of an administrator');
+    const { text } = await agent.get(list);
+    expect([...text.matchAll(/keys\/(\d+)"/g)].map(([, id]) => id)).toEqual([String(agentsKey)]);
+    expect((await agent.get(`${list}?user=${mine.userId}`)).text).not.toContain('of an administrator');
+    const own = await agent.get(`${list}/${agentsKey}`);
+    expect([own.status, own.text.includes('<form method="post"')]).toEqual([200, false]);
+    expect((await agent.get(page)).status).toBe(404);
+    expect((await agent.get(fresh)).status).toBe(403);
+    const token = await agent.tokenOf('/developer/account');
+    const tries = [
+      agent.submit(fresh, 'create', wanted, token),
+      agent.submit(`${list}/${agentsKey}`, 'revoke', { confirmation: 'theirs' }, token),
+      agent.submit(page, 'rename', { name: 'mine now' }, token),
+    ];
+    expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([403, 403, 403]);
+  });
+});
+
+describe('the list of keys', () => {
+  it('is filtered, sorted and turned over by its address, and says what to do where it is empty', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN', email: `list-${mine.tenantId}@example.com` });
+    const [first] = await addKeys(id, 'b one', 'a two', 'c three', '<i>');
+    await api.prisma.usageHour.createMany({
+      data: [0, 5].map((hoursAgo) => ({
+        ...{ tenantId: mine.tenantId, keyId: first as bigint, endpoint: 'tickets_list', outcome: 'SUCCESSFUL' },
+        ...{ at: new Date(Math.floor(Date.now() / 3_600_000 - hoursAgo) * 3_600_000), requests: 3 + hoursAgo },
+        ...{ latencies: [], globalPeak: 1, groupPeak: 1 },
+      })),
+    });
+    const names = async (query: string) => {
+      const { status, text } = await admin.get(`${list}?user=${id}&${query}`);
+      expect(status).toBe(200);
+      return [...text.matchAll(/keys\/\d+">(.*?)<\/a>/g)].map(([, name]) => name);
+    };
+    expect(await names('sort=name')).toEqual(['&lt;i&gt;', 'a two', 'b one', 'c three']);
+    expect(await names('sort=-name&q=&state=works&scope=tickets:read')).toHaveLength(4);
+    expect(await names('q=THREE')).toEqual(['c three']);
+    expect(await names('sort=name&perPage=3&page=2')).toEqual(['c three']);
+    expect((await admin.get(`${list}?state=revoked&user=${id}`)).text).toContain('Show all keys');
+    expect((await admin.get(`${list}?q=b+one`)).text).toContain('aria-label="11 requests, at most 8 in an hour"');
+    expect((await admin.get(`${list}?state=dead`)).status).toBe(400);
+    const nobody = await createWorkspace(api);
+    await api.prisma.apiKey.deleteMany({ where: { tenantId: nobody.tenantId } });
+    const empty = await (await signIn(api, nobody)).get(list);
+    expect(empty.text).toContain('There is no key yet');
+  });
+});

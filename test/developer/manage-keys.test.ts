@@ -1,0 +1,145 @@
+import type { Scope } from '@itsm-api/contract';
+import { type Context, transaction } from '@itsm-api/server/context.ts';
+import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { type KeyQuery, listKeys } from '@itsm-api/server/identity/key-list.ts';
+import { KeyState } from '@itsm-api/server/identity/key-state.ts';
+import { createKey, getKey, narrowKey, revokeKey, rotateKey, updateKey } from '@itsm-api/server/identity/keys.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/*
+ * Keys, managed with the rights of a request, as the developer area does.
+ */
+let api: Api;
+let mine: Workspace;
+let theirs: Workspace;
+let email: string;
+const dayMs = 86_400_000;
+const missing = { code: 'NOT_FOUND', message: 'There is no such key in this workspace.' };
+
+beforeAll(async () => {
+  api = await startApi();
+  [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
+  email = (await mine.createUser({ role: 'ADMIN' })).email;
+});
+afterAll(() => api.close());
+
+const asRequest = ({ tenantId }: Workspace): Context => ({
+  ...api.services,
+  db: tenantClient(api.databases.requests, tenantId),
+});
+const make = (name: string, fields: { scopes?: Scope[]; expiresInDays?: number } = {}) =>
+  createKey(asRequest(mine), { user: email, name, scopes: ['tickets:read'], ...fields });
+const statusWith = async (key: string) =>
+  (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
+
+describe('a key', () => {
+  it('is made, changed, rotated and revoked', async () => {
+    const made = await make('ci', { scopes: ['tickets:read', 'tickets:write'], expiresInDays: 30 });
+    expect(made).toMatchObject({ name: 'ci', user: email, state: 'works', lastFour: made.key.slice(-4) });
+    expect(await statusWith(made.key)).toBe(200);
+
+    const changed = await updateKey(asRequest(mine), made.id, { name: 'build', expiresInDays: 6 });
+    expect(changed).toMatchObject({ name: 'build', state: 'expiring', scopes: made.scopes });
+
+    expect(await updateKey(asRequest(mine), made.id, { expiresInDays: null })).toMatchObject({ expiresAt: null });
+
+    const next = await rotateKey(asRequest(mine), made.id, { overlapHours: 2 });
+    expect(next).toMatchObject({ name: 'build', rotatedFrom: made.id, previous: { id: made.id, state: 'expiring' } });
+    expect([await statusWith(made.key), await statusWith(next.key)]).toEqual([200, 200]);
+
+    const revoked = await revokeKey(asRequest(mine), next.id);
+    expect(revoked.state).toBe('revoked');
+    await expect.poll(() => statusWith(next.key)).toBe(401);
+    expect(await revokeKey(asRequest(mine), next.id)).toEqual(revoked);
+    await expect(rotateKey(asRequest(mine), next.id, { overlapHours: 2 })).rejects.toThrow('works no more');
+  });
+
+  it('is given one successor where two would take its place at once', async () => {
+    const { id } = await make('twice');
+    const rotated = Promise.withResolvers<void>();
+    const mayEnd = Promise.withResolvers<void>();
+    const first = transaction(asRequest(mine), async (context) => {
+      await rotateKey(context, id, { overlapHours: 0 });
+      rotated.resolve();
+      await mayEnd.promise;
+    });
+    await rotated.promise;
+    const second = rotateKey(asRequest(mine), id, { overlapHours: 0 });
+    setTimeout(() => mayEnd.resolve(), 200);
+    await expect(second).rejects.toThrow('works no more');
+    await first;
+  });
+
+  it('can only lose scopes where it is narrowed', async () => {
+    const { id } = await make('wide', { scopes: ['tickets:read', 'users:read'] });
+    expect(await narrowKey(asRequest(mine), id, ['users:read'])).toMatchObject({ scopes: ['users:read'] });
+    await expect(narrowKey(asRequest(mine), id, ['users:read', 'tickets:read'])).rejects.toMatchObject({
+      details: [{ path: 'scopes', message: expect.stringContaining('has not tickets:read') }],
+    });
+    expect(await getKey(asRequest(mine), id)).toMatchObject({ scopes: ['users:read'] });
+  });
+
+  it("is not there for another workspace, nor where it must be somebody else's", async () => {
+    const { id } = await make('secret');
+    const their = asRequest(theirs);
+    const tries = [
+      () => getKey(their, id),
+      () => updateKey(their, id, { name: 'x' }),
+      () => narrowKey(their, id, ['tickets:read']),
+      () => rotateKey(their, id, { overlapHours: 0 }),
+      () => revokeKey(their, id),
+      () => getKey(asRequest(mine), id, { user: mine.userId }),
+    ];
+    for (const attempt of tries) await expect(attempt()).rejects.toMatchObject(missing);
+    expect(await getKey(asRequest(mine), id)).toMatchObject({ name: 'secret', state: 'works' });
+  });
+});
+
+describe('a list of keys', () => {
+  it('is that of its filters, and every key is in the list of its state alone', async () => {
+    const workspace = await createWorkspace(api);
+    const idle = await workspace.createUser();
+    await api.prisma.user.updateMany({ where: { id: idle.id }, data: { active: false } });
+    const now = Date.now();
+    const add = (name: string, columns: object = {}) =>
+      api.prisma.apiKey.create({
+        data: {
+          ...{ tenantId: workspace.tenantId, userId: BigInt(workspace.userId), name, scopes: ['tickets:read'] },
+          ...{ hash: Buffer.from(`${workspace.tenantId}/${name}`), lastFour: 'aB3d', ...columns },
+        },
+      });
+    const [past, soon, late] = [-1000, dayMs, 30 * dayMs].map((ms) => new Date(now + ms));
+    await add('100%', { lastUsedAt: past, lastFour: 'zz99' });
+    await add('Half_way', { expiresAt: late, scopes: ['users:read'] });
+    await add('soon', { expiresAt: soon });
+    await add('idle', { userId: BigInt(idle.id), expiresAt: soon });
+    await add('over', { expiresAt: past });
+    await add('gone', { expiresAt: past, revokedAt: past });
+    const list = async (query: Partial<KeyQuery>) => {
+      const { data, meta } = await listKeys(asRequest(workspace), { page: 1, perPage: 100, ...query });
+      expect(meta.totalCount).toBe(data.length);
+      return data;
+    };
+    const names = async (query: Partial<KeyQuery>) => (await list(query)).map(({ name }) => name);
+
+    const all = await list({});
+    expect(all).toHaveLength(7);
+    for (const state of KeyState.options) {
+      const expected = all.filter((key) => key.state === state);
+      expect(expected, state).not.toEqual([]);
+      expect(await list({ state }), state).toEqual(expected);
+    }
+    expect(await names({ q: '%' })).toEqual(['100%']);
+    expect(await names({ q: 'half_' })).toEqual(['Half_way']);
+    expect(await names({ q: 'zz99' })).toEqual(['100%']);
+    expect(await names({ user: idle.id })).toEqual(['idle']);
+    expect(await names({ scope: 'users:read', state: 'works' })).toEqual(['Half_way', 'test']);
+    expect((await names({ sort: '-used' }))[0]).toBe('100%');
+    expect(await names({ sort: 'expires' })).toEqual(['gone', 'over', 'idle', 'soon', 'Half_way', '100%', 'test']);
+    const page = await listKeys(asRequest(workspace), { page: 2, perPage: 3, sort: 'name' });
+    expect(page.data.map(({ name }) => name)).toEqual(['idle', 'over', 'soon']);
+    expect(page.meta.totalCount).toBe(7);
+  });
+});

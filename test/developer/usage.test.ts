@@ -1,0 +1,201 @@
+import { requestsByKey } from '@itsm-api/server/resources/usage/queries.ts';
+import { createUser } from '@itsm-api/server/resources/users/queries.ts';
+import { bucketOf, latencyBuckets, type Outcome } from '@itsm-api/server/usage/shape.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { query } from '../support/database.ts';
+import { signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+
+const now = new Date('2026-11-22T12:30:30Z');
+let api: Api;
+let mine: Workspace;
+let visitor: Visitor;
+/** The key of the workspace, and that of an agent in it. */
+let keyId: number;
+let agentsKey: number;
+let agentId: number;
+
+beforeAll(async () => {
+  api = await startApi({ now: () => now });
+  mine = await createWorkspace(api);
+  visitor = await signIn(api, mine);
+  keyId = Number(mine.context.keyId);
+  agentId = (await createUser(mine.context, { name: 'Ann', email: `${unique()}@example.com`, role: 'AGENT' })).id;
+  agentsKey = await addKey(mine, agentId, 'Import <b>');
+
+  await add(mine, { key: keyId, hoursAgo: 0, endpoint: 'tickets_list', requests: 50, milliseconds: 40 });
+  await add(mine, { key: keyId, hoursAgo: 3, endpoint: 'tickets_list', requests: 7, milliseconds: 40 });
+  await add(mine, { key: keyId, hoursAgo: 3, endpoint: 'assets_list', requests: 1100, milliseconds: 600 });
+  await add(mine, { key: keyId, hoursAgo: 3, endpoint: 'tickets_get', outcome: 'CLIENT_ERROR', requests: 4 });
+  await add(mine, { key: agentsKey, hoursAgo: 5, endpoint: 'users_list', requests: 30, peaks: [60, 90] });
+  await add(mine, {
+    key: agentsKey,
+    hoursAgo: 5,
+    endpoint: 'users_list',
+    outcome: 'GROUP_LIMIT',
+    requests: 11,
+    peaks: [60, 100],
+  });
+  await add(mine, { key: agentsKey, hoursAgo: 100, endpoint: 'webhooks_test', requests: 1, milliseconds: 20_000 });
+  await add(mine, { key: keyId, hoursAgo: 200, endpoint: 'projects_list', requests: 77 });
+});
+afterAll(() => api.close());
+
+async function addKey(workspace: Workspace, userId: number | bigint, name: string): Promise<number> {
+  const { id } = await api.prisma.apiKey.create({
+    data: {
+      tenantId: workspace.tenantId,
+      userId: BigInt(userId),
+      name,
+      hash: Buffer.from(unique()),
+      lastFour: 'abcd',
+      scopes: [],
+    },
+  });
+  return Number(id);
+}
+
+interface Added {
+  key: number;
+  hoursAgo: number;
+  endpoint: string;
+  outcome?: Outcome;
+  requests: number;
+  milliseconds?: number;
+  peaks?: [number, number];
+}
+
+/** Puts what was counted in an hour into the database, as it is written. */
+async function add(
+  workspace: Workspace,
+  { key, hoursAgo, endpoint, outcome = 'SUCCESSFUL', requests, milliseconds = 1, peaks = [0, 0] }: Added,
+) {
+  const latencies = Array<number>(latencyBuckets).fill(0).with(bucketOf(milliseconds), requests);
+  for (const [id, [globalPeak, groupPeak]] of [
+    [key, peaks],
+    [0, [0, 0]],
+  ] as const) {
+    await query(
+      api.databaseUrl,
+      `INSERT INTO usage_hours AS u (tenant_id, at, key_id, endpoint, outcome, requests, latencies, global_peak, group_peak)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       ON CONFLICT (tenant_id, at, key_id, endpoint, outcome) DO UPDATE SET requests = u.requests + excluded.requests`,
+      [
+        workspace.tenantId,
+        new Date(Date.parse('2026-11-22T12:00:00Z') - hoursAgo * 3_600_000),
+        id,
+        endpoint,
+        outcome,
+        requests,
+        latencies,
+        globalPeak,
+        groupPeak,
+      ],
+    );
+  }
+}
+
+/** The text of a page without its tags. */
+const wordsOf = (text: string) => text.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+
+describe('the page of usage', () => {
+  it('shows what was asked for in a day: in all, by hour and group, the slowest endpoints and keys near a limit', async () => {
+    const { status, text } = await visitor.get('/developer/usage');
+    expect(status).toBe(200);
+    const words = wordsOf(text);
+    expect(words).toContain(
+      'Requests 1,202 Successful 1,187 (98 %) Wrong 4 (below 1 %) Refused for a limit 11 (below 1 %) Failed 0',
+    );
+    expect(words).toMatch(/22 Nov 2026, 09:00:00 UTC 1,107 4 0 22 Nov 2026, 12:00:00 UTC 50 0 0/);
+    expect(words).toMatch(/22 Nov 2026, 09:00:00 UTC 11 1,100 0/);
+    expect(words).toMatch(/GET \/assets 600 ms 690 ms GET \/tickets 40 ms 49 ms/);
+    expect(words).toContain('Import &lt;b&gt; (…abcd) users endpoints all of it 11 22 Nov 2026, 07:00:00 UTC');
+    expect(words).not.toMatch(/projects|POST/);
+  });
+
+  it('shows a week, an hour, and one key alone', async () => {
+    const week = wordsOf((await visitor.get('/developer/usage?range=7d')).text);
+    expect(week).toContain('Requests 1,203');
+    expect(week).toContain('POST /webhooks/{id}/test 10,000 ms 10,000 ms');
+    const ofKey = wordsOf((await visitor.get(`/developer/usage?range=7d&key=${agentsKey}`)).text);
+    expect(ofKey).toContain('Requests 42');
+    const hour = await visitor.get('/developer/usage?range=1h');
+    expect(wordsOf(hour.text)).toContain('There was no request in this time');
+  });
+
+  it('shows agents their own keys alone, and nobody those of others', async () => {
+    const theirs = await createWorkspace(api);
+    const foreign = Number(theirs.context.keyId);
+    const agent = await signIn(api, { ...mine, userId: agentId });
+    expect(wordsOf((await agent.get('/developer/usage')).text)).toContain('Requests 41');
+    expect((await agent.get(`/developer/usage?key=${agentsKey}`)).status).toBe(200);
+    const unknown = await agent.get('/developer/usage?key=2147483647');
+    expect(unknown.status).toBe(404);
+    for (const key of [keyId, foreign]) {
+      for (const path of ['/developer/usage', '/developer/usage/requests.svg']) {
+        expect(await agent.get(`${path}?key=${key}`)).toMatchObject({ status: 404, text: unknown.text });
+      }
+    }
+    expect((await visitor.get(`/developer/usage?key=${foreign}`)).text).toBe(unknown.text);
+  });
+
+  it('says what to do where there is nothing yet', async () => {
+    const fresh = await createWorkspace(api);
+    const empty = await (await signIn(api, fresh)).get('/developer/usage');
+    expect(wordsOf(empty.text)).toContain('There was no request in this time');
+    const agent = await createUser(fresh.context, { name: 'A', email: `${unique()}@example.com`, role: 'AGENT' });
+    const keyless = await (await signIn(api, { ...fresh, userId: agent.id })).get('/developer/usage');
+    expect(keyless.text).toContain('Create a key');
+  });
+
+  it('refuses what it does not know', async () => {
+    for (const address of ['/developer/usage?range=1y', '/developer/usage?key=a', '/developer/usage?x=1']) {
+      expect((await visitor.get(address)).status).toBe(400);
+    }
+    expect((await visitor.get('/developer/usage/other.svg')).status).toBe(404);
+    expect((await visitor.get('/developer/usage?key=&range=24h')).status).toBe(200);
+  });
+});
+
+describe('the charts', () => {
+  it('are images at the addresses that the page names, light and dark, with nothing in them that runs', {
+    timeout: 60_000,
+  }, async () => {
+    const { text } = await visitor.get('/developer/usage?range=7d');
+    const addresses = [...text.matchAll(/ (?:src|srcset)="(\/developer\/usage[^"]+)"/g)].map(([, address = '']) =>
+      address.replaceAll('&amp;', '&'),
+    );
+    expect(addresses).toHaveLength(16);
+    for (const address of addresses) {
+      const image = await visitor.get(address);
+      expect([image.status, image.headers['content-type']]).toEqual([200, 'image/svg+xml']);
+      expect(image.text).toMatch(/^<svg .*<path d=".*<\/svg>$/s);
+      expect(image.text).toContain(address.includes('dark') ? '#0b1120' : '#ffffff');
+      expect(image.text).not.toMatch(/<script|style=|<style|NaN/);
+    }
+  });
+
+  it('hold what the database says as text', { timeout: 60_000 }, async () => {
+    const other = await createWorkspace(api);
+    await add(other, {
+      key: Number(other.context.keyId),
+      hoursAgo: 1,
+      endpoint: '<script>alert(1)</script>"',
+      requests: 3,
+    });
+    const browser = await signIn(api, other);
+    const image = await browser.get('/developer/usage/endpoints.svg');
+    expect(image.text).toContain('&lt;script&gt;alert(1)');
+    expect(image.text).not.toContain('<script');
+    expect((await browser.get('/developer/usage')).text).not.toContain('<script>alert');
+  });
+});
+
+it('tells the requests of each key by the hour', async () => {
+  const counts = await requestsByKey(mine.context, { hours: 24 });
+  expect([...counts.keys()].sort()).toEqual([keyId, agentsKey].sort());
+  const ofKey = counts.get(keyId) ?? [];
+  expect([ofKey.length, ofKey[23], ofKey[20], ofKey[0]]).toEqual([24, 50, 1111, 0]);
+  expect(counts.get(agentsKey)?.[18]).toBe(41);
+});
