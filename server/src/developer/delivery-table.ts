@@ -22,7 +22,7 @@ export function deliveryTable(
 ): SafeHtml {
   const rows = deliveries.map(({ id, webhookId, event, eventId, state, attemptCount, createdAt, nextAttemptAt }) => [
     html`<a href="/developer/deliveries/${id}" aria-label="Delivery ${id}">${id}</a>`,
-    html`${stateBadge(state)}${nextAttemptAt === null ? null : html`<br><small>next ${time(nextAttemptAt)}</small>`}`,
+    html`${stateBadge(state)}${nextAttemptAt === null ? null : html`<br><span class="next">next ${time(nextAttemptAt)}</span>`}`,
     html`<code>${event}</code>${eventId.startsWith('evt_test_') ? html` ${badge('test')}` : null}`,
     ...(names === undefined ? [] : [names(webhookId)]),
     attemptCount,

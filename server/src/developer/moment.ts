@@ -6,15 +6,15 @@ export const WallTime = z.iso
   .refine((time) => time > '1970-01-02', 'must be after 1970');
 
 /**
- * The moment at which a clock in a time zone shows a wall time; of two, when it is set back, the first.
+ * The moment at which a clock in a time zone shows a wall time, to the second; of two, when it is set back, the first.
  * @param timeZone IANA's name; one that isn't known counts as UTC
  */
 export function momentOf(wallTime: string, timeZone: string | null): Date {
-  const asIfUtc = Date.parse(`${wallTime.replace(/Z$/, '')}Z`);
+  const asIfUtc = Math.floor(Date.parse(`${wallTime.replace(/Z$/, '')}Z`) / 1000) * 1000;
   const shown = (moment: number) => Date.parse(`${wallTimeOf(new Date(moment), timeZone)}Z`);
   const around = [asIfUtc - 86_400_000, asIfUtc + 86_400_000];
   const found = around.map((moment) => asIfUtc - (shown(moment) - moment)).sort((a, b) => a - b);
-  return new Date(found.find((moment) => shown(moment) === Math.floor(asIfUtc / 1000) * 1000) ?? found[0] ?? asIfUtc);
+  return new Date(found.find((moment) => shown(moment) === asIfUtc) ?? found[0] ?? asIfUtc);
 }
 
 /** What a clock in a time zone shows at a moment, as `2026-11-20T10:00:00`. */

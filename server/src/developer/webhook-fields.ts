@@ -26,7 +26,7 @@ export function webhookFields(sent: Sent | undefined, webhook?: Pick<Webhook, 'u
 ${checkboxes(sent, { name: 'events', label: 'Events', options, values: webhook?.events ?? [] })}
 ${textArea(sent, {
   ...{ name: 'filter', label: 'Filter (optional)', value: filterText(webhook?.filter ?? null), rows: 3 },
-  hint: html`Only what is so, or was: a line for each field, such as <code>priority=HIGH,CRITICAL</code>.`,
+  hint: html`Only events where each field is one of its values, or was before: a line such as <code>priority=HIGH,CRITICAL</code> for each.`,
 })}`;
 }
 

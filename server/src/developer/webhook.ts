@@ -228,7 +228,7 @@ ${formOf(asked, 'secret', (sent) => html`${secretField(sent)}${submit('Change th
 }
 
 function deletion(asked: Here): SafeHtml {
-  const label = 'What waits for it is never sent.';
+  const label = 'Yes: it is told of nothing more, and what waits for it is never sent.';
   return formOf(
     asked,
     'delete',

@@ -29,8 +29,8 @@ export const webhooks = page({
       const { id, url, events, lastSuccessAt, lastFailureAt } = webhook;
       return [
         html`<a href="/developer/webhooks/${id}">${shortened(url)}</a>`,
-        html`<ul class="plain">${events.map((event) => html`<li><code>${event}</code></li>`)}</ul>`,
         healthOf(visit, webhook),
+        html`<ul class="plain">${events.map((event) => html`<li><code>${event}</code></li>`)}</ul>`,
         visit.time(lastSuccessAt),
         visit.time(lastFailureAt),
       ];
@@ -45,7 +45,7 @@ export const webhooks = page({
       title: 'Webhooks',
       body: html`<p class="lead">Who is told of events, and how each does. <a href="/docs/guides/managing-webhooks">About webhooks</a></p>
 <div class="actions">${create}${others}</div>
-${table('Webhooks', ['URL', 'Events', 'Health', 'Last success', 'Last failure'], rows, empty)}
+${table('Webhooks', ['URL', 'Health', 'Events', 'Last success', 'Last failure'], rows, empty)}
 ${rows.length === 0 ? null : pager(meta, address)}`,
     };
   },
