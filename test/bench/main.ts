@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
 import { benchCli } from './cli.ts';
+import { benchDeliveries } from './deliveries.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
 import { benchPacing } from './pacing.ts';
@@ -18,6 +19,7 @@ pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a ro
 pnpm bench memory [--json]
 pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench cli [--rounds count] [--json]
+pnpm bench deliveries [--deliveries 100k] [--rounds count] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
 pnpm bench usage [--rounds count] [--seconds of a round] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
@@ -30,6 +32,7 @@ const options = {
   tickets: { type: 'string' },
   data: { type: 'string' },
   keys: { type: 'string', default: '10m' },
+  deliveries: { type: 'string', default: '100k' },
   rate: { type: 'string', default: '2000' },
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string' },
@@ -60,6 +63,11 @@ const benches: Record<string, () => Promise<Printed>> = {
       benchRetention({ dataDir, keys: countOf('keys', values.keys), perSecond: Number(values.rate), onProgress }),
     ),
   cli: () => inFolder((dataDir) => benchCli({ dataDir, rounds: Number(values.rounds), onProgress })),
+  deliveries: () =>
+    inFolder((dataDir) => {
+      const deliveries = countOf('deliveries', values.deliveries);
+      return benchDeliveries({ dataDir, deliveries, rounds: Number(values.rounds), onProgress });
+    }),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   pacing: measurePacing,
   usage: () =>

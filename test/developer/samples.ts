@@ -1,3 +1,4 @@
+import { listReplays } from '@itsm-api/server/resources/webhooks/queries.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 /** What a page is asked for in a workspace where there is something to be seen. */
@@ -33,9 +34,22 @@ export const samples: Record<string, Sample> = {
   '/developer/usage/groups.svg': { kind: 'picture' },
   '/developer/usage/refusals.svg': { kind: 'picture' },
   '/developer/usage/endpoints.svg': { kind: 'picture' },
+  '/developer/webhooks': {},
+  '/developer/webhooks/new': {},
+  '/developer/webhooks/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).webhookId }) },
+  '/developer/webhooks/:id/replays/:replay': { params: makeReplay },
+  '/developer/deliveries': {},
+  '/developer/deliveries/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).id }) },
   '/developer/audit': {},
   '/developer/account': {},
   '/developer/sign-in': {},
   '/developer/workspaces': {},
   '/developer/join': {},
 };
+
+async function makeReplay(workspace: Workspace) {
+  const { webhookId: id } = await workspace.createDelivery();
+  await workspace.call('POST', `/webhooks/${id}/replay`, { since: '2026-11-20T10:00:00Z' });
+  const [replay] = await listReplays(workspace.context, id, 1);
+  return { id, replay: replay?.id ?? 0 };
+}

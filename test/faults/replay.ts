@@ -166,7 +166,7 @@ async function endLeases({ prisma }: Runtime, workers: Supervised[]): Promise<vo
 }
 
 async function readLeft({ prisma }: Runtime): Promise<{ replays: number; pending: number }> {
-  const replays = await prisma.webhookReplay.count();
+  const replays = await prisma.webhookReplay.count({ where: { finishedAt: null } });
   return { replays, pending: await prisma.delivery.count({ where: { state: 'PENDING' } }) };
 }
 
@@ -174,7 +174,7 @@ async function readLeft({ prisma }: Runtime): Promise<{ replays: number; pending
 async function settled({ prisma }: Runtime): Promise<void> {
   for (const end = Date.now() + endPatience; Date.now() < end; await sleep(200)) {
     const pending = await prisma.delivery.findFirst({ where: { state: 'PENDING' }, select: { id: true } });
-    if (pending === null && (await prisma.webhookReplay.count()) === 0) return;
+    if (pending === null && (await prisma.webhookReplay.count({ where: { finishedAt: null } })) === 0) return;
   }
 }
 
@@ -188,7 +188,7 @@ async function compare({ prisma }: Runtime, since: Date, arrived: Set<string>) {
   const unsettled = Object.fromEntries(
     states.filter(({ state }) => state !== 'DELIVERED').map(({ state, _count }) => [state, _count]),
   );
-  const replays = await prisma.webhookReplay.count();
+  const replays = await prisma.webhookReplay.count({ where: { finishedAt: null } });
   return {
     lost: [...asked].filter((id) => !arrived.has(id)),
     sentUnasked: [...arrived].filter((id) => !asked.has(id)),

@@ -21,7 +21,7 @@ export interface Visitor {
 
 export const areaOrigin = 'http://localhost';
 
-export function openBrowser(api: Api): Visitor {
+export function openBrowser(api: Pick<Api, 'call'>): Visitor {
   const cookies = new Map<string, string>();
   const call = async (method: string, path: string, headers: Record<string, string>, body?: string | Buffer) => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -62,7 +62,7 @@ export function openBrowser(api: Api): Visitor {
 
 /** A browser in which a user is signed in, by a link that lets in without more. */
 export async function signIn(
-  api: Api,
+  api: Pick<Api, 'call' | 'databases'>,
   { tenantId, userId }: { tenantId: bigint; userId: number | bigint },
 ): Promise<Visitor> {
   const visitor = openBrowser(api);

@@ -1,4 +1,4 @@
-import { afterAttempt, circuitOf, type Health } from '@itsm-api/server/webhooks/health.ts';
+import { afterAttempt, circuitOf, type Health, inHealthWords } from '@itsm-api/server/webhooks/health.ts';
 import { describe, expect, it } from 'vitest';
 
 /*
@@ -124,5 +124,36 @@ describe('a pause', () => {
       lastSuccessAt: at(hour),
       lastFailureAt: at(0),
     });
+  });
+});
+
+describe('in words', () => {
+  const words = (health: Health, now: Date, row = {}) =>
+    inHealthWords({ ...health, active: true, held: false, ...row }, now);
+  const nothing = { because: null, until: null };
+
+  it('a subscription is healthy until an attempt fails, and after one that arrives', () => {
+    expect(words(healthy, at(0))).toEqual({ ...nothing, state: 'healthy' });
+    expect(words(failing(1), at(0))).toEqual({ state: 'retrying', because: 'The last attempt failed.', until: null });
+    expect(words(afterAttempt(failing(7), success, at(second)), at(second))).toEqual({ ...nothing, state: 'healthy' });
+  });
+
+  it('it rests until its circuit is half-open, and is tried then', () => {
+    const because = 'The last 5 attempts failed.';
+    expect(words(failing(5), at(0))).toEqual({ state: 'resting', because, until: at(5 * second) });
+    expect(words(failing(5), at(5 * second))).toEqual({ state: 'retrying', because, until: null });
+  });
+
+  it('it is paused for a reason, and tried every hour unless its owner holds it', () => {
+    const paused = afterAttempt(healthy, gone, at(0));
+    const because = 'The endpoint answered 410 Gone.';
+    expect(words(paused, at(0))).toEqual({ state: 'paused', because, until: at(hour) });
+    expect(words(paused, at(hour))).toEqual({ state: 'paused', because, until: null });
+    const held = { ...healthy, openUntil: at(1000 * day), pausedAt: at(0), pausedReason: 'Paused by its owner.' };
+    expect(words(held, at(day), { held: true })).toEqual({ ...nothing, state: 'paused', because: held.pausedReason });
+  });
+
+  it('one that was deactivated is that alone', () => {
+    expect(words(failing(5), at(0), { active: false })).toEqual({ ...nothing, state: 'inactive' });
   });
 });

@@ -1,6 +1,8 @@
 import { countReplayable, replayDeliveries } from '@itsm-api/server/resources/deliveries/queries.ts';
+import { getReplay, listReplays } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { claimDue } from '@itsm-api/server/webhooks/claim.ts';
 import { replaySome } from '@itsm-api/server/webhooks/replay.ts';
+import { forgetReplays } from '@itsm-api/server/webhooks/retention.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../support/api.ts';
@@ -103,6 +105,8 @@ describe('a replay', () => {
 
 const longAgo = '2026-11-20T10:00:00Z';
 
+const countUnderWay = () => sender.api.prisma.webhookReplay.count({ where: { finishedAt: null } });
+
 describe('POST /webhooks/:id/replay', () => {
   /** Goes on with replays as a worker does, until none is left; resolves to how many steps that took. */
   async function workOff(): Promise<number> {
@@ -126,7 +130,7 @@ describe('POST /webhooks/:id/replay', () => {
     await workOff();
     expect((await due()).map((row) => row.id)).toEqual(exhausted.map((row) => row.id));
     for (const row of await due()) expect(row).toMatchObject({ state: 'PENDING', settledAt: null });
-    expect(await sender.api.prisma.webhookReplay.count()).toBe(0);
+    expect(await countUnderWay()).toBe(0);
   });
 
   it('takes what was made since, in the states asked for', async () => {
@@ -143,13 +147,38 @@ describe('POST /webhooks/:id/replay', () => {
     expect((await due()).map((row) => row.id)).not.toContain(old?.id);
   });
 
+  it('tells how far it is, and for a day that it is done', { timeout: 60_000 }, async () => {
+    const { workspace, context, id } = await start(1500);
+    await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    const [asked] = await listReplays(context, id, 5);
+    expect(asked).toMatchObject({ webhookId: id, matching: null, sent: 0, finishedAt: null });
+    const progress = () => getReplay(context, id, asked?.id ?? 0);
+    await replaySome(sender.api.prisma);
+    expect(await progress()).toMatchObject({ matching: 1500, sent: 1000, finishedAt: null });
+    await workOff();
+    expect(await progress()).toMatchObject({ matching: 1500, sent: 1500, finishedAt: expect.any(String) });
+
+    const other = await start(1);
+    for (const [ofContext, ofWebhook] of [
+      [other.context, id],
+      [context, other.id],
+    ] as const) {
+      await expect(getReplay(ofContext, ofWebhook, asked?.id ?? 0)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    }
+    await forgetReplays(sender.api.prisma);
+    await expect(progress()).resolves.toBeDefined();
+    await execute(sender.api.databaseUrl, `UPDATE webhook_replays SET finished_at = finished_at - interval '25 hours'`);
+    await forgetReplays(sender.api.prisma);
+    await expect(progress()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
   it('of a subscription that is deactivated meanwhile sends nothing', async () => {
     const { workspace, id, due } = await start(1);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     await workspace.call('DELETE', `/webhooks/${id}`);
     await workOff();
     expect(await due()).toEqual([]);
-    expect(await sender.api.prisma.webhookReplay.count()).toBe(0);
+    expect(await countUnderWay()).toBe(0);
   });
 
   it.each<[string, object, string]>([
@@ -216,7 +245,7 @@ describe('POST /webhooks/:id/replay', () => {
           failures++;
           return null;
         });
-        if (left === undefined && (await api.prisma.webhookReplay.count()) === 0) return;
+        if (left === undefined && (await countUnderWay()) === 0) return;
       }
     };
     const cut = async () => {

@@ -73,8 +73,17 @@ export function createView({ utc, width, now, textWidth }: ViewOptions): View {
 }
 
 const colours: Record<string, Style> = {
-  ...{ active: 'green', works: 'green', DELIVERED: 'green', IN_USE: 'green', ACTIVE: 'green', COMPLETED: 'green' },
-  ...{ PENDING: 'yellow', paused: 'yellow', MAINTENANCE: 'yellow', ON_HOLD: 'yellow', expiring: 'yellow' },
+  ...{
+    active: 'green',
+    healthy: 'green',
+    works: 'green',
+    DELIVERED: 'green',
+    IN_USE: 'green',
+    ACTIVE: 'green',
+    COMPLETED: 'green',
+  },
+  ...{ PENDING: 'yellow', paused: 'yellow', retrying: 'yellow', resting: 'yellow' },
+  ...{ MAINTENANCE: 'yellow', ON_HOLD: 'yellow', expiring: 'yellow' },
   ...{ EXHAUSTED: 'red', revoked: 'red', expired: 'red', LOST: 'red' },
   ...{ inactive: 'dim', CANCELLED: 'dim', RETIRED: 'dim', DISPOSED: 'dim' },
 };

@@ -13,9 +13,9 @@ interface Frame extends View {
 }
 
 /** A page as it is sent. */
-export function layOut({ title, body, reload, pages, path, user }: Frame): string {
+export function layOut({ title, body, reload, shownOnce = false, pages, path, user }: Frame): string {
   const refresh =
-    reload === undefined ? '' : html`<noscript><meta http-equiv="refresh" content="${reload}"></noscript>`;
+    reload === undefined || shownOnce ? '' : html`<noscript><meta http-equiv="refresh" content="${reload}"></noscript>`;
   const content = html`<main id="content" tabindex="-1" ${reload === undefined ? '' : html`data-reload="${reload}"`}>
 <h1>${title}</h1>
 ${body}

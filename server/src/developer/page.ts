@@ -38,6 +38,8 @@ export interface View {
   body: SafeHtml;
   /** After how many seconds it is looked at again: while something goes on. */
   reload?: number | undefined;
+  /** Whether it shows what is gone when it is loaded anew: then it is left to the script to look at it again. */
+  shownOnce?: boolean;
 }
 
 /** Something to be kept as a file, or to be shown as a picture. */

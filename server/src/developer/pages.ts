@@ -3,6 +3,8 @@ import { asset, newAsset } from './asset.ts';
 import { assetImport } from './asset-import.ts';
 import { assetExport, assets, assetTemplateFile } from './assets.ts';
 import { audit } from './audit.ts';
+import { deliveries } from './deliveries.ts';
+import { delivery } from './delivery.ts';
 import { join } from './join.ts';
 import { oneKey } from './key.ts';
 import { keys } from './keys.ts';
@@ -15,11 +17,16 @@ import { ticket } from './tickets.ts';
 import { usage, usageCharts } from './usage.ts';
 import { newUser, user } from './user.ts';
 import { users } from './users.ts';
+import { webhook } from './webhook.ts';
+import { webhookReplay } from './webhook-replay.ts';
+import { newWebhook, webhooks } from './webhooks.ts';
 
 /** All pages of the developer area, in the order of the navigation. */
 export const pages: readonly AnyPage[] = [
   ...[keys, newKey, oneKey],
   ...[usage, ...usageCharts],
+  ...[webhooks, newWebhook, webhook, webhookReplay],
+  ...[deliveries, delivery],
   ...[users, newUser, user],
   ...[assets, newAsset, asset, assetImport, assetExport, assetTemplateFile],
   ...[projects, newProject, project, ticket],

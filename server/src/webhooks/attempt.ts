@@ -19,17 +19,26 @@ export function attemptDelivery(options: AttemptOptions, delivery: ClaimedDelive
     const decrypted = (secret: Uint8Array) => options.secretCipher.decrypt(secret, { tenantId, subscriptionId });
     const { secret, previousSecret } = delivery;
     const previous = previousSecret === null ? [] : [decrypted(previousSecret)];
-    return {
-      url,
-      body,
-      headers: {
-        'content-type': 'application/json; charset=utf-8',
-        'user-agent': 'itsm-webhooks/1.0',
-        'x-service-event': eventType,
-        'x-service-delivery': String(id),
-        'x-service-attempt': String(attempt),
-        ...signatureHeaders(decrypted(secret), { id: eventId, timestamp: options.now(), body }, previous),
-      },
-    };
+    const secrets = { secret: decrypted(secret), previous };
+    return { url, body, headers: requestHeaders({ id, attempt, body, eventId, eventType }, secrets, options.now()) };
   });
+}
+
+/** What the headers of an attempt tell. */
+type Told = Pick<ClaimedDelivery, 'attempt' | 'body' | 'eventId' | 'eventType'> & { id: bigint | number };
+
+/** The headers of an attempt that begins at a moment. @param previous secrets that sign, too */
+export function requestHeaders(
+  { id, attempt, body, eventId, eventType }: Told,
+  { secret, previous }: { secret: string; previous: readonly string[] },
+  timestamp: Date,
+): Record<string, string> {
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'user-agent': 'itsm-webhooks/1.0',
+    'x-service-event': eventType,
+    'x-service-delivery': String(id),
+    'x-service-attempt': String(attempt),
+    ...signatureHeaders(secret, { id: eventId, timestamp, body }, previous),
+  };
 }

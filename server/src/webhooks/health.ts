@@ -38,6 +38,27 @@ export function circuitOf({ openUntil }: Pick<Health, 'openUntil'>, now: Date): 
   return openUntil > now ? 'open' : 'half-open';
 }
 
+/** How a subscription does, for people. */
+export interface HealthInWords {
+  /** `resting` while its circuit is open; `retrying` when it has failed of late, and is tried. */
+  state: 'healthy' | 'retrying' | 'resting' | 'paused' | 'inactive';
+  /** Why it isn't healthy; null where there is nothing to say. */
+  because: string | null;
+  /** When it is tried next; null where that isn't kept from it, or nothing is tried until somebody resumes it. */
+  until: Date | null;
+}
+
+/** What is told of the health that a row says, at a moment. */
+export function inHealthWords(row: Health & { active: boolean; held: boolean }, now: Date): HealthInWords {
+  const { active, held, failures, openUntil, pausedAt, pausedReason } = row;
+  if (!active) return { state: 'inactive', because: null, until: null };
+  const until = !held && openUntil !== null && openUntil > now ? openUntil : null;
+  if (pausedAt !== null) return { state: 'paused', because: pausedReason, until };
+  if (failures === 0) return { state: 'healthy', because: null, until };
+  const because = failures === 1 ? 'The last attempt failed.' : `The last ${failures} attempts failed.`;
+  return { state: until === null ? 'retrying' : 'resting', because, until };
+}
+
 /** The health after one more attempt. */
 export function afterAttempt(health: Health, sign: Sign, now: Date): Health {
   return sign.delivered ? afterSuccess(health, now) : afterFailure(health, sign, now);

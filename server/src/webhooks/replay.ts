@@ -27,6 +27,8 @@ interface Replay extends SubscriptionRef {
   /** What is still to be looked through, and the last delivery of the first state that was looked at. */
   states: string[];
   afterId: bigint;
+  /** Whether it is known how many there are to send. */
+  isCounted: boolean;
 }
 
 /** How many deliveries are looked at in one transaction. */
@@ -43,24 +45,40 @@ export function replaySome(prisma: PrismaClient): Promise<SubscriptionRef | null
     const replay = await lockNext(tx);
     if (replay === undefined) return undefined;
     const { tenantId, subscriptionId, since, askedAt } = replay;
+    if (!replay.isCounted) await count(tx, replay);
     const found = await lookAt(tx, replay);
     const ids = found
       .filter(({ createdAt, settledAt }) => createdAt >= since && settledAt !== null && settledAt <= askedAt)
       .map(({ id }) => id);
     const sent = ids.length > 0 ? await sendAgain(tx, { tenantId, ids }) : [];
-    await advance(tx, replay, found.length === batchSize ? found.at(-1)?.id : undefined);
+    await advance(tx, replay, { sent: sent.length, ...(found.length === batchSize && { afterId: found.at(-1)?.id }) });
     return sent.length > 0 ? { tenantId, subscriptionId } : null;
   });
 }
 
 /** Each is one worker's at a time; that of a subscription which was deactivated ends. */
 async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefined> {
-  const [found] = await tx.$queryRaw<(Replay & { active: boolean })[]>`
+  const [found] = await tx.$queryRaw<Replay[]>`
     SELECT r.tenant_id AS "tenantId", r.id, r.subscription_id AS "subscriptionId", r.since, r.asked_at AS "askedAt",
-      CASE WHEN s.active THEN r.states ELSE '{}' END AS states, r.after_id AS "afterId"
+      CASE WHEN s.active THEN r.states ELSE '{}' END AS states, r.after_id AS "afterId",
+      r.matching IS NOT NULL AS "isCounted"
     FROM webhook_replays r JOIN webhook_subscriptions s ON s.tenant_id = r.tenant_id AND s.id = r.subscription_id
+    WHERE r.finished_at IS NULL
     ORDER BY r.worked_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED`;
   return found;
+}
+
+/** Notes how many there are to send: whoever asked for it is not kept waiting for that. */
+async function count(
+  tx: Prisma.TransactionClient,
+  { tenantId, id, subscriptionId, states, since, askedAt }: Replay,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE webhook_replays SET matching = (
+      SELECT count(*) FROM deliveries
+      WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = ANY (${states})
+        AND created_at >= ${since} AND settled_at <= ${askedAt})
+    WHERE tenant_id = ${tenantId} AND id = ${id}`;
 }
 
 interface LookedAt {
@@ -84,14 +102,11 @@ async function lookAt(
 async function advance(
   tx: Prisma.TransactionClient,
   { tenantId, id, states }: Replay,
-  afterId: bigint | undefined,
+  { sent, afterId }: { sent: number; afterId?: bigint | undefined },
 ): Promise<void> {
   const left = afterId === undefined ? states.slice(1) : states;
-  if (left.length === 0) {
-    await tx.$executeRaw`DELETE FROM webhook_replays WHERE tenant_id = ${tenantId} AND id = ${id}`;
-    return;
-  }
   await tx.$executeRaw`
-    UPDATE webhook_replays SET states = ${left}, after_id = ${afterId ?? 0n}, worked_at = now()
+    UPDATE webhook_replays SET states = ${left}, after_id = ${afterId ?? 0n}, sent = sent + ${sent}::int, worked_at = now(),
+      finished_at = CASE WHEN ${left.length === 0} THEN now() END
     WHERE tenant_id = ${tenantId} AND id = ${id}`;
 }

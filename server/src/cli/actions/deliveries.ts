@@ -26,12 +26,13 @@ const filter = DeliveryFilter.extend({
     DeliveryState.optional(),
   ),
   since: PastMoment.optional(),
+  until: PastMoment.optional(),
 });
 
 export const list = action({
   input: filter.extend({ limit: Limit }),
   work: async (runtime, { tenant, limit, ...which }) =>
-    findDeliveries(await tenantContext(runtime, tenant), which, limit),
+    findDeliveries(await tenantContext(runtime, tenant), which, { take: limit }),
   format: (found, view) =>
     view.table(
       heads,
@@ -55,10 +56,13 @@ export const replay = action({
       dryRun: z.boolean().default(false),
       yes: z.boolean().default(false),
     })
-    .refine(({ id, subscription, event, state, since }) => id ?? subscription ?? event ?? state ?? since, {
-      path: ['id'],
-      message: 'is required, or --subscription, --event, --state or --since',
-    }),
+    .refine(
+      ({ id, subscription, event, state, since, until }) => id ?? subscription ?? event ?? state ?? since ?? until,
+      {
+        path: ['id'],
+        message: 'is required, or --subscription, --event, --state, --since or --until',
+      },
+    ),
   work: sendAgain,
   format: ({ replayed, matching }) =>
     replayed === 0

@@ -9,12 +9,12 @@ import { activeTenantContext, tenantContext } from '../../resources/tenants/quer
 import { createWebhook, deleteWebhook } from '../../resources/webhooks/queries.ts';
 import type { Runtime } from '../../runtime.ts';
 import { detailsOf } from '../../validation.ts';
+import { newSecret } from '../../webhooks/new-secret.ts';
 import { type Arrival, isSigned, linesOf, parsed } from '../arrival.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { eventList } from '../event-list.ts';
 import { programName, shell } from '../help.ts';
 import { withRuntime } from '../run.ts';
-import { newSecret } from '../secret.ts';
 
 const Options = z
   .strictObject({

@@ -1,36 +1,26 @@
-import {
-  EventType,
-  integerFromText,
-  NewWebhook,
-  type Webhook,
-  type WebhookFilter,
-  WebhookPatch,
-} from '@itsm-api/contract';
+import { EventType, integerFromText, NewWebhook, WebhookPatch } from '@itsm-api/contract';
 import * as z from 'zod';
 import { sendTestEvent } from '../../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { FilterPairs } from '../../resources/webhooks/filter-text.ts';
 import {
   activateWebhook,
   createWebhook,
   deleteWebhook,
   getWebhook,
   listWebhooks,
+  type TrackedWebhook,
   updateWebhook,
 } from '../../resources/webhooks/queries.ts';
+import { newSecret } from '../../webhooks/new-secret.ts';
 import { eventList } from '../event-list.ts';
 import { shell } from '../help.ts';
 import { firstOf, Limit, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
-import { newSecret } from '../secret.ts';
 import { updateInput } from '../update.ts';
 import { state } from '../view.ts';
 
 const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });
-
-/** `FIELD=VALUE,VALUE`, any number of times. */
-const filterPairs = z
-  .array(z.string().regex(/^(?!__proto__=)[^=]+=./, 'must be like FIELD=VALUE,VALUE'))
-  .transform((pairs): WebhookFilter => Object.fromEntries(pairs.map(fieldOf)));
 
 export const list = action({
   input: z.strictObject({ tenant: z.string(), all: z.boolean().default(false), limit: Limit }),
@@ -42,9 +32,9 @@ export const list = action({
     table(
       ['ID', 'URL', 'EVENTS', 'STATE', 'LAST SUCCESS', 'LAST FAILURE'],
       found.map((webhook) => {
-        const { id, url, events, lastSuccessAt, lastFailureAt } = webhook;
+        const { id, url, events, health, lastSuccessAt, lastFailureAt } = webhook;
         const moments = [time(lastSuccessAt, 'never'), time(lastFailureAt, 'never')];
-        return [id, url, events.join(','), state(stateOf(webhook)), ...moments];
+        return [id, url, events.join(','), state(health.state), ...moments];
       }),
     ),
   hint: moreHint,
@@ -57,9 +47,10 @@ export const show = action({
     card({
       ...{ id: webhook.id, url: webhook.url, events: webhook.events.join(', ') },
       filter: webhook.filter && JSON.stringify(webhook.filter),
-      state: state(stateOf(webhook)),
+      state: state(webhook.health.state),
+      because: webhook.health.because ?? undefined,
       'paused since': webhook.pausedAt === null ? undefined : time(webhook.pausedAt),
-      'paused because': webhook.pausedReason ?? undefined,
+      'tried next': webhook.health.until === null ? undefined : time(webhook.health.until),
       'last success': time(webhook.lastSuccessAt, 'never'),
       'last failure': time(webhook.lastFailureAt, 'never'),
       created: time(webhook.createdAt),
@@ -73,7 +64,7 @@ export const create = action({
     tenant: z.string(),
     events: eventList,
     secret: NewWebhook.shape.secret.optional(),
-    filter: filterPairs.pipe(NewWebhook.shape.filter.unwrap().unwrap()).optional(),
+    filter: FilterPairs.pipe(NewWebhook.shape.filter.unwrap().unwrap()).optional(),
   }),
   work: async (runtime, { tenant, secret, ...webhook }) => {
     const context = await activeTenantContext(runtime, tenant);
@@ -95,7 +86,7 @@ export const update = action({
     url: WebhookPatch.shape.url,
     secret: WebhookPatch.shape.secret,
     events: eventList.optional(),
-    filter: filterPairs.nullable().optional(),
+    filter: FilterPairs.nullable().optional(),
     paused: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }).optional(),
   }),
   work: async (runtime, { tenant, id, ...patch }) =>
@@ -123,25 +114,10 @@ export const activate = action({
   next: ({ id }, { tenant }) => [shell`webhooks test ${id} --tenant ${tenant}`],
 });
 
-function fieldOf(pair: string): [string, WebhookFilter[string]] {
-  const [field = '', ...values] = pair.split('=');
-  return [field, values.join('=').split(',').map(valueFrom)];
-}
-
-/** A value as JSON would have it, where it is no text. */
-function valueFrom(text: string): WebhookFilter[string][number] {
-  return /^(-?\d{1,15}|true|false|null)$/.test(text) ? JSON.parse(text) : text;
-}
-
-function stateOf({ active, pausedAt }: Webhook): string {
-  if (!active) return 'inactive';
-  return pausedAt === null ? 'active' : 'paused';
-}
-
-function created({ id, url, events }: Webhook): string {
+function created({ id, url, events }: TrackedWebhook): string {
   return `Created the subscription ${id} of ${events.join(', ')} to ${url}.`;
 }
 
-function told(webhook: Webhook): string {
-  return `The subscription ${webhook.id} of ${webhook.events.join(', ')} to ${webhook.url} is ${stateOf(webhook)}.`;
+function told({ id, url, events, health }: TrackedWebhook): string {
+  return `The subscription ${id} of ${events.join(', ')} to ${url} is ${health.state}.`;
 }

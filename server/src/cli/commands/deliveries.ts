@@ -13,6 +13,7 @@ const filters = [
   },
   { flags: '--state <state>', about: `only those that are ${states.join(', ')}`, values: states },
   { flags: '--since <moment>', about: 'only those made since then: 30m, 2h or 3d ago, or 2026-11-20T10:00:00Z' },
+  { flags: '--until <moment>', about: 'only those made before then' },
 ] satisfies Parameter[];
 
 export const deliveries = noun({

@@ -12,24 +12,27 @@ import {
 import * as z from 'zod';
 import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
-import { rawClient } from '../../database/tenant-client.ts';
+import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp } from '../../present.ts';
+import { requestHeaders } from '../../webhooks/attempt.ts';
 import { emit, newEventId } from '../../webhooks/emit.ts';
 import { sendAgain } from '../../webhooks/replay.ts';
 import { mostCounted, type Page, pageMeta } from '../lists.ts';
-import { countDeliveries, selectPage } from './sql.ts';
+import { countDeliveries, selectPage, selectWanted } from './sql.ts';
 
 /** Which deliveries; without any of these, all. */
 export const DeliveryFilter = z.strictObject({
   subscription: Id.optional(),
   /** An event's type, or the id of one event. */
   event: z
-    .union([EventType, z.string().startsWith('evt_')], { error: 'must be an event type or the id of an event' })
+    .union([EventType, z.string().regex(/^evt_\w{1,100}$/)], { error: 'must be an event type or the id of an event' })
     .optional(),
   state: DeliveryState.optional(),
   /** Those that were made then or later. */
   since: z.date().optional(),
+  /** Those that were made before. */
+  until: z.date().optional(),
 });
 export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 
@@ -51,22 +54,34 @@ export async function listDeliveries(
   const skip = (page - 1) * perPage;
   const take = Math.min(perPage, totalCount - skip);
   const ids = take > 0 ? await selectPage(db, { ...of, skip, take }) : [];
-  const rows =
-    ids.length > 0
-      ? await db.delivery.findMany({ where: { id: { in: ids } }, include: withEvent, orderBy: { id: 'desc' } })
-      : [];
   const isCapped = counted > mostCounted;
-  return { data: rows.map(presentDelivery), meta: pageMeta(query, { totalCount, isCapped }) };
+  return { data: await byIds(db, ids), meta: pageMeta(query, { totalCount, isCapped }) };
 }
 
-/** The newest deliveries that the filter matches, at most `limit`. */
-export async function findDeliveries({ db }: Context, filter: DeliveryFilter, limit: number): Promise<Delivery[]> {
-  const rows = await db.delivery.findMany({
-    where: whereOf(filter),
-    include: withEvent,
-    orderBy: { id: 'desc' },
-    take: limit,
-  });
+/** Which of the deliveries that a filter matches: some of them, and of whose subscriptions. */
+interface Extent {
+  /** How many are passed over. */
+  skip?: number;
+  take: number;
+  /** Only those to subscriptions that a key of this user made. */
+  madeBy?: bigint | undefined;
+}
+
+/** The newest deliveries that the filter matches. Nothing is counted. */
+export async function findDeliveries(
+  { db }: Context,
+  { event, ...filter }: DeliveryFilter,
+  { skip = 0, take, madeBy }: Extent,
+): Promise<Delivery[]> {
+  const of = event?.startsWith('evt_') ? { eventId: event } : { event };
+  return byIds(db, await selectWanted(db, { ...filter, ...of, madeBy }, { skip, take }));
+}
+
+/** Newest first. */
+async function byIds(db: TenantClient, ids: bigint[]): Promise<Delivery[]> {
+  if (ids.length === 0) return [];
+  const where = { id: { in: ids } };
+  const rows = await db.delivery.findMany({ where, include: withEvent, orderBy: { id: 'desc' } });
   return rows.map(presentDelivery);
 }
 
@@ -80,18 +95,21 @@ const toldOfAttempt = {
   publicAnswer: true,
 } as const;
 
-/**
- * One delivery with its attempts.
- * @param allAnswers also those that may have come of a private network, which whoever runs the installation may see
- * @throws ApiError NOT_FOUND
- */
+interface Asked {
+  /** Also answers that may have come of a private network, which whoever runs the installation may see. */
+  allAnswers?: boolean;
+  /** Only one to a subscription that a key of this user made. */
+  madeBy?: bigint | undefined;
+}
+
+/** One delivery with its attempts. @throws ApiError NOT_FOUND */
 export async function getDelivery(
   { db }: Context,
   id: number,
-  { allAnswers = false } = {},
+  { allAnswers = false, madeBy }: Asked = {},
 ): Promise<DeliveryDetail & { url: string }> {
   const row = await db.delivery.findFirst({
-    where: { id },
+    where: { id, ...(madeBy !== undefined && { subscription: { key: { userId: madeBy } } }) },
     include: {
       event: true,
       subscription: { select: { url: true } },
@@ -113,6 +131,27 @@ export async function getDelivery(
       answer: publicAnswer ?? answer,
     })),
   };
+}
+
+/**
+ * The headers of a delivery's last attempt, or of the first one that is to come, as the subscription's secrets sign it now.
+ */
+export async function headersOf(
+  { db, secretCipher, now }: Context,
+  { id, webhookId, eventId, event, body, attempts, createdAt }: DeliveryDetail,
+): Promise<Record<string, string>> {
+  const row = await db.webhookSubscription.findFirst({ where: { id: webhookId } });
+  if (row === null) throw notFound('webhook subscription');
+  const owner = { tenantId: db.$tenantId, subscriptionId: row.id };
+  const { secret, previousSecret, previousSecretUntil } = row;
+  const isValid = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now();
+  const secrets = {
+    secret: secretCipher.decrypt(secret, owner),
+    previous: isValid ? [secretCipher.decrypt(previousSecret, owner)] : [],
+  };
+  const last = attempts.at(-1) ?? { number: 1, startedAt: createdAt };
+  const told = { id, attempt: last.number, body, eventId, eventType: event };
+  return requestHeaders(told, secrets, new Date(last.startedAt));
 }
 
 /**
@@ -223,12 +262,12 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
   });
 }
 
-function whereOf({ subscription, event, state, since }: DeliveryFilter): Prisma.DeliveryWhereInput {
+function whereOf({ subscription, event, state, since, until }: DeliveryFilter): Prisma.DeliveryWhereInput {
   return {
     ...(subscription !== undefined && { subscriptionId: subscription }),
     ...(event !== undefined && { event: event.startsWith('evt_') ? { publicId: event } : { type: event } }),
     ...(state !== undefined && { state }),
-    ...(since !== undefined && { createdAt: { gte: since } }),
+    createdAt: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
   };
 }
 

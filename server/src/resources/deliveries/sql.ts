@@ -1,4 +1,4 @@
-import { selectRows } from '../../database/statements.ts';
+import { selectPlanned, selectRows } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 
 /*
@@ -79,4 +79,92 @@ export async function countMadeSince(
   const values = [db.$tenantId, subscriptionId, states, since, atMost];
   const [row] = await selectRows<{ matching: number }>(db, { text: matching, values });
   return row?.matching ?? 0;
+}
+
+/** Which of a tenant's deliveries. */
+export interface Wanted {
+  subscription?: number | undefined;
+  /** Those to subscriptions that a key of this user made. */
+  madeBy?: bigint | undefined;
+  /** An event's type. */
+  event?: string | undefined;
+  /** `evt_…` */
+  eventId?: string | undefined;
+  state?: string | undefined;
+  /** Made then or later; made before. */
+  since?: Date | undefined;
+  until?: Date | undefined;
+}
+
+/**
+ * The last delivery before all that were made since a moment ($2), and the first behind all that were made until one ($3).
+ * Ids are given out in the order of time but for transactions that overlap, none of which takes an hour; and it is events
+ * that have an index of their times.
+ */
+const bounds = `SELECT (${firstOf("e.created_at < $2::timestamptz - interval '1 hour'", 'DESC')}) AS after,
+  (${firstOf("e.created_at > $3::timestamptz + interval '1 hour'", 'ASC')}) AS before`;
+
+function firstOf(condition: string, order: 'ASC' | 'DESC'): string {
+  return `SELECT d.id FROM events e JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.event_id = e.id
+    WHERE e.tenant_id = $1 AND d.tenant_id = $1 AND ${condition} ORDER BY e.created_at ${order} LIMIT 1`;
+}
+
+/** Between which ids they are; null where there is none. */
+interface Bounds {
+  after?: string | null;
+  before?: string | null;
+}
+
+async function boundsOf(db: TenantClient, { since, until }: Wanted): Promise<Bounds> {
+  if ((since ?? until) === undefined) return {};
+  const [found] = await selectRows<Bounds>(db, { text: bounds, values: [db.$tenantId, since ?? null, until ?? null] });
+  return found ?? {};
+}
+
+/** The condition of each thing that may be wanted, but for the type; its value stands at a place such as `$4`. */
+const conditions: { [Name in Exclude<keyof Wanted | keyof Bounds, 'event'>]-?: (value: string) => string } = {
+  subscription: (value) => `d.subscription_id = ${value}`,
+  madeBy: (value) => `d.subscription_id = ANY (ARRAY(
+    SELECT s.id FROM webhook_subscriptions s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
+    WHERE s.tenant_id = $1 AND k.tenant_id = $1 AND k.user_id = ${value}))`,
+  eventId: (value) => `d.event_id = (SELECT id FROM events WHERE tenant_id = $1 AND public_id = ${value})`,
+  state: (value) => `d.state = ${value}`,
+  since: (value) => `d.created_at >= ${value}`,
+  until: (value) => `d.created_at < ${value}`,
+  after: (value) => `d.id > ${value}`,
+  before: (value) => `d.id < ${value}`,
+};
+
+/** How many of the newest are looked at one by one, in the hope that enough of them are of a type. */
+const lookedAt = 2000;
+
+/**
+ * The ids of deliveries, newest first; planned for what is wanted, which decides where they are best looked for. The type
+ * is the event's: where few of the newest are of it, all events of the type are read first, since to look each of very
+ * many deliveries up costs more.
+ */
+export async function selectWanted(
+  db: TenantClient,
+  { event, ...wanted }: Wanted,
+  { skip, take }: Pick<Range, 'skip' | 'take'>,
+): Promise<bigint[]> {
+  const values: unknown[] = [db.$tenantId, skip, take];
+  const asked = Object.entries({ ...wanted, ...(await boundsOf(db, wanted)) }).flatMap(([name, value]) => {
+    const isAsked = value !== undefined && value !== null;
+    return isAsked ? conditions[name as keyof typeof conditions](`$${values.push(value)}`) : [];
+  });
+  const where = ['d.tenant_id = $1', ...asked].join(' AND ');
+  const select = async (ids: string) => {
+    const text = `${ids} ORDER BY d.id DESC OFFSET $2::int LIMIT $3::int`;
+    return (await selectPlanned<{ id: string }>(db, { text, values })).map(({ id }) => BigInt(id));
+  };
+  if (event === undefined) return select(`SELECT d.id FROM deliveries d WHERE ${where}`);
+
+  const type = `$${values.push(event)}`;
+  const newest = `SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${lookedAt}`;
+  const near = await select(`SELECT d.id FROM (${newest}) d JOIN events e ON e.tenant_id = $1 AND e.id = d.event_id
+    WHERE e.type = ${type}`);
+  if (near.length === take) return near;
+  return select(`WITH e AS MATERIALIZED (SELECT id FROM events WHERE tenant_id = $1 AND type = ${type})
+    SELECT d.id FROM deliveries d JOIN e ON e.id = d.event_id WHERE ${where}`);
 }

@@ -19,6 +19,7 @@ import type { TenantClient } from '../../database/tenant-client.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
+import { type HealthInWords, inHealthWords } from '../../webhooks/health.ts';
 import { countMadeSince } from '../deliveries/sql.ts';
 import { type Page, readPage } from '../lists.ts';
 import { checkFilter } from './filter.ts';
@@ -26,33 +27,49 @@ import { inHours, newSubscriptionId } from './sql.ts';
 
 type WebhookRow = Prisma.WebhookSubscriptionGetPayload<object>;
 
-/** A page of active subscriptions, newest first (spec §4). @param inactive those that were deactivated, too */
-export function listWebhooks({ db }: Context, query: WebhookQuery, { inactive = false } = {}): Promise<Page<Webhook>> {
-  const where = inactive ? {} : { active: true };
+/** A subscription with what no endpoint of v1 answers: people are told how it does. */
+export interface TrackedWebhook extends Webhook {
+  health: Omit<HealthInWords, 'until'> & { until: string | null };
+}
+
+interface Listed {
+  /** Those that were deactivated, too. */
+  inactive?: boolean;
+  /** Only those that a key of this user made. */
+  madeBy?: bigint | undefined;
+}
+
+/** A page of active subscriptions, newest first (spec §4). */
+export function listWebhooks(
+  { db, now }: Context,
+  query: WebhookQuery,
+  { inactive = false, madeBy }: Listed = {},
+): Promise<Page<TrackedWebhook>> {
+  const where = { ...(!inactive && { active: true }), ...(madeBy !== undefined && { key: { userId: madeBy } }) };
   return readPage(query, {
     count: () => db.webhookSubscription.count({ where }),
     find: async (range) => {
       const rows = await db.webhookSubscription.findMany({ where, orderBy: { id: 'desc' }, ...range });
-      return rows.map(presentWebhook);
+      return rows.map((row) => presentWebhook(row, now()));
     },
   });
 }
 
 /** One subscription, active or not. @throws ApiError NOT_FOUND */
-export async function getWebhook({ db }: Context, id: number): Promise<Webhook> {
+export async function getWebhook({ db, now }: Context, id: number): Promise<TrackedWebhook> {
   const row = await db.webhookSubscription.findFirst({ where: { id } });
   if (row === null) throw notFound('webhook subscription');
-  return presentWebhook(row);
+  return presentWebhook(row, now());
 }
 
 /**
  * Registers a subscription; its secret is encrypted before it is stored (docs/decisions/webhook-subscriptions.md).
  * @throws ApiError VALIDATION_ERROR for a URL that deliveries may not go to, or when there are too many
  */
-export function createWebhook(context: Context & Partial<UserContext>, input: NewWebhook): Promise<Webhook> {
+export function createWebhook(context: Context & Partial<UserContext>, input: NewWebhook): Promise<TrackedWebhook> {
   context.targets.checkUrl(input.url);
   checkFilter(input);
-  return transaction(context, async ({ db, keyId, secretCipher }) => {
+  return transaction(context, async ({ db, keyId, secretCipher, now }) => {
     await refuseTooMany(db);
     const id = await newSubscriptionId(db);
     const row = await db.webhookSubscription.create({
@@ -66,7 +83,7 @@ export function createWebhook(context: Context & Partial<UserContext>, input: Ne
         keyId: keyId ?? null,
       },
     });
-    return presentWebhook(row);
+    return presentWebhook(row, now());
   });
 }
 
@@ -87,19 +104,20 @@ export function updateWebhook(
   context: Context & Partial<UserContext>,
   id: number,
   patch: WebhookPatch,
-): Promise<Webhook> {
+): Promise<TrackedWebhook> {
   if (patch.url !== undefined) context.targets.checkUrl(patch.url);
   return transaction(context, async (context) => {
-    const { db } = context;
+    const { db, now } = context;
     const before = await lockActive(db, id);
-    requireMatch(context.ifMatch, presentWebhook(before));
+    const webhook = presentWebhook(before, now());
+    requireMatch(context.ifMatch, webhook);
     const data = await changesOf(context, before, patch);
-    checkFilter({ ...presentWebhook(before), ...patch });
-    if (Object.keys(data).length === 0) return presentWebhook(before);
+    checkFilter({ ...webhook, ...patch });
+    if (Object.keys(data).length === 0) return webhook;
     const [row] = await db.webhookSubscription.updateManyAndReturn({ where: { id }, data });
     if (row === undefined) throw notFound('webhook subscription');
     if (data.openUntil === null) await sendWhatWaits(context, row.id);
-    return presentWebhook(row);
+    return presentWebhook(row, now());
   });
 }
 
@@ -159,21 +177,65 @@ async function sendWhatWaits({ db, dispatchJobs, afterCommit, wakeWorkers }: Con
 
 /**
  * Has settled deliveries of an active subscription sent again, by the workers: the same cost however many there are.
+ * `getReplay` tells how far they are.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when too many are under way
  */
-export function replayWebhook(context: Context, id: number, replay: WebhookReplay): Promise<WebhookReplayStarted> {
+export function replayWebhook(
+  context: Context,
+  id: number,
+  replay: WebhookReplay,
+): Promise<WebhookReplayStarted & { id: number }> {
   return transaction(context, async ({ db }) => {
     await lockActive(db, id);
     const { since } = replay;
     const states = [...new Set(replay.states ?? (['EXHAUSTED'] as const))];
-    if ((await db.webhookReplay.count({ where: { subscriptionId: id } })) >= maxReplays) {
+    if ((await db.webhookReplay.count({ where: { subscriptionId: id, finishedAt: null } })) >= maxReplays) {
       const message = `This subscription has ${maxReplays} replays under way, the most it may have; ask again when one is done.`;
       throw new ApiError('VALIDATION_ERROR', message);
     }
     const matching = await countMadeSince(db, { subscriptionId: id, states, since, atMost: maxCountedReplay });
-    await db.webhookReplay.create({ data: { subscriptionId: id, since, states } });
-    return { webhookId: id, since, states, matching };
+    const row = await db.webhookReplay.create({ data: { subscriptionId: id, since, states } });
+    return { id: presentId(row.id), webhookId: id, since, states, matching };
   });
+}
+
+/** How far deliveries are that are sent again together. */
+export interface ReplayProgress {
+  id: number;
+  webhookId: number;
+  since: string;
+  askedAt: string;
+  /** How many there were to send; null until that is counted. */
+  matching: number | null;
+  sent: number;
+  /** Null while it is under way; a day after it the replay is forgotten. */
+  finishedAt: string | null;
+}
+
+/** One replay of a subscription. @throws ApiError NOT_FOUND */
+export async function getReplay({ db }: Context, webhookId: number, id: number): Promise<ReplayProgress> {
+  const row = await db.webhookReplay.findFirst({ where: { id, subscriptionId: webhookId } });
+  if (row === null) throw notFound('replay');
+  return presentReplay(row);
+}
+
+/** The last replays of a subscription, newest first. */
+export async function listReplays({ db }: Context, webhookId: number, limit: number): Promise<ReplayProgress[]> {
+  const where = { subscriptionId: webhookId };
+  const rows = await db.webhookReplay.findMany({ where, orderBy: { id: 'desc' }, take: limit });
+  return rows.map(presentReplay);
+}
+
+function presentReplay(row: Prisma.WebhookReplayGetPayload<object>): ReplayProgress {
+  const { matching, sent } = row;
+  return {
+    id: presentId(row.id),
+    webhookId: presentId(row.subscriptionId),
+    since: presentTimestamp(row.since),
+    askedAt: presentTimestamp(row.askedAt),
+    ...{ matching, sent },
+    finishedAt: presentTimestamp(row.finishedAt),
+  };
 }
 
 /**
@@ -181,15 +243,15 @@ export function replayWebhook(context: Context, id: number, replay: WebhookRepla
  * the workers, who cancel it, so that this costs the same however much there is.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED
  */
-export function deleteWebhook(context: Context, id: number): Promise<Webhook> {
-  return transaction(context, async ({ db, ifMatch }) => {
+export function deleteWebhook(context: Context, id: number): Promise<TrackedWebhook> {
+  return transaction(context, async ({ db, ifMatch, now }) => {
     if (!(await lockRow(db, 'webhook_subscriptions', id))) throw notFound('webhook subscription');
     const current = await db.webhookSubscription.findFirst({ where: { id } });
     if (current === null) throw notFound('webhook subscription');
-    requireMatch(ifMatch, presentWebhook(current));
+    requireMatch(ifMatch, presentWebhook(current, now()));
     const where = { id, active: true };
     const [row] = await db.webhookSubscription.updateManyAndReturn({ where, data: { active: false } });
-    return presentWebhook(row ?? current);
+    return presentWebhook(row ?? current, now());
   });
 }
 
@@ -198,9 +260,9 @@ export function deleteWebhook(context: Context, id: number): Promise<Webhook> {
  * when repeated. No endpoint of v1 calls it; the command line does.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when there are too many or deliveries may not go there any more
  */
-export function activateWebhook(context: Context, id: number): Promise<Webhook> {
+export function activateWebhook(context: Context, id: number): Promise<TrackedWebhook> {
   return transaction(context, async (context) => {
-    const { db } = context;
+    const { db, now } = context;
     if (!(await lockRow(db, 'webhook_subscriptions', id))) throw notFound('webhook subscription');
     const before = await getWebhook(context, id);
     if (before.active) return before;
@@ -209,13 +271,14 @@ export function activateWebhook(context: Context, id: number): Promise<Webhook> 
     const data = { active: true, ...healthy };
     const [row] = await db.webhookSubscription.updateManyAndReturn({ where: { id }, data });
     if (row === undefined) throw notFound('webhook subscription');
-    return presentWebhook(row);
+    return presentWebhook(row, now());
   });
 }
 
-/** A subscription as the API answers it, without its secret. */
-export function presentWebhook(row: WebhookRow): Webhook {
-  const health = {
+/** A subscription as the API answers it, without its secret, and how it does at this moment. */
+function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
+  const health = inHealthWords(row, now);
+  const noted = {
     lastSuccessAt: presentTimestamp(row.lastSuccessAt),
     lastFailureAt: presentTimestamp(row.lastFailureAt),
     pausedAt: presentTimestamp(row.pausedAt),
@@ -227,9 +290,10 @@ export function presentWebhook(row: WebhookRow): Webhook {
     filter: row.filter,
     skipOwn: row.skipOwn,
     active: row.active,
-    ...health,
+    ...noted,
     pausedReason: row.pausedReason,
+    health: { ...health, until: presentTimestamp(health.until) },
     ...presentTimestamps(row),
   };
-  return withVersion(row.version, webhook, Object.values(health));
+  return withVersion(row.version, webhook, Object.values(noted));
 }

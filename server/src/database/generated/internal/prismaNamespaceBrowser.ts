@@ -474,7 +474,10 @@ export const WebhookReplayScalarFieldEnum = {
   states: 'states',
   afterId: 'afterId',
   askedAt: 'askedAt',
-  workedAt: 'workedAt'
+  workedAt: 'workedAt',
+  matching: 'matching',
+  sent: 'sent',
+  finishedAt: 'finishedAt'
 } as const
 
 export type WebhookReplayScalarFieldEnum = (typeof WebhookReplayScalarFieldEnum)[keyof typeof WebhookReplayScalarFieldEnum]

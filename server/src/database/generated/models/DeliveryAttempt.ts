@@ -548,14 +548,6 @@ export type DeliveryAttemptUncheckedUpdateManyWithoutDeliveryNestedInput = {
   deleteMany?: Prisma.DeliveryAttemptScalarWhereInput | Prisma.DeliveryAttemptScalarWhereInput[] | runtime.Types.Skip
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null | runtime.Types.Skip
-  increment?: number | runtime.Types.Skip
-  decrement?: number | runtime.Types.Skip
-  multiply?: number | runtime.Types.Skip
-  divide?: number | runtime.Types.Skip
-}
-
 export type DeliveryAttemptCreateWithoutDeliveryInput = {
   id?: bigint | number | runtime.Types.Skip
   number: number

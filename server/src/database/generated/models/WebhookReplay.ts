@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookReplay
- * Settled deliveries of a subscription that are being sent again (webhooks/replay.ts); gone when that is done.
+ * Settled deliveries of a subscription that are being sent again (webhooks/replay.ts), or were of late.
  */
 export type WebhookReplayModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookReplayPayload>
 
@@ -33,6 +33,8 @@ export type WebhookReplayAvgAggregateOutputType = {
   id: number | null
   subscriptionId: number | null
   afterId: number | null
+  matching: number | null
+  sent: number | null
 }
 
 export type WebhookReplaySumAggregateOutputType = {
@@ -40,6 +42,8 @@ export type WebhookReplaySumAggregateOutputType = {
   id: bigint | null
   subscriptionId: bigint | null
   afterId: bigint | null
+  matching: number | null
+  sent: number | null
 }
 
 export type WebhookReplayMinAggregateOutputType = {
@@ -50,6 +54,9 @@ export type WebhookReplayMinAggregateOutputType = {
   afterId: bigint | null
   askedAt: Date | null
   workedAt: Date | null
+  matching: number | null
+  sent: number | null
+  finishedAt: Date | null
 }
 
 export type WebhookReplayMaxAggregateOutputType = {
@@ -60,6 +67,9 @@ export type WebhookReplayMaxAggregateOutputType = {
   afterId: bigint | null
   askedAt: Date | null
   workedAt: Date | null
+  matching: number | null
+  sent: number | null
+  finishedAt: Date | null
 }
 
 export type WebhookReplayCountAggregateOutputType = {
@@ -71,6 +81,9 @@ export type WebhookReplayCountAggregateOutputType = {
   afterId: number
   askedAt: number
   workedAt: number
+  matching: number
+  sent: number
+  finishedAt: number
   _all: number
 }
 
@@ -80,6 +93,8 @@ export type WebhookReplayAvgAggregateInputType = {
   id?: true | runtime.Types.Skip
   subscriptionId?: true | runtime.Types.Skip
   afterId?: true | runtime.Types.Skip
+  matching?: true | runtime.Types.Skip
+  sent?: true | runtime.Types.Skip
 }
 
 export type WebhookReplaySumAggregateInputType = {
@@ -87,6 +102,8 @@ export type WebhookReplaySumAggregateInputType = {
   id?: true | runtime.Types.Skip
   subscriptionId?: true | runtime.Types.Skip
   afterId?: true | runtime.Types.Skip
+  matching?: true | runtime.Types.Skip
+  sent?: true | runtime.Types.Skip
 }
 
 export type WebhookReplayMinAggregateInputType = {
@@ -97,6 +114,9 @@ export type WebhookReplayMinAggregateInputType = {
   afterId?: true | runtime.Types.Skip
   askedAt?: true | runtime.Types.Skip
   workedAt?: true | runtime.Types.Skip
+  matching?: true | runtime.Types.Skip
+  sent?: true | runtime.Types.Skip
+  finishedAt?: true | runtime.Types.Skip
 }
 
 export type WebhookReplayMaxAggregateInputType = {
@@ -107,6 +127,9 @@ export type WebhookReplayMaxAggregateInputType = {
   afterId?: true | runtime.Types.Skip
   askedAt?: true | runtime.Types.Skip
   workedAt?: true | runtime.Types.Skip
+  matching?: true | runtime.Types.Skip
+  sent?: true | runtime.Types.Skip
+  finishedAt?: true | runtime.Types.Skip
 }
 
 export type WebhookReplayCountAggregateInputType = {
@@ -118,6 +141,9 @@ export type WebhookReplayCountAggregateInputType = {
   afterId?: true | runtime.Types.Skip
   askedAt?: true | runtime.Types.Skip
   workedAt?: true | runtime.Types.Skip
+  matching?: true | runtime.Types.Skip
+  sent?: true | runtime.Types.Skip
+  finishedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -216,6 +242,9 @@ export type WebhookReplayGroupByOutputType = {
   afterId: bigint
   askedAt: Date
   workedAt: Date
+  matching: number | null
+  sent: number
+  finishedAt: Date | null
   _count: WebhookReplayCountAggregateOutputType | null
   _avg: WebhookReplayAvgAggregateOutputType | null
   _sum: WebhookReplaySumAggregateOutputType | null
@@ -250,6 +279,9 @@ export type WebhookReplayWhereInput = {
   afterId?: Prisma.BigIntFilter<"WebhookReplay"> | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
+  matching?: Prisma.IntNullableFilter<"WebhookReplay"> | number | null | runtime.Types.Skip
+  sent?: Prisma.IntFilter<"WebhookReplay"> | number | runtime.Types.Skip
+  finishedAt?: Prisma.DateTimeNullableFilter<"WebhookReplay"> | Date | string | null | runtime.Types.Skip
   subscription?: Prisma.XOR<Prisma.WebhookSubscriptionScalarRelationFilter, Prisma.WebhookSubscriptionWhereInput> | runtime.Types.Skip
 }
 
@@ -262,6 +294,9 @@ export type WebhookReplayOrderByWithRelationInput = {
   afterId?: Prisma.SortOrder | runtime.Types.Skip
   askedAt?: Prisma.SortOrder | runtime.Types.Skip
   workedAt?: Prisma.SortOrder | runtime.Types.Skip
+  matching?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  sent?: Prisma.SortOrder | runtime.Types.Skip
+  finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   subscription?: Prisma.WebhookSubscriptionOrderByWithRelationInput | runtime.Types.Skip
 }
 
@@ -278,6 +313,9 @@ export type WebhookReplayWhereUniqueInput = Prisma.AtLeast<{
   afterId?: Prisma.BigIntFilter<"WebhookReplay"> | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
+  matching?: Prisma.IntNullableFilter<"WebhookReplay"> | number | null | runtime.Types.Skip
+  sent?: Prisma.IntFilter<"WebhookReplay"> | number | runtime.Types.Skip
+  finishedAt?: Prisma.DateTimeNullableFilter<"WebhookReplay"> | Date | string | null | runtime.Types.Skip
   subscription?: Prisma.XOR<Prisma.WebhookSubscriptionScalarRelationFilter, Prisma.WebhookSubscriptionWhereInput> | runtime.Types.Skip
 }, "tenantId_id">
 
@@ -290,6 +328,9 @@ export type WebhookReplayOrderByWithAggregationInput = {
   afterId?: Prisma.SortOrder | runtime.Types.Skip
   askedAt?: Prisma.SortOrder | runtime.Types.Skip
   workedAt?: Prisma.SortOrder | runtime.Types.Skip
+  matching?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  sent?: Prisma.SortOrder | runtime.Types.Skip
+  finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.WebhookReplayCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.WebhookReplayAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.WebhookReplayMaxOrderByAggregateInput | runtime.Types.Skip
@@ -309,6 +350,9 @@ export type WebhookReplayScalarWhereWithAggregatesInput = {
   afterId?: Prisma.BigIntWithAggregatesFilter<"WebhookReplay"> | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
+  matching?: Prisma.IntNullableWithAggregatesFilter<"WebhookReplay"> | number | null | runtime.Types.Skip
+  sent?: Prisma.IntWithAggregatesFilter<"WebhookReplay"> | number | runtime.Types.Skip
+  finishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookReplay"> | Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayCreateInput = {
@@ -318,6 +362,9 @@ export type WebhookReplayCreateInput = {
   afterId?: bigint | number | runtime.Types.Skip
   askedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
+  matching?: number | null | runtime.Types.Skip
+  sent?: number | runtime.Types.Skip
+  finishedAt?: Date | string | null | runtime.Types.Skip
   subscription: Prisma.WebhookSubscriptionCreateNestedOneWithoutReplaysInput
 }
 
@@ -330,6 +377,9 @@ export type WebhookReplayUncheckedCreateInput = {
   afterId?: bigint | number | runtime.Types.Skip
   askedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
+  matching?: number | null | runtime.Types.Skip
+  sent?: number | runtime.Types.Skip
+  finishedAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayUpdateInput = {
@@ -339,6 +389,9 @@ export type WebhookReplayUpdateInput = {
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   subscription?: Prisma.WebhookSubscriptionUpdateOneRequiredWithoutReplaysNestedInput | runtime.Types.Skip
 }
 
@@ -351,6 +404,9 @@ export type WebhookReplayUncheckedUpdateInput = {
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayCreateManyInput = {
@@ -362,6 +418,9 @@ export type WebhookReplayCreateManyInput = {
   afterId?: bigint | number | runtime.Types.Skip
   askedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
+  matching?: number | null | runtime.Types.Skip
+  sent?: number | runtime.Types.Skip
+  finishedAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayUpdateManyMutationInput = {
@@ -371,6 +430,9 @@ export type WebhookReplayUpdateManyMutationInput = {
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayUncheckedUpdateManyInput = {
@@ -382,6 +444,9 @@ export type WebhookReplayUncheckedUpdateManyInput = {
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayListRelationFilter = {
@@ -408,6 +473,9 @@ export type WebhookReplayCountOrderByAggregateInput = {
   afterId?: Prisma.SortOrder | runtime.Types.Skip
   askedAt?: Prisma.SortOrder | runtime.Types.Skip
   workedAt?: Prisma.SortOrder | runtime.Types.Skip
+  matching?: Prisma.SortOrder | runtime.Types.Skip
+  sent?: Prisma.SortOrder | runtime.Types.Skip
+  finishedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookReplayAvgOrderByAggregateInput = {
@@ -415,6 +483,8 @@ export type WebhookReplayAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   subscriptionId?: Prisma.SortOrder | runtime.Types.Skip
   afterId?: Prisma.SortOrder | runtime.Types.Skip
+  matching?: Prisma.SortOrder | runtime.Types.Skip
+  sent?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookReplayMaxOrderByAggregateInput = {
@@ -425,6 +495,9 @@ export type WebhookReplayMaxOrderByAggregateInput = {
   afterId?: Prisma.SortOrder | runtime.Types.Skip
   askedAt?: Prisma.SortOrder | runtime.Types.Skip
   workedAt?: Prisma.SortOrder | runtime.Types.Skip
+  matching?: Prisma.SortOrder | runtime.Types.Skip
+  sent?: Prisma.SortOrder | runtime.Types.Skip
+  finishedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookReplayMinOrderByAggregateInput = {
@@ -435,6 +508,9 @@ export type WebhookReplayMinOrderByAggregateInput = {
   afterId?: Prisma.SortOrder | runtime.Types.Skip
   askedAt?: Prisma.SortOrder | runtime.Types.Skip
   workedAt?: Prisma.SortOrder | runtime.Types.Skip
+  matching?: Prisma.SortOrder | runtime.Types.Skip
+  sent?: Prisma.SortOrder | runtime.Types.Skip
+  finishedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookReplaySumOrderByAggregateInput = {
@@ -442,6 +518,8 @@ export type WebhookReplaySumOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   subscriptionId?: Prisma.SortOrder | runtime.Types.Skip
   afterId?: Prisma.SortOrder | runtime.Types.Skip
+  matching?: Prisma.SortOrder | runtime.Types.Skip
+  sent?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookReplayCreateNestedManyWithoutSubscriptionInput = {
@@ -495,6 +573,14 @@ export type WebhookReplayUpdatestatesInput = {
   push?: string | string[] | runtime.Types.Skip
 }
 
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null | runtime.Types.Skip
+  increment?: number | runtime.Types.Skip
+  decrement?: number | runtime.Types.Skip
+  multiply?: number | runtime.Types.Skip
+  divide?: number | runtime.Types.Skip
+}
+
 export type WebhookReplayCreateWithoutSubscriptionInput = {
   id?: bigint | number | runtime.Types.Skip
   since: Date | string
@@ -502,6 +588,9 @@ export type WebhookReplayCreateWithoutSubscriptionInput = {
   afterId?: bigint | number | runtime.Types.Skip
   askedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
+  matching?: number | null | runtime.Types.Skip
+  sent?: number | runtime.Types.Skip
+  finishedAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayUncheckedCreateWithoutSubscriptionInput = {
@@ -511,6 +600,9 @@ export type WebhookReplayUncheckedCreateWithoutSubscriptionInput = {
   afterId?: bigint | number | runtime.Types.Skip
   askedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
+  matching?: number | null | runtime.Types.Skip
+  sent?: number | runtime.Types.Skip
+  finishedAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayCreateOrConnectWithoutSubscriptionInput = {
@@ -551,6 +643,9 @@ export type WebhookReplayScalarWhereInput = {
   afterId?: Prisma.BigIntFilter<"WebhookReplay"> | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFilter<"WebhookReplay"> | Date | string | runtime.Types.Skip
+  matching?: Prisma.IntNullableFilter<"WebhookReplay"> | number | null | runtime.Types.Skip
+  sent?: Prisma.IntFilter<"WebhookReplay"> | number | runtime.Types.Skip
+  finishedAt?: Prisma.DateTimeNullableFilter<"WebhookReplay"> | Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayCreateManySubscriptionInput = {
@@ -560,6 +655,9 @@ export type WebhookReplayCreateManySubscriptionInput = {
   afterId?: bigint | number | runtime.Types.Skip
   askedAt?: Date | string | runtime.Types.Skip
   workedAt?: Date | string | runtime.Types.Skip
+  matching?: number | null | runtime.Types.Skip
+  sent?: number | runtime.Types.Skip
+  finishedAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayUpdateWithoutSubscriptionInput = {
@@ -569,6 +667,9 @@ export type WebhookReplayUpdateWithoutSubscriptionInput = {
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayUncheckedUpdateWithoutSubscriptionInput = {
@@ -578,6 +679,9 @@ export type WebhookReplayUncheckedUpdateWithoutSubscriptionInput = {
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type WebhookReplayUncheckedUpdateManyWithoutSubscriptionInput = {
@@ -587,6 +691,9 @@ export type WebhookReplayUncheckedUpdateManyWithoutSubscriptionInput = {
   afterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   askedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  matching?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  sent?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 
@@ -600,6 +707,9 @@ export type WebhookReplaySelect<ExtArgs extends runtime.Types.Extensions.Interna
   afterId?: boolean | runtime.Types.Skip
   askedAt?: boolean | runtime.Types.Skip
   workedAt?: boolean | runtime.Types.Skip
+  matching?: boolean | runtime.Types.Skip
+  sent?: boolean | runtime.Types.Skip
+  finishedAt?: boolean | runtime.Types.Skip
   subscription?: boolean | Prisma.WebhookSubscriptionDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["webhookReplay"]>
 
@@ -612,6 +722,9 @@ export type WebhookReplaySelectCreateManyAndReturn<ExtArgs extends runtime.Types
   afterId?: boolean | runtime.Types.Skip
   askedAt?: boolean | runtime.Types.Skip
   workedAt?: boolean | runtime.Types.Skip
+  matching?: boolean | runtime.Types.Skip
+  sent?: boolean | runtime.Types.Skip
+  finishedAt?: boolean | runtime.Types.Skip
   subscription?: boolean | Prisma.WebhookSubscriptionDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["webhookReplay"]>
 
@@ -624,6 +737,9 @@ export type WebhookReplaySelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   afterId?: boolean | runtime.Types.Skip
   askedAt?: boolean | runtime.Types.Skip
   workedAt?: boolean | runtime.Types.Skip
+  matching?: boolean | runtime.Types.Skip
+  sent?: boolean | runtime.Types.Skip
+  finishedAt?: boolean | runtime.Types.Skip
   subscription?: boolean | Prisma.WebhookSubscriptionDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["webhookReplay"]>
 
@@ -636,9 +752,12 @@ export type WebhookReplaySelectScalar = {
   afterId?: boolean | runtime.Types.Skip
   askedAt?: boolean | runtime.Types.Skip
   workedAt?: boolean | runtime.Types.Skip
+  matching?: boolean | runtime.Types.Skip
+  sent?: boolean | runtime.Types.Skip
+  finishedAt?: boolean | runtime.Types.Skip
 }
 
-export type WebhookReplayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "subscriptionId" | "since" | "states" | "afterId" | "askedAt" | "workedAt", ExtArgs["result"]["webhookReplay"], runtime.Types.Skip>
+export type WebhookReplayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "subscriptionId" | "since" | "states" | "afterId" | "askedAt" | "workedAt" | "matching" | "sent" | "finishedAt", ExtArgs["result"]["webhookReplay"], runtime.Types.Skip>
 export type WebhookReplayInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   subscription?: boolean | Prisma.WebhookSubscriptionDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -672,6 +791,12 @@ export type $WebhookReplayPayload<ExtArgs extends runtime.Types.Extensions.Inter
      * When a batch was last made of it: the next one is of another.
      */
     workedAt: Date
+    /**
+     * How many deliveries there were to send again, counted with the first batch; and how many of them were.
+     */
+    matching: number | null
+    sent: number
+    finishedAt: Date | null
   }, ExtArgs["result"]["webhookReplay"]>
   composites: {}
 }
@@ -1104,6 +1229,9 @@ export interface WebhookReplayFieldRefs {
   readonly afterId: Prisma.FieldRef<"WebhookReplay", 'BigInt'>
   readonly askedAt: Prisma.FieldRef<"WebhookReplay", 'DateTime'>
   readonly workedAt: Prisma.FieldRef<"WebhookReplay", 'DateTime'>
+  readonly matching: Prisma.FieldRef<"WebhookReplay", 'Int'>
+  readonly sent: Prisma.FieldRef<"WebhookReplay", 'Int'>
+  readonly finishedAt: Prisma.FieldRef<"WebhookReplay", 'DateTime'>
 }
     
 

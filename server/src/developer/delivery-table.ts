@@ -1,0 +1,33 @@
+import type { Delivery, DeliveryState } from '@itsm-api/contract';
+import { badge, type Cell, html, type SafeHtml, table } from './html.ts';
+import type { UserVisit } from './visit.ts';
+
+const kinds = { PENDING: 'warn', DELIVERED: 'good', EXHAUSTED: 'bad', CANCELLED: 'plain' } as const;
+
+export function stateBadge(state: DeliveryState): SafeHtml {
+  return badge(state.toLowerCase(), kinds[state]);
+}
+
+interface Options {
+  empty: Cell;
+  /** What the subscriptions are called; without it all are of one. */
+  names?: (webhookId: number) => Cell;
+}
+
+/** Deliveries, a line each. */
+export function deliveryTable(
+  { time }: UserVisit,
+  deliveries: readonly Delivery[],
+  { empty, names }: Options,
+): SafeHtml {
+  const rows = deliveries.map(({ id, webhookId, event, eventId, state, attemptCount, createdAt, nextAttemptAt }) => [
+    html`<a href="/developer/deliveries/${id}" aria-label="Delivery ${id}">${id}</a>`,
+    html`${stateBadge(state)}${nextAttemptAt === null ? null : html`<br><span class="next">next ${time(nextAttemptAt)}</span>`}`,
+    html`<code>${event}</code>${eventId.startsWith('evt_test_') ? html` ${badge('test')}` : null}`,
+    ...(names === undefined ? [] : [names(webhookId)]),
+    attemptCount,
+    time(createdAt),
+  ]);
+  const to = names === undefined ? [] : ['To'];
+  return table('Deliveries', ['Delivery', 'State', 'Event', ...to, 'Attempts', 'Created'], rows, empty);
+}

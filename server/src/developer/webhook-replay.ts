@@ -1,0 +1,37 @@
+import { integerFromText } from '@itsm-api/contract';
+import * as z from 'zod';
+import { getReplay, type ReplayProgress } from '../resources/webhooks/queries.ts';
+import { facts, html, linkButton, type SafeHtml } from './html.ts';
+import { page } from './page.ts';
+
+/** How far deliveries are that are sent again together. */
+export const webhookReplay = page({
+  path: '/developer/webhooks/:id/replays/:replay',
+  roles: ['ADMIN'],
+  params: z.object({ id: integerFromText(), replay: integerFromText() }),
+  async show({ visit, params: { id, replay } }) {
+    const found = await getReplay(visit.context, id, replay);
+    const { since, askedAt, finishedAt } = found;
+    return {
+      title: 'Sending again',
+      reload: finishedAt === null ? 1 : undefined,
+      body: html`<div id="progress" data-watched>${barOf(found)}<p role="status">${progressOf(found)}</p></div>
+${facts({ 'Made since': visit.time(since), 'Asked for': visit.time(askedAt) })}
+<div class="actions">${linkButton(`/developer/deliveries?subscription=${id}`, 'Its deliveries')}
+${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
+    };
+  },
+});
+
+/** How far it is, in words. */
+export function progressOf({ matching, sent, finishedAt }: ReplayProgress): string {
+  if (finishedAt !== null) return sent === 0 ? 'There was nothing to send again.' : `${sent} put on their way again.`;
+  return matching === null ? 'They are being counted.' : `${sent} of ${matching} put on their way again.`;
+}
+
+function barOf({ matching, sent, finishedAt }: ReplayProgress): SafeHtml {
+  const label = html`aria-label="How much was put on its way again"`;
+  if (finishedAt !== null) return html`<progress max="1" value="1" ${label}></progress>`;
+  if (matching === null) return html`<progress ${label}></progress>`;
+  return html`<progress max="${Math.max(matching, 1)}" value="${sent}" ${label}></progress>`;
+}

@@ -1,0 +1,159 @@
+import { buildApp } from '@itsm-api/server/app.ts';
+import { readSettings } from '@itsm-api/server/env.ts';
+import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
+import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import type { FastifyInstance } from 'fastify';
+import pg from 'pg';
+import { addWorkspace, type Workspace } from '../faults/workspaces.ts';
+import type { Api } from '../support/api.ts';
+import { signIn, type Visitor } from '../support/visitor.ts';
+import { type Latencies, percentiles } from './latency.ts';
+
+/** How long pages of webhooks and deliveries take in the developer area where there are many. */
+export interface DeliveriesResult {
+  deliveries: number;
+  /** By page: from the request to the whole answer, without a network. Milliseconds. */
+  pages: Record<string, Latencies & { bytes: number }>;
+}
+
+interface DeliveriesOptions {
+  dataDir: string;
+  deliveries: number;
+  rounds: number;
+  onProgress: (text: string) => void;
+}
+
+const webhooks = 50;
+/** Of each page, behind the first, in which nothing is prepared. */
+const perRound = 20;
+
+/**
+ * Loads deliveries of 30 days, to 50 webhooks, of two types of events and of one that is rare; half of what is of the more
+ * frequent type is exhausted. Then asks for pages as an administrator, by every filter.
+ */
+export async function benchDeliveries(
+  options: DeliveriesOptions,
+): Promise<{ table: string; result: DeliveriesResult }> {
+  const { dataDir, deliveries, rounds, onProgress } = options;
+  const settings = readSettings({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
+  const runtime = await openRuntime(settings, {
+    holder: { type: 'command' },
+    worker: false,
+    prepare: migrateDatabase,
+    onConnectionError: () => undefined,
+  });
+  const { databases, services } = runtime;
+  const app = await buildApp({ databases, services, settings, logger: createLogger('silent') });
+  try {
+    const workspace = await addWorkspace(runtime, 'Deliveries');
+    onProgress(`loading ${deliveries} deliveries`);
+    const webhook = await load(runtime, workspace, deliveries);
+    const visitor = await signIn({ databases, call: callsOf(app) }, workspace);
+    const pages: DeliveriesResult['pages'] = {};
+    for (const path of pathsFor(webhook)) {
+      onProgress(path);
+      pages[path] = await measure(visitor, path, rounds * perRound);
+    }
+    return { table: tableOf(pages), result: { deliveries, pages } };
+  } finally {
+    await app.close();
+    await runtime.close();
+  }
+}
+
+/** Resolves to a webhook that some of them are for. */
+async function load({ databaseUrl }: Runtime, { tenantId, context }: Workspace, deliveries: number): Promise<number> {
+  const made: number[] = [];
+  for (let i = 0; i < webhooks; i++) {
+    const url = `https://hooks.example.com/${i}`;
+    made.push((await createWebhook(context, { url, secret: 'a secret, long enough', events: ['ticket.created'] })).id);
+  }
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(
+      `INSERT INTO events (tenant_id, public_id, type, body, created_at)
+       SELECT $1, 'evt_' || md5(n::text),
+         CASE WHEN n % 1000 = 0 THEN 'asset.created' WHEN n % 100 < 40 THEN 'ticket.created' ELSE 'ticket.updated' END,
+         json_build_object('ticket', json_build_object('id', n, 'description', repeat(md5(n::text), 40))),
+         now() - interval '30 days' * ($2 - n) / $2
+       FROM generate_series(1, $2::int) n`,
+      [tenantId, deliveries],
+    );
+    await client.query(
+      `INSERT INTO deliveries (tenant_id, subscription_id, event_id, state, attempts, created_at, settled_at)
+       SELECT tenant_id, ($2::bigint[])[1 + id % $3::int], id,
+         CASE WHEN type = 'ticket.updated' AND id % 2 = 0 THEN 'EXHAUSTED' ELSE 'DELIVERED' END, 1, created_at, created_at
+       FROM events WHERE tenant_id = $1 ORDER BY id`,
+      [tenantId, made, webhooks],
+    );
+    await client.query(
+      `INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms, status, public_answer)
+       SELECT tenant_id, id, 1, created_at, 20, 500, repeat(md5(id::text), 20) FROM deliveries WHERE tenant_id = $1 ORDER BY id`,
+      [tenantId],
+    );
+    await client.query('VACUUM ANALYZE');
+  } finally {
+    await client.end();
+  }
+  return made[0] as number;
+}
+
+function pathsFor(webhook: number): string[] {
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 16);
+  const queries = [
+    '',
+    'page=1900',
+    'state=EXHAUSTED',
+    'state=CANCELLED',
+    'event=ticket.updated',
+    'event=asset.created',
+    'event=asset.created&state=EXHAUSTED',
+    'event=task.updated',
+    // No event is of both, and there are many of each: the worst that can be asked for.
+    'event=ticket.created&state=EXHAUSTED',
+    `since=${day(1)}`,
+    `until=${day(29)}`,
+    `since=${day(20)}&until=${day(19.9)}`,
+    `since=${day(20)}&until=${day(19)}&event=ticket.created&state=EXHAUSTED`,
+    `subscription=${webhook}`,
+    `subscription=${webhook}&event=asset.created`,
+    'event=evt_c4ca4238a0b923820dcc509a6f75849b',
+  ];
+  const lists = queries.map((query) => `/developer/deliveries?${query}`);
+  return [...lists, '/developer/deliveries/1', '/developer/webhooks', `/developer/webhooks/${webhook}`];
+}
+
+function callsOf(app: FastifyInstance): Api['call'] {
+  return async ({ method, path, headers = {}, body }) => {
+    const answer = await app.inject({ method: method as 'GET', url: path, headers, payload: body as string });
+    return {
+      status: answer.statusCode,
+      headers: answer.headers as Record<string, string>,
+      text: answer.body,
+      body: undefined,
+    };
+  };
+}
+
+async function measure(visitor: Visitor, path: string, times: number): Promise<Latencies & { bytes: number }> {
+  const took: number[] = [];
+  let bytes = 0;
+  for (let time = 0; time <= times; time++) {
+    const began = performance.now();
+    const { status, headers } = await visitor.get(path, { 'accept-encoding': 'gzip' });
+    if (status !== 200) throw new Error(`${path} answered ${status}`);
+    took.push(performance.now() - began);
+    bytes = Number(headers['content-length']);
+  }
+  return { ...percentiles(took.slice(1)), bytes };
+}
+
+function tableOf(pages: DeliveriesResult['pages']): string {
+  const rows = Object.entries(pages).map(([path, { p50, p95, max, bytes }]) => {
+    return `${path.padEnd(100)} ${[p50, p95, max].map((each) => each.toFixed(1).padStart(7)).join('')} ${String(bytes).padStart(7)}\n`;
+  });
+  return `${'page'.padEnd(100)}     p50    p95    max   bytes\n${rows.join('')}`;
+}

@@ -1,0 +1,239 @@
+import type { Delivery } from '@itsm-api/contract';
+import { momentOf } from '@itsm-api/server/developer/moment.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { execute } from '../support/database.ts';
+import { signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/*
+ * Deliveries as they are looked for and looked at, in a browser without script.
+ */
+let api: Api;
+let mine: Workspace;
+let admin: Visitor;
+
+beforeAll(async () => {
+  // Its deliveries are nobody's to take.
+  api = await startApi({ ownDatabase: true });
+  mine = await createWorkspace(api);
+  admin = await signIn(api, mine);
+});
+afterAll(() => api.close());
+
+const list = '/developer/deliveries';
+const idsIn = (text: string) => [...text.matchAll(/aria-label="Delivery (\d+)"/g)].map(([, id]) => Number(id));
+const found = async (query: string, visitor = admin) => idsIn((await visitor.get(`${list}?${query}`)).text);
+
+/** A test event of a webhook, given other columns. */
+async function delivered(webhookId: number, columns: object = {}, event: object = {}): Promise<Delivery> {
+  const delivery: Delivery = (await mine.call('POST', `/webhooks/${webhookId}/test`)).body.data;
+  await api.prisma.delivery.updateMany({ where: { id: delivery.id }, data: columns });
+  await api.prisma.event.updateMany({ where: { publicId: delivery.eventId }, data: event });
+  return delivery;
+}
+
+describe('the list', () => {
+  it('is filtered by what its address says', async () => {
+    const one = (await mine.createWebhook()).id;
+    const two = (await mine.createWebhook({ url: 'https://two.example.com/', events: ['asset.created'] })).id;
+    const at = async (createdAt: Date) => delivered(one, { createdAt }, { createdAt });
+    const old = await at(new Date('2026-07-01T10:30:00Z'));
+    const later = await at(new Date('2026-07-01T10:31:00Z'));
+    const failed = await delivered(one, { state: 'EXHAUSTED', settledAt: new Date() });
+    const other = await delivered(two);
+    const all = [other.id, failed.id, later.id, old.id];
+    expect(await found('')).toEqual(all);
+    expect(await found(`subscription=${one}&event=&state=&since=&until=`)).toEqual([failed.id, later.id, old.id]);
+    expect(await found('state=EXHAUSTED')).toEqual([failed.id]);
+    expect(await found('event=asset.created')).toEqual([other.id]);
+    expect(await found('event=asset.created&state=EXHAUSTED')).toEqual([]);
+    expect(await found(`event=${failed.eventId}`)).toEqual([failed.id]);
+    expect(await found(`event=ticket.created&subscription=${one}&until=2026-07-02T00:00`)).toEqual([later.id, old.id]);
+
+    // Times are those of the user's wall.
+    expect(await found('since=2026-07-01T10:30&until=2026-07-01T10:31')).toEqual([old.id]);
+    await api.prisma.user.updateMany({ where: { id: mine.userId }, data: { timeZone: 'Europe/Berlin' } });
+    const berlin = await admin.get(`${list}?since=2026-07-01T12:30&until=2026-07-01T12:31`);
+    expect(idsIn(berlin.text)).toEqual([old.id]);
+    expect(berlin.text).toContain('Since (Europe/Berlin)');
+    expect(berlin.text).toContain('value="2026-07-01T12:30"');
+    expect(await found('since=2026-07-01T12:31')).toEqual(all.slice(0, 3));
+    await api.prisma.user.updateMany({ where: { id: mine.userId }, data: { timeZone: null } });
+
+    const none = await admin.get(`${list}?state=CANCELLED`);
+    expect(none.text).toContain('Show all deliveries');
+    const times = ['since=now', 'since=0000-01-01T00:00', 'until=2026-02-30T00:00', 'until=10000-01-01T00:00'];
+    for (const wrong of ['state=LOST', 'subscription=x', 'page=0', 'page=2001', 'event=evt_%00', 'other=1', ...times]) {
+      expect((await admin.get(`${list}?${wrong}`)).status, wrong).toBe(400);
+    }
+  });
+
+  it('leads from page to page, also where thousands are passed over that are of other events', async () => {
+    const many = await createWorkspace(api);
+    const { id } = await many.createWebhook();
+    await execute(
+      api.databaseUrl,
+      `WITH event AS (
+         INSERT INTO events (tenant_id, public_id, type, body)
+           SELECT ${many.tenantId}, 'evt_page_' || n, CASE WHEN n > 120 THEN 'asset.created' ELSE 'ticket.created' END, '{}'
+           FROM generate_series(1, 3000) n RETURNING id)
+       INSERT INTO deliveries (tenant_id, subscription_id, event_id) SELECT ${many.tenantId}, ${id}, id FROM event ORDER BY id`,
+    );
+    const visitor = await signIn(api, many);
+    const seen: number[] = [];
+    for (let address: string | undefined = `${list}?state=PENDING&event=ticket.created`; address !== undefined; ) {
+      const { text }: { text: string } = await visitor.get(address);
+      seen.push(...idsIn(text));
+      address = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(seen).toHaveLength(120);
+    expect(seen).toEqual([...new Set(seen)].sort((a, b) => b - a));
+  });
+
+  it('shows an agent what goes to webhooks that a key of theirs made, and no other delivery', async () => {
+    const { id: userId } = await mine.createUser({ role: 'AGENT' });
+    const agent = await signIn(api, { tenantId: mine.tenantId, userId });
+    const theirs = (await mine.createWebhook()).id;
+    const others = await delivered((await mine.createWebhook()).id);
+    const key = await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId: mine.tenantId } });
+    const made = await api.prisma.apiKey.create({
+      data: {
+        tenantId: mine.tenantId,
+        userId,
+        name: 'x',
+        hash: new Uint8Array([1]),
+        lastFour: 'xxxx',
+        scopes: key.scopes,
+      },
+    });
+    await api.prisma.webhookSubscription.updateMany({ where: { id: theirs }, data: { keyId: made.id } });
+    const own = await delivered(theirs);
+    expect(await found('', agent)).toEqual([own.id]);
+    expect((await agent.get(`${list}/${own.id}`)).text).not.toContain('form=replay');
+    const token = await agent.tokenOf('/developer/account');
+    expect((await agent.submit(`${list}/${own.id}`, 'replay', {}, token)).status).toBe(403);
+    expect((await agent.get(`${list}/${others.id}`)).text).toBe((await agent.get(`${list}/999999`)).text);
+    expect(await found(`subscription=${others.webhookId}`, agent)).toEqual([]);
+  });
+});
+
+it('means the times of a wall clock, also when it is set forward and back', () => {
+  const berlin = (time: string) => momentOf(time, 'Europe/Berlin').toISOString();
+  expect(berlin('2026-03-29T01:59')).toBe('2026-03-29T00:59:00.000Z');
+  expect(berlin('2026-03-29T03:00')).toBe('2026-03-29T01:00:00.000Z');
+  expect(berlin('2026-10-25T02:30')).toBe('2026-10-25T00:30:00.000Z');
+  expect(berlin('2026-10-25T03:00')).toBe('2026-10-25T02:00:00.000Z');
+  expect(momentOf('2026-10-25T03:00:01.5', 'America/St_Johns').toISOString()).toBe('2026-10-25T05:30:01.000Z');
+  expect(momentOf('2026-10-25T03:00', 'No/Where').toISOString()).toBe('2026-10-25T03:00:00.000Z');
+  expect(momentOf('9999-12-31T23:59', null).toISOString()).toBe('9999-12-31T23:59:00.000Z');
+  // What no clock shows is near.
+  expect(Math.abs(Date.parse(berlin('2026-03-29T02:30')) - Date.parse('2026-03-29T01:30Z'))).toBeLessThanOrEqual(
+    3_600_000,
+  );
+});
+
+describe('a delivery', () => {
+  const script = '<script>alert(1)</script>';
+
+  it('shows what was sent and each attempt, as text', async () => {
+    const { id: webhookId } = await mine.createWebhook({
+      url: 'https://hooks.example.com/<script>',
+      secret: 'most secret',
+    });
+    const ticket = { id: 4711, ticketNumber: 'INC-4711', title: script };
+    const event = { publicId: 'evt_of_a_ticket', body: JSON.stringify({ type: 'ticket.created', ticket }) };
+    const { id } = await delivered(webhookId, { state: 'EXHAUSTED', settledAt: new Date(), attempts: 3 }, event);
+    const attempt = { tenantId: mine.tenantId, deliveryId: BigInt(id), startedAt: new Date('2026-11-20T10:00:00Z') };
+    await api.prisma.deliveryAttempt.createMany({
+      data: [
+        { ...attempt, number: 1, durationMs: 15_000, error: `no answer ${script}` },
+        { ...attempt, number: 2, durationMs: 7, status: 500, publicAnswer: `${script}${'y'.repeat(1000)}` },
+        { ...attempt, number: 3, durationMs: 8, status: 500, answer: 'Told in confidence' },
+      ],
+    });
+    const { text } = await admin.get(`${list}/${id}`);
+    expect(text).not.toContain(script);
+    expect(text).not.toContain('in confidence');
+    expect(text).not.toContain('most secret');
+    expect(text).toContain('href="/developer/tickets/4711">INC-4711');
+    expect(text).toContain('Attempt 2</b>');
+    expect(text).toContain('took 15000 ms');
+    expect(text).toContain('itsm deliveries show');
+    for (const header of [
+      'x-service-signature: ',
+      'webhook-id: evt_of_a_ticket',
+      'webhook-timestamp: 1795168800',
+      'webhook-signature: v1,',
+      'x-service-attempt: 3',
+    ]) {
+      expect(text).toContain(header);
+    }
+    expect(text).not.toContain('y'.repeat(400));
+    expect((await admin.get(`${list}/${id}?answer=2`)).text).toContain('y'.repeat(1000));
+  });
+
+  it('shows the beginning of a large body, and gives it whole as it is sent', async () => {
+    const { id: webhookId } = await mine.createWebhook();
+    const body = `{"type": "ticket.created",  "x":"${'é'.repeat(60_000)}"}`;
+    const { id } = await delivered(webhookId, {}, { body, publicId: 'evt_"large\r\n' });
+    const { text } = await admin.get(`${list}/${id}`);
+    expect(text).toContain('first 16 KiB');
+    expect(text.length).toBeLessThan(40_000);
+    const file = await admin.get(`${list}/${id}?body=file`);
+    expect(file.text).toBe(body);
+    expect(file.headers['content-type']).toContain('application/json');
+    expect(file.headers['content-disposition']).toMatch(/^attachment; filename="evt__large__.json"/);
+  });
+
+  it('tells of the last attempts of many, and of all of them when asked', async () => {
+    const { id } = await delivered((await mine.createWebhook()).id);
+    await execute(
+      api.databaseUrl,
+      `INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms, status, public_answer)
+       SELECT ${mine.tenantId}, ${id}, n, now(), n, 500, repeat(md5(n::text), 128) FROM generate_series(1, 100) n`,
+    );
+    const count = async (query: string) =>
+      [...(await admin.get(`${list}/${id}${query}`)).text.matchAll(/id="attempt-/g)].length;
+    expect(await count('')).toBe(20);
+    expect(await count('?attempts=100')).toBe(100);
+  });
+
+  it('is sent again, and looked at until it has been tried', async () => {
+    const { id } = await delivered((await mine.createWebhook()).id, {
+      state: 'EXHAUSTED',
+      settledAt: new Date(),
+      attempts: 9,
+    });
+    const path = `${list}/${id}`;
+    expect((await admin.get(path)).text).not.toContain('http-equiv="refresh"');
+    const again = await admin.submitAndFollow(path, 'replay');
+    expect(again.text).toContain('>pending<');
+    expect(again.text).toContain('http-equiv="refresh"');
+    const audit = await api.prisma.auditEntry.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    expect(audit).toMatchObject({
+      action: 'delivery.replayed',
+      subject: `delivery ${id}`,
+      userId: BigInt(mine.userId),
+    });
+    await api.prisma.delivery.updateMany({ where: { id }, data: { nextAttemptAt: new Date(Date.now() + 3_600_000) } });
+    expect((await admin.get(path)).text).not.toContain('http-equiv="refresh"');
+  });
+
+  it("is not there for others: another workspace's, in the same bytes", async () => {
+    const { id } = await delivered((await mine.createWebhook()).id);
+    const stranger = await signIn(api, await createWorkspace(api));
+    const missing = (await stranger.get(`${list}/999999`)).text;
+    for (const address of [`${list}/${id}`, `${list}/${id}?body=file`]) {
+      const answer = await stranger.get(address);
+      expect([answer.status, answer.text]).toEqual([404, missing]);
+    }
+    const token = await stranger.tokenOf('/developer/account');
+    const [theirs, none] = [
+      await stranger.submit(`${list}/${id}`, 'replay', {}, token),
+      await stranger.submit(`${list}/999999`, 'replay', {}, token),
+    ];
+    expect([theirs.status, theirs.text]).toEqual([404, none.text]);
+    expect(await found('', stranger)).toEqual([]);
+  });
+});

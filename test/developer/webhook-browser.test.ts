@@ -1,0 +1,71 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../support/browser.ts';
+import { type Receiver, type Sender, startReceiver, startSender } from '../support/receiver.ts';
+import { signIn } from '../support/visitor.ts';
+
+/* A webhook that fails at first, from its making to what was sent again, in a browser. */
+let sender: Sender;
+let browser: Browser;
+let origin: string;
+let receiver: Receiver;
+let status: number;
+
+beforeAll(async () => {
+  sender = await startSender();
+  await sender.startWorker();
+  const { port } = new URL(await sender.api.app.listen({ host: '127.0.0.1', port: 0 }));
+  origin = `http://localhost:${port}`;
+  // Later than the page is there.
+  receiver = await startReceiver((_, response) => setTimeout(() => response.writeHead(status).end(), 1500));
+  browser = await launchBrowser();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await receiver.close();
+  await sender.close();
+});
+
+describe.each([
+  { script: 'with', javaScriptEnabled: true },
+  { script: 'without', javaScriptEnabled: false },
+])('$script a script', ({ javaScriptEnabled }) => {
+  it('a webhook is made, fails, is looked at and sent to again', { timeout: 60_000 }, async () => {
+    status = 503;
+    const { cookies } = await signIn(sender.api, sender.workspace);
+    const context = await browser.newContext({ javaScriptEnabled });
+    await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: `${origin}/developer` })));
+    const page = await context.newPage();
+    const troubles: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
+    page.on('pageerror', (error) => troubles.push(error.message));
+
+    await page.goto(`${origin}/developer/webhooks/new`);
+    await page.getByLabel('URL').fill(receiver.url);
+    await page.getByLabel('ticket.created').check();
+    await page.getByRole('button', { name: 'Create it and send a test event' }).click();
+    const secret = page.getByLabel('Secret', { exact: true }).first();
+    expect(await secret.textContent()).toMatch(/^whsec_/);
+    await page.getByText('It is on its way.').waitFor();
+    if (javaScriptEnabled) {
+      // What came of it appears, and the secret is still there.
+      await page.locator('#test').getByText('503').waitFor();
+      expect(await secret.textContent()).toMatch(/^whsec_/);
+    }
+
+    await page.getByRole('link', { name: 'Look at the test event' }).click();
+    await page.locator('#outcome').getByText('503').first().waitFor();
+    status = 200;
+    await page.getByRole('button', { name: 'Send it again' }).click();
+    await page.locator('#outcome').getByText('delivered').waitFor();
+    expect(await page.locator('.attempts li').count()).toBe(2);
+
+    await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+    await page.getByLabel('State').selectOption('EXHAUSTED');
+    if (!javaScriptEnabled) await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByText('No delivery is like this.').waitFor();
+    expect(new URL(page.url()).searchParams.get('state')).toBe('EXHAUSTED');
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+});

@@ -1,0 +1,268 @@
+import { replaySome } from '@itsm-api/server/webhooks/replay.ts';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../support/api.ts';
+import { execute } from '../support/database.ts';
+import {
+  eventually,
+  type Receiver,
+  type Respond,
+  type Sender,
+  startReceiver,
+  startSender,
+} from '../support/receiver.ts';
+import { type Fields, signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/*
+ * Webhooks as an administrator sees them, in a browser without script.
+ */
+let sender: Sender;
+let mine: Workspace;
+let admin: Visitor;
+const receivers: Receiver[] = [];
+
+beforeAll(async () => {
+  sender = await startSender();
+  mine = await createWorkspace(sender.api);
+  admin = await signIn(sender.api, mine);
+  await sender.startWorker();
+});
+afterAll(async () => {
+  await Promise.all(receivers.map((receiver) => receiver.close()));
+  await sender.close();
+});
+
+async function receive(respond?: Respond): Promise<Receiver> {
+  const receiver = await startReceiver(respond);
+  receivers.push(receiver);
+  return receiver;
+}
+
+const list = '/developer/webhooks';
+const pathOf = (id: number) => `${list}/${id}`;
+const secretIn = ({ text }: Answer) => /whsec_[\w+/]+=*/.exec(text)?.[0];
+const auditOf = async () =>
+  (await sender.api.prisma.auditEntry.findMany({ where: { tenantId: mine.tenantId }, orderBy: { id: 'asc' } })).map(
+    ({ action, subject }) => `${action} ${subject}`,
+  );
+
+/** A webhook of the workspace, to a receiver that answers so. */
+async function webhook(respond?: Respond) {
+  const receiver = await receive(respond);
+  const { id } = await mine.createWebhook({ url: receiver.url });
+  return { id, path: pathOf(id), receiver };
+}
+
+describe('creating a webhook', () => {
+  it('shows its secret once, and what the endpoint answers to a test event', async () => {
+    const receiver = await receive();
+    const fields = { url: receiver.url, events: ['ticket.created', 'asset.created'], filter: '', secret: '' };
+    const made = await admin.submit(`${list}/new`, 'create', fields);
+    expect(made.status).toBe(303);
+    const shown = await admin.get(made.headers.location as string);
+    const secret = secretIn(shown) ?? '';
+    expect(shown.headers['cache-control']).toBe('no-store');
+    // Loading it anew would lose the secret.
+    expect(shown.text).not.toContain('http-equiv="refresh"');
+    expect(secretIn(await admin.get(made.headers.location as string))).toBeUndefined();
+
+    const told = await eventually(async () => {
+      const { text } = await admin.get(made.headers.location as string);
+      expect(text).toMatch(/Test event:<\/b> <span class="badge good">200<\/span> in \d+ ms/);
+      return text;
+    });
+    expect(told).not.toContain('http-equiv="refresh"');
+    const [first] = receiver.received;
+    expect(new StandardWebhook(secret).verify(first?.body ?? '', first?.headers ?? {})).toMatchObject({
+      type: 'ticket.created',
+    });
+    expect((await admin.get(list)).text).toContain(`127.0.0.1:${receiver.port}/hook`);
+    expect(await auditOf()).toContainEqual(expect.stringMatching(/^webhook\.created webhook \d+ to http:/));
+  });
+
+  it('keeps what was typed beside what is wrong with it, but for the secret, and makes nothing', async () => {
+    const before = (await mine.call('GET', '/webhooks')).body.meta.totalCount;
+    const typed = { url: 'ftp://<script>x', events: ['ticket.created'], filter: 'priority=', secret: 'x'.repeat(300) };
+    const refused = await admin.submit(`${list}/new`, 'create', typed);
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('value="ftp://&lt;script&gt;x"');
+    expect(refused.text).not.toContain('x'.repeat(300));
+    for (const name of ['filter', 'secret']) expect(refused.text).toContain(`id="error-${name}"`);
+    const url = 'https://hooks.example.com/';
+    for (const [field, sent, message] of [
+      ['url', { url: 'http://169.254.169.254/', events: ['ticket.created'] }, 'must not lead to'],
+      ['events', { url }, 'at least 1'],
+      ['filter', { url, events: ['ticket.created'], filter: 'priority=URGENT' }, 'LOW'],
+      ['filter', { url, events: ['ticket.created'], filter: '{"priority": ' }, 'JSON'],
+      ['filter', { url, events: ['ticket.created', 'task.updated'], filter: 'category=NETWORK' }, 'is no field of'],
+    ] as const) {
+      const { status, text } = await admin.submit(`${list}/new`, 'create', { filter: '', secret: '', ...sent });
+      expect(status).toBe(400);
+      expect(/id="error-(\w+)">([^<]*)/.exec(text)?.slice(1), field).toEqual([field, expect.stringContaining(message)]);
+    }
+    expect((await mine.call('GET', '/webhooks')).body.meta.totalCount).toBe(before);
+  });
+});
+
+describe('a webhook', () => {
+  it('says why it is paused, and is resumed', async () => {
+    let status = 410;
+    const { path } = await webhook((_, response) => response.writeHead(status).end());
+    expect((await admin.get(path)).text).toContain('>healthy<');
+    await admin.submitAndFollow(path, 'test');
+    const paused = await eventually(async () => {
+      const { text } = await admin.get(path);
+      expect(text).toContain('<span class="badge bad">paused</span> The endpoint answered 410 Gone. Tried next <time');
+      return text;
+    });
+    expect(paused).toContain('form=resume');
+    status = 200;
+    await admin.submitAndFollow(path, 'resume');
+    await sender.advance(10_000);
+    await eventually(async () => expect((await admin.get(path)).text).toContain('>delivered<'));
+
+    const held = await admin.submitAndFollow(path, 'pause');
+    expect(held.text).toContain('<span class="badge bad">paused</span> Paused by its owner.</dd>');
+    expect((await admin.get(list)).text).toContain('Paused by its owner.');
+    expect((await admin.submitAndFollow(path, 'resume')).text).toContain('>healthy<');
+  });
+
+  it('is changed, unless it was changed meanwhile', async () => {
+    const { id, path } = await webhook();
+    await mine.call('PATCH', `/webhooks/${id}`, { filter: { title: ['a, b', 'c'], type: ['INCIDENT'] } });
+    const { text } = await admin.get(path);
+    // What has a comma is shown as JSON.
+    expect(text).toContain('&quot;a, b&quot;');
+    const version = /name="version" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
+    const fields = { url: 'https://hooks.example.com/new', events: 'ticket.updated', version };
+    const changed = await admin.submitAndFollow(path, 'change', {
+      ...fields,
+      filter: 'priority=HIGH,CRITICAL\r\nassigneeId=null',
+    });
+    expect(changed.text).toContain('priority=HIGH,CRITICAL');
+    expect((await mine.call('GET', `/webhooks/${id}`)).body.data).toMatchObject({
+      url: 'https://hooks.example.com/new',
+      events: ['ticket.updated'],
+      filter: { priority: ['HIGH', 'CRITICAL'], assigneeId: [null] },
+    });
+    const late = await admin.submit(path, 'change', { ...fields, filter: '' });
+    expect(late.status).toBe(412);
+    expect(late.text).toContain('it was changed meanwhile');
+  });
+
+  it('gets a new secret, which is shown once, and both sign', async () => {
+    const { path, receiver } = await webhook();
+    const secrets: string[] = [];
+    for (let times = 0; times < 2; times++) {
+      secrets.push(secretIn(await admin.submitAndFollow(path, 'secret', { secret: '' })) ?? 'none');
+    }
+    expect(secretIn(await admin.get(path))).toBeUndefined();
+    await admin.submit(path, 'test');
+    const { headers, body } = await eventually(() => {
+      expect(receiver.received).toHaveLength(1);
+      return receiver.received[0] as Receiver['received'][0];
+    });
+    for (const secret of secrets) expect(() => new StandardWebhook(secret).verify(body, headers)).not.toThrow();
+  });
+
+  it('is deleted when that is meant, and used again', async () => {
+    const { id, path } = await webhook();
+    const asked = await admin.submit(path, 'delete');
+    expect([asked.status, asked.text.includes('tick the box')]).toEqual([400, true]);
+    const left = await admin.submitAndFollow(path, 'delete', { sure: 'yes' });
+    expect(left.text).not.toContain(`href="${path}"`);
+    expect((await admin.get(`${list}?all=yes`)).text).toContain(`href="${path}"`);
+    expect((await admin.get(path)).text).toContain('It was deleted');
+    expect((await admin.submitAndFollow(path, 'activate')).text).toContain('>healthy<');
+    expect(await auditOf()).toEqual(
+      expect.arrayContaining([`webhook.deleted webhook ${id}`, `webhook.activated webhook ${id}`]),
+    );
+  });
+});
+
+describe('sending again what has failed', () => {
+  it('tells how far it is until it is done', async () => {
+    await sender.stopWorkers();
+    const { id, path } = await webhook();
+    await execute(
+      sender.api.databaseUrl,
+      `WITH event AS (
+         INSERT INTO events (tenant_id, public_id, type, body)
+           SELECT ${mine.tenantId}, 'evt_replay_' || n, 'ticket.created', '{}' FROM generate_series(1, 1500) n RETURNING id)
+       INSERT INTO deliveries (tenant_id, subscription_id, event_id, state, settled_at)
+         SELECT ${mine.tenantId}, ${id}, id, 'EXHAUSTED', now() FROM event`,
+    );
+    const late = await admin.submit(path, 'replay', { since: '2999-01-01T00:00' });
+    expect([late.status, late.text.includes('must not be in the future')]).toEqual([400, true]);
+    const asked = await admin.submit(path, 'replay', { since: '2020-01-01T00:00' });
+    const progress = asked.headers.location as string;
+    const at = async () => (await admin.get(progress)).text;
+    expect(await at()).toMatch(/http-equiv="refresh" content="1"[\s\S]*They are being counted/);
+    await replaySome(sender.api.prisma);
+    expect(await at()).toMatch(/<progress max="1500" value="1000"[\s\S]*1000 of 1500 put on their way again/);
+    await replaySome(sender.api.prisma);
+    const done = await at();
+    expect(done).toMatch(/<progress max="1" value="1"[\s\S]*1500 put on their way again/);
+    expect(done).not.toContain('http-equiv="refresh"');
+    expect((await admin.get(path)).text).toContain(`href="${progress}"`);
+    await sender.startWorker();
+  });
+});
+
+describe('what is not theirs', () => {
+  it("is not there for others: another workspace's webhook, seen or sent to", async () => {
+    const { id, path } = await webhook();
+    await mine.call('POST', `/webhooks/${id}/replay`, { since: '2020-01-01T00:00:00Z' });
+    const replay = await sender.api.prisma.webhookReplay.findFirstOrThrow({ where: { subscriptionId: id } });
+    const stranger = await signIn(sender.api, await createWorkspace(sender.api));
+    const token = await stranger.tokenOf(`${list}/new`);
+    const own = await webhookOf(stranger);
+    const none = 999_999;
+    for (const [address, missing] of [
+      [path, pathOf(none)],
+      [`${path}/replays/${replay.id}`, `${pathOf(none)}/replays/${none}`],
+      [`${own}/replays/${replay.id}`, `${own}/replays/${none}`],
+      [`${own}?test=${await testOf(id)}`, `${own}?test=${none}`],
+      [`${list}/x`, pathOf(0)],
+    ] as const) {
+      const [there, nowhere] = [await stranger.get(address), await stranger.get(missing)];
+      expect([there.status, there.text], address).toEqual([404, nowhere.text]);
+    }
+    const wanted = { url: 'https://a.example.com/', events: 'ticket.created', filter: '', version: '"x"' };
+    const forms: Record<string, Fields> = {
+      ...{ test: {}, pause: {}, resume: {}, activate: {}, change: wanted, delete: { sure: 'yes' } },
+      ...{ secret: { secret: '' }, replay: { since: '2020-01-01T00:00' } },
+    };
+    for (const [form, fields] of Object.entries(forms)) {
+      const theirs = await stranger.submit(path, form, fields, token);
+      const nobodys = await stranger.submit(pathOf(none), form, fields, token);
+      expect([theirs.status, theirs.text], form).toEqual([404, nobodys.text]);
+    }
+    expect((await mine.call('GET', `/webhooks/${id}`)).body.data).toMatchObject({ active: true, pausedAt: null });
+  });
+
+  it('is for administrators alone', async () => {
+    const { path } = await webhook();
+    const { id: userId } = await mine.createUser({ role: 'AGENT' });
+    const agent = await signIn(sender.api, { tenantId: mine.tenantId, userId });
+    const token = await agent.tokenOf('/developer/account');
+    for (const address of [list, `${list}/new`, path]) {
+      const { status, text } = await agent.get(address);
+      expect([status, text.includes('for administrators')], address).toEqual([403, true]);
+    }
+    expect((await agent.submit(path, 'pause', {}, token)).status).toBe(403);
+    expect((await agent.get('/developer/account')).text).not.toContain(`href="${list}"`);
+  });
+});
+
+/** A webhook that a stranger has made. */
+async function webhookOf(stranger: Visitor): Promise<string> {
+  const fields = { url: 'https://a.example.com/', events: 'ticket.created', filter: '', secret: 'of a stranger' };
+  const { headers } = await stranger.submit(`${list}/new`, 'create', fields);
+  return (headers.location as string).split('?')[0] as string;
+}
+
+async function testOf(webhookId: number): Promise<number> {
+  return (await mine.call('POST', `/webhooks/${webhookId}/test`)).body.data.id;
+}
