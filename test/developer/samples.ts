@@ -13,12 +13,6 @@ interface Sample {
 
 /** A sample of every page of the developer area, by its path: rules.test.ts fails without. */
 export const samples: Record<string, Sample> = {
-  '/developer/webhooks': {},
-  '/developer/webhooks/new': {},
-  '/developer/webhooks/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).webhookId }) },
-  '/developer/webhooks/:id/replays/:replay': { params: makeReplay },
-  '/developer/deliveries': {},
-  '/developer/deliveries/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).id }) },
   '/developer/keys': {},
   '/developer/keys/new': {},
   '/developer/keys/:id': { params: async ({ context }) => ({ id: Number(context.keyId) }) },
@@ -40,6 +34,12 @@ export const samples: Record<string, Sample> = {
   '/developer/usage/groups.svg': { kind: 'picture' },
   '/developer/usage/refusals.svg': { kind: 'picture' },
   '/developer/usage/endpoints.svg': { kind: 'picture' },
+  '/developer/webhooks': {},
+  '/developer/webhooks/new': {},
+  '/developer/webhooks/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).webhookId }) },
+  '/developer/webhooks/:id/replays/:replay': { params: makeReplay },
+  '/developer/deliveries': {},
+  '/developer/deliveries/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).id }) },
   '/developer/audit': {},
   '/developer/account': {},
   '/developer/sign-in': {},
