@@ -1,3 +1,4 @@
+import { ItsmClient } from '@itsm-api/client';
 import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -81,5 +82,36 @@ describe('a passkey', () => {
     await press('Sign out');
     await press('Sign in with a passkey');
     await page.getByRole('alert').filter({ hasText: 'The passkey was not accepted' }).waitFor();
+  });
+});
+
+describe('a key', () => {
+  it('is made of scopes that show what they allow, used by the client, found, and revoked', async () => {
+    await page.goto(await linkFor({ demo: true }));
+    await press('Look around first');
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('link', { name: 'New key' }).click();
+    const allowed = page.getByRole('status').filter({ hasText: 'With these scopes' });
+    expect(await allowed.textContent()).toContain('no endpoint but GET /me');
+    await page.getByLabel('Name').fill('reports');
+    await page.getByLabel('users:read').check();
+    expect(await allowed.textContent()).toMatch(/[1-9] endpoints and GET \/me/);
+    await page.getByText('GET /users/{id}', { exact: true }).waitFor();
+    expect(await page.getByText('GET /assets/{id}', { exact: true }).isVisible()).toBe(false);
+    await press('Make the key');
+    const key = await page.getByLabel('The key', { exact: true }).textContent();
+    const client = new ItsmClient({ baseUrl: origin, apiKey: `${key}`, maxRetries: 0 });
+    expect((await client.users.list()).data).toHaveLength(1);
+
+    await page.getByRole('link', { name: 'All keys' }).click();
+    await page.getByLabel('Name or last four').fill('REP');
+    await page.waitForURL(`${origin}/developer/keys?q=REP`);
+    await page.getByText('1 in all').waitFor();
+    await page.getByRole('link', { name: 'reports' }).click();
+    await page.getByLabel('Name of the key').fill('reports');
+    await press('Revoke');
+    await page.getByText('revoked', { exact: true }).waitFor();
+    await expect.poll(() => client.me.get().catch((error) => error.status)).toBe(401);
+    expect(troubles).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { getProject } from '@itsm-api/server/resources/projects/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { signIn, stateOf, type Visitor } from '../support/visitor.ts';
+import { type Fields, signIn, stateOf, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -47,8 +47,8 @@ describe('/developer/projects', () => {
 
   it('says beside the fields what is wrong, and keeps what was typed', async () => {
     const { key } = await workspace.createProject();
-    const create = (fields: object) =>
-      admin.submit('/developer/projects/new', 'create', { ...typed, ...dates, ...fields } as Record<string, string>);
+    const create = (fields: Fields) =>
+      admin.submit('/developer/projects/new', 'create', { ...typed, ...dates, ...fields });
     const wrong = await create({ key: 'no capitals', startDate: 'soon', name: '' });
     expect(wrong.status).toBe(400);
     for (const name of ['key', 'startDate', 'name']) expect(wrong.text).toContain(`id="error-${name}"`);

@@ -29,13 +29,13 @@ export const oneKey = page({
   async show(asked) {
     const { visit, params } = asked;
     const key = await getKey(visit.context, params.id, ownKeys(visit));
-    const requests = (await requestsByKey(visit.context, { hours: 24 })).get(key.id) ?? new Array<number>(24).fill(0);
+    const requests = await requestsByKey(visit.context, { hours: 24, keyIds: [key.id] });
     const shown = ShownOnce.safeParse(visit.flash).data;
     return {
       title: key.name,
       body: html`<p><a href="/developer/keys">All keys</a></p>
 ${shown?.id === key.id ? shownOnce(shown.key, visit.site.origin) : null}
-${factsOf(key, requests, visit)}
+${factsOf(key, requests.get(key.id), visit)}
 <div class="pair"><div>${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked, key) : null}</div>
 ${allowedEndpoints(key.scopes)}</div>`,
     };
@@ -112,7 +112,7 @@ ${code(key, 'The key')}
 </section>`;
 }
 
-function factsOf(key: Key, requests: readonly number[], { time }: UserVisit): SafeHtml {
+function factsOf(key: Key, requests: readonly number[] | undefined, { time }: UserVisit): SafeHtml {
   return facts({
     State: html`${stateBadge(key.state)} ${keyStates[key.state]}`,
     Key: html`<code>…${key.lastFour}</code>`,

@@ -18,16 +18,16 @@ export const keys = page({
   show: async ({ visit, query, address }) => {
     const { context } = visit;
     const isAdmin = visit.user.account.role === 'ADMIN';
-    const [{ data, meta }, requests, users] = await Promise.all([
+    const [{ data, meta }, users] = await Promise.all([
       listKeys(context, { ...query, ...ownKeys(visit) }),
-      requestsByKey(context, { hours: 24 }),
       isAdmin ? keyUsers(context) : [],
     ]);
+    const requests = await requestsByKey(context, { hours: 24, keyIds: data.map(({ id }) => id) });
     const rows = data.map((key) => [
       html`<a href="/developer/keys/${key.id}">${key.name}</a><small><code>…${key.lastFour}</code></small>`,
       stateBadge(key.state),
       scopesOf(key),
-      sparkLine(requests.get(key.id) ?? new Array<number>(24).fill(0)),
+      sparkLine(requests.get(key.id)),
       visit.time(key.lastUsedAt, 'never'),
       html`${visit.time(key.createdAt)}<small>by ${key.user}</small>`,
       visit.time(key.revokedAt ?? key.expiresAt, 'no end'),

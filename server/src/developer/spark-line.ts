@@ -3,11 +3,13 @@ import { html, type SafeHtml } from './html.ts';
 const height = 24;
 const step = 4;
 
+const none = new Array<number>(24).fill(0);
+
 /**
- * Numbers as a row of bars, and their sum as text.
- * @param counts a number per hour, oldest first
+ * The requests of a day as a row of bars, and their sum as text.
+ * @param counts a number per hour, oldest first; without it there were none
  */
-export function sparkLine(counts: readonly number[]): SafeHtml {
+export function sparkLine(counts: readonly number[] = none): SafeHtml {
   const most = Math.max(1, ...counts);
   const total = counts.reduce((sum, count) => sum + count, 0);
   const bars = counts.map((count, index) => {

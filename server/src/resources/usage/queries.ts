@@ -68,21 +68,25 @@ const groupOf = new Map(keyedEndpoints.map(({ id, group }) => [id, group]));
 
 /**
  * The requests of each key by hours of the clock, the oldest first, the last one under way. Keys without any are left out.
+ * @param keyIds which keys; all when it is left out, which takes longer the more there are
  */
-export async function requestsByKey(context: Usable, { hours }: { hours: number }): Promise<Map<number, number[]>> {
+export async function requestsByKey(
+  context: Usable,
+  { hours, keyIds }: { hours: number; keyIds?: readonly number[] | undefined },
+): Promise<Map<number, number[]>> {
   const steps = stepsUntil(context.now(), hours, ranges['24h'].stepMs);
   const rows = await selectRows<CountedRow & { keyId: string }>(context.db, {
-    text: ofEachKey,
-    values: [context.db.$tenantId, steps],
+    text: ofEachKey(keyIds === undefined ? `key_id > ${allKeys}` : 'key_id = ANY ($3::bigint[])'),
+    values: [context.db.$tenantId, steps, ...(keyIds === undefined ? [] : [keyIds])],
   });
   const byKey = new Map<number, number[]>();
   for (const row of rows) add(byKey, Number(row.keyId), steps, row);
   return byKey;
 }
 
-const ofEachKey = `
+const ofEachKey = (which: string) => `
   SELECT key_id AS "keyId", at, sum(requests)::float8 AS requests FROM usage_hours
-  WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND key_id > ${allKeys} GROUP BY key_id, at`;
+  WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND ${which} GROUP BY key_id, at`;
 
 /** What was asked for, by outcome and by group. */
 export async function countUsage(context: Usable, usage: UsageOf): Promise<UsageCounts> {
