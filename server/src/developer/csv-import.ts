@@ -103,10 +103,14 @@ ${submit('Check the file')}`;
 ${formOf(asked, 'upload', fields, { upload: true })}
 ${section(
   'The file',
-  html`<p>The first line names the columns, in any order: ${names.map((name) => html`<code>${name}</code> `)}${customFields || null}.
- Needed are ${needed.join(', ')}. An empty cell means none; <code>${user}</code> may hold an e-mail address.</p>
+  html`<p>The first line names the columns, in any order: ${listed(names)}${customFields || null}.
+ Needed are ${listed(needed)}. An empty cell means none; <code>${user}</code> may hold an e-mail address.</p>
 <p>${linkButton(`/developer/${resource}/template`, 'A file to begin with')}</p>`,
 )}`;
+}
+
+function listed(names: readonly string[]): SafeHtml[] {
+  return names.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${name}</code>`);
 }
 
 function preview(
