@@ -1,0 +1,231 @@
+import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
+import { activateTenant, deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { areaOrigin, type Fields, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+
+/*
+ * What somebody sends who means no good. What holds for every page and form is in rules.test.ts.
+ */
+let api: Api;
+let mine: Workspace;
+let admin: Visitor;
+
+beforeAll(async () => {
+  api = await startApi();
+  mine = await createWorkspace(api);
+  admin = await signIn(api, mine);
+});
+afterAll(() => api.close());
+
+const account = '/developer/account';
+const signInPath = '/developer/sign-in';
+const password = 'seven wandering walruses';
+const formType = 'application/x-www-form-urlencoded';
+
+async function join(workspace: Workspace, userId: number, chosen = password): Promise<Visitor> {
+  const visitor = openBrowser(api);
+  const token = await createInvitation({ db: tenantClient(api.databases.system, workspace.tenantId) }, userId);
+  await visitor.submit(`/developer/join?token=${token}`, 'password', { password: chosen });
+  return visitor;
+}
+
+/** Signing in with what a browser keeps, all at once, each from an address. */
+async function attempts(visitor: Visitor, all: [address: string, fields: Fields][]): Promise<number[]> {
+  const _csrf = await visitor.tokenOf(signInPath);
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const send = async ([remoteAddress, fields]: [string, Fields]) => {
+    const payload = new URLSearchParams({ _csrf, ...(fields as Record<string, string>) }).toString();
+    const headers = { origin: areaOrigin, cookie, 'content-type': formType };
+    const url = `${signInPath}?form=password`;
+    return (await api.app.inject({ method: 'POST', url, remoteAddress, headers, payload })).statusCode;
+  };
+  return Promise.all(all.map(send));
+}
+
+describe('guessing a password', () => {
+  it('is no easier for who has an account of the same e-mail address in a workspace of theirs', async () => {
+    const [victims, theirs] = [await createWorkspace(api), await createWorkspace(api)];
+    const email = `${unique()}@example.com`;
+    await join(victims, (await victims.createUser({ email, role: 'ADMIN' })).id);
+    const own = 'nine patient lighthouses';
+    const attacker = await join(theirs, (await theirs.createUser({ email, role: 'ADMIN' })).id, own);
+    await attacker.submit(account, 'leave');
+    const guess = { email, password: 'guess' };
+    await attempts(
+      attacker,
+      Array.from({ length: 100 }, (_, i) => [`198.51.100.${i % 10}`, guess]),
+    );
+    // The one that is right is refused, from where nobody has guessed yet; that of their own account isn't.
+    expect(await attempts(attacker, [['198.51.100.200', { email, password }]])).toEqual([400]);
+    expect(await attempts(attacker, [['198.51.100.201', { email, password: own }]])).toEqual([303]);
+  }, 60_000);
+
+  it('from one address keeps nobody out who is elsewhere, and takes no room', async () => {
+    const email = `${unique()}@example.com`;
+    await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
+    const attacker = openBrowser(api);
+    const from = '203.0.113.1';
+    const guesses = (count: number, emailOf: (i: number) => string): [string, Fields][] =>
+      Array.from({ length: count }, (_, i) => [from, { email: emailOf(i), password: 'guess' }]);
+    await attempts(
+      attacker,
+      guesses(50, (i) => `${i % 5}${email}`),
+    );
+    const before = await api.prisma.signInFailure.count();
+    const more = guesses(200, (i) => (i % 2 === 0 ? email : `${i}${email}`));
+    expect(new Set(await attempts(attacker, more))).toEqual(new Set([429]));
+    expect(await api.prisma.signInFailure.count()).toBe(before);
+    expect(await attempts(openBrowser(api), [['203.0.113.2', { email, password }]])).toEqual([303]);
+  }, 60_000);
+
+  it.each(['unknown', '203.0.113.7:49152', '[2001:db8::1]:443', 'fe80::1%eth0', '::ffff:203.0.113.8'])(
+    'is counted from %s, as proxies may call who asks',
+    async (address) => {
+      const fields = { email: `${unique()}@example.com`, password: 'guess' };
+      const statuses = await attempts(openBrowser(api), Array(11).fill([address, fields]));
+      expect(statuses.sort()).toEqual([...Array(10).fill(400), 429]);
+    },
+  );
+});
+
+describe('a form', () => {
+  const boundary = { 'content-type': 'multipart/form-data; boundary=x' };
+  const part = (name: string, value: string, file = '') =>
+    `--x\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${value}\r\n`;
+
+  it.each<[string, (token: string) => [body: string, headers?: Record<string, string>], string]>([
+    ['breaks off', (token) => [`${part('_csrf', token)}--x\r\nContent-Dis`], 'not whole'],
+    ['has no boundary', () => ['x', { 'content-type': 'multipart/form-data' }], 'not whole'],
+    ['names a prototype', (token) => [`${part('_csrf', token)}${part('__proto__', '1')}--x--\r\n`], 'not whole'],
+    ['has too many parts', (token) => [`${part('_csrf', token)}${part('a', '1').repeat(60)}--x--\r\n`], '50 fields'],
+    ['has two files', () => [`${part('file', 'a', '; filename="a"').repeat(2)}--x--\r\n`], 'one file'],
+    [
+      'is too large',
+      () => [`${part('file', 'a'.repeat(11 * 2 ** 20), '; filename="a"')}--x--\r\n`],
+      'at most 10485760',
+    ],
+    ['is JSON', (token) => [JSON.stringify({ _csrf: token }), { 'content-type': 'application/json' }], formType],
+  ])('that %s is refused with what is wrong', async (_what, send, message) => {
+    const [body, headers = boundary] = send(await admin.tokenOf('/developer/assets/import'));
+    const { status, text } = await admin.post('/developer/assets/import?form=upload', body, headers);
+    expect([status, text.includes(message)], text).toEqual([400, true]);
+  });
+
+  it('with a file is not read unless somebody is signed in', async () => {
+    const visitor = openBrowser(api);
+    const body = part('file', 'a'.repeat(2 ** 20), '; filename="a"');
+    for (const path of [`${signInPath}?form=password`, '/developer/join?form=password']) {
+      expect((await visitor.post(path, body, boundary)).status).toBe(400);
+    }
+    const { status, headers } = await visitor.post('/developer/assets/import?form=upload', body, boundary);
+    expect([status, headers.location]).toEqual([303, '/developer/sign-in?next=%2Fdeveloper%2Fassets%2Fimport']);
+  });
+
+  it('may send fields of any name, and of one name twice', async () => {
+    const token = encodeURIComponent(await admin.tokenOf(account));
+    const post = (fields: string) =>
+      admin.post('/developer/keys/new?form=create', `_csrf=${token}&${fields}`, { 'content-type': formType });
+    for (const [fields, message] of [
+      ['name=a&__proto__=1&constructor=2', '__proto__</a> is not a field'],
+      ['name=a&name=b', 'name</a> must be a string'],
+      ['name=%00', 'must not contain control characters'],
+      [Array.from({ length: 20_000 }, (_, i) => `f${i}=x`).join('&'), 'is not a field'],
+    ] as const) {
+      const { status, text } = await post(fields);
+      expect([status, text.includes(message)], text).toEqual([400, true]);
+    }
+    expect(
+      (await admin.post('/developer/keys/new?form=__proto__', `_csrf=${token}`, { 'content-type': formType })).status,
+    ).toBe(404);
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    ['audit?action=%00', 400],
+    ['audit?userId=99999999999999999999', 400],
+    ['audit?page=0', 400],
+    ['audit?page=1e9', 400],
+    ['audit?page=1&page=2', 400],
+    ['audit?__proto__=1', 400],
+    ['keys?__proto__[a]=1', 400],
+    ['keys?q=%00', 400],
+    ['users?q=%00', 200],
+    ['users?q=%E0%A4%A', 200],
+    ['deliveries?since=275761-01-01T00:00', 400],
+    ['tickets/99999999999999999999', 404],
+    ['tickets/%00', 404],
+    ['usage?key=9007199254740991', 404],
+  ])('%s is answered with %i', async (path, expected) => {
+    const { status, text } = await admin.get(`/developer/${path}`);
+    expect(status, text).toBe(expected);
+  });
+
+  it('far behind the end of a list leads back to its last page', async () => {
+    const { text } = await admin.get('/developer/audit?page=1000000');
+    expect(text).toContain('<a href="/developer/audit?page=1" rel="prev">Newer</a>');
+  });
+});
+
+it.each([
+  ['nothing of ours', () => 'garbage'],
+  ['bytes that are no text', () => '%ff%00'],
+  ['cut off', (good: string) => good.slice(0, 50)],
+  ['changed at its end', (good: string) => `${good.slice(0, -6)}AAAAAA`],
+  ['of 8 kB', () => 'a'.repeat(8000)],
+  ['of another kind', () => admin.cookies.get('itsm_device') ?? ''],
+])('a cookie that is %s leads to signing in', async (_what, made) => {
+  const visitor = openBrowser(api);
+  visitor.cookies.set('itsm_session', made(admin.cookies.get('itsm_session') ?? ''));
+  const { status, headers } = await visitor.get(account);
+  expect([status, headers.location]).toEqual([303, '/developer/sign-in?next=%2Fdeveloper%2Faccount']);
+});
+
+describe('a session that ended', () => {
+  it('does so for good when its user is deactivated, and so do the links by which they would get in', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
+    const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
+    const path = `/developer/users/${id}`;
+    await admin.submit(path, 'deactivate');
+    expect((await visitor.get(account)).status).toBe(303);
+    await admin.submit(path, 'activate');
+    expect((await visitor.get(account)).status).toBe(303);
+    expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('works no more');
+  });
+
+  it('does so for good when its workspace is deactivated', async () => {
+    const other = await createWorkspace(api);
+    const visitor = await signIn(api, other);
+    const { name } = await api.prisma.tenant.findUniqueOrThrow({ where: { id: other.tenantId } });
+    await deactivateTenant(api.prisma, name);
+    expect((await visitor.get(account)).status).toBe(303);
+    await activateTenant(api.prisma, name);
+    expect((await visitor.get(account)).status).toBe(303);
+  });
+
+  it('is not ended by what is refused: the last administrator stays', async () => {
+    const other = await createWorkspace(api);
+    const visitor = await signIn(api, other);
+    expect((await visitor.submit(`/developer/users/${other.userId}`, 'deactivate')).status).toBe(400);
+    expect((await visitor.get(account)).status).toBe(200);
+  });
+
+  it('knows the role that its user has now', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
+    const token = await visitor.tokenOf('/developer/keys/new');
+    const become = (role: 'AGENT' | 'REQUESTER') =>
+      api.prisma.user.update({ where: { tenantId_id: { tenantId: mine.tenantId, id } }, data: { role } });
+    const make = () =>
+      visitor.submit('/developer/keys/new', 'create', { name: 'late', life: 30, scopes: 'tickets:read' }, token);
+    await become('AGENT');
+    expect((await make()).status).toBe(403);
+    await become('REQUESTER');
+    expect((await make()).headers.location).toContain('/developer/sign-in');
+  });
+});
