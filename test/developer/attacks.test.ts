@@ -1,11 +1,14 @@
 import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
+import { countAttempt } from '@itsm-api/server/identity/sign-in-throttle.ts';
 import { activateTenant, deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { newAuthenticator } from '../support/authenticator.ts';
 import { areaOrigin, type Fields, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+import { samples } from './samples.ts';
 
 /*
  * What somebody sends who means no good. What holds for every page and form is in rules.test.ts.
@@ -46,6 +49,9 @@ async function attempts(visitor: Visitor, all: [address: string, fields: Fields]
   return Promise.all(all.map(send));
 }
 
+/** As if a guess from there had failed. */
+const count = (email: string, address: string) => countAttempt(api.databases, { email, address });
+
 describe('guessing a password', () => {
   it('is no easier for who has an account of the same e-mail address in a workspace of theirs', async () => {
     const [victims, theirs] = [await createWorkspace(api), await createWorkspace(api)];
@@ -54,11 +60,7 @@ describe('guessing a password', () => {
     const own = 'nine patient lighthouses';
     const attacker = await join(theirs, (await theirs.createUser({ email, role: 'ADMIN' })).id, own);
     await attacker.submit(account, 'leave');
-    const guess = { email, password: 'guess' };
-    await attempts(
-      attacker,
-      Array.from({ length: 100 }, (_, i) => [`198.51.100.${i % 10}`, guess]),
-    );
+    await Promise.all(Array.from({ length: 100 }, (_, i) => count(email, `198.51.100.${i % 10}`)));
     // The one that is right is refused, from where nobody has guessed yet; that of their own account isn't.
     expect(await attempts(attacker, [['198.51.100.200', { email, password }]])).toEqual([400]);
     expect(await attempts(attacker, [['198.51.100.201', { email, password: own }]])).toEqual([303]);
@@ -67,17 +69,13 @@ describe('guessing a password', () => {
   it('from one address keeps nobody out who is elsewhere, and takes no room', async () => {
     const email = `${unique()}@example.com`;
     await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
-    const attacker = openBrowser(api);
     const from = '203.0.113.1';
-    const guesses = (count: number, emailOf: (i: number) => string): [string, Fields][] =>
-      Array.from({ length: count }, (_, i) => [from, { email: emailOf(i), password: 'guess' }]);
-    await attempts(
-      attacker,
-      guesses(50, (i) => `${i % 5}${email}`),
-    );
+    await Promise.all(Array.from({ length: 50 }, (_, i) => count(`${i % 5}${email}`, from)));
     const before = await api.prisma.signInFailure.count();
-    const more = guesses(200, (i) => (i % 2 === 0 ? email : `${i}${email}`));
-    expect(new Set(await attempts(attacker, more))).toEqual(new Set([429]));
+    const more = Array.from({ length: 200 }, (_, i): [string, Fields] => {
+      return [from, { email: i % 2 === 0 ? email : `${i}${email}`, password: 'guess' }];
+    });
+    expect(new Set(await attempts(openBrowser(api), more))).toEqual(new Set([429]));
     expect(await api.prisma.signInFailure.count()).toBe(before);
     expect(await attempts(openBrowser(api), [['203.0.113.2', { email, password }]])).toEqual([303]);
   }, 60_000);
@@ -90,6 +88,82 @@ describe('guessing a password', () => {
       expect(statuses.sort()).toEqual([...Array(10).fill(400), 429]);
     },
   );
+});
+
+describe('a passkey', () => {
+  const key = newAuthenticator();
+  let owner: number;
+
+  beforeAll(async () => {
+    owner = (await mine.createUser({ role: 'ADMIN' })).id;
+    const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, owner);
+    const [visitor, link] = [openBrowser(api), `/developer/join?token=${token}`];
+    const response = key.create((await visitor.get(link)).text);
+    expect((await visitor.submit(link, 'passkey', { response })).status).toBe(303);
+  });
+  afterEach(() => vi.useRealTimers());
+
+  const send = async (visitor: Visitor, response: string) =>
+    (await visitor.submit(signInPath, 'passkey', { response })).status;
+
+  it('signs in with the challenge of its browser, once, and lately', async () => {
+    const visitor = openBrowser(api);
+    const response = key.get((await visitor.get(signInPath)).text);
+    expect(await send(openBrowser(api), response)).toBe(400);
+    expect(await send(visitor, response)).toBe(303);
+    await visitor.submit(account, 'leave');
+    expect(await send(visitor, response)).toBe(400);
+
+    const late = key.get((await visitor.get(signInPath)).text);
+    const token = await visitor.tokenOf(signInPath);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 6 * 60_000 });
+    const { status, text } = await visitor.submit(signInPath, 'passkey', { response: late }, token);
+    expect([status, text.includes('the page was open for too long')]).toEqual([400, true]);
+  });
+
+  it.each<[string, (page: string) => string]>([
+    ['was asked for it by another site', (page) => key.get(page, 'https://evil.example')],
+    ['was never made here', (page) => withHandle(newAuthenticator().get(page), `${mine.tenantId}.${owner}`)],
+    ['says that it is of another workspace', (page) => withHandle(key.get(page), '999999999.1')],
+    ['says that it is of none', (page) => withHandle(key.get(page), 'x')],
+    ['is no JSON', () => 'null'],
+    ['has nothing in it', () => '{"id":"a","response":{"userHandle":""}}'],
+  ])('that %s signs nobody in', async (_what, made) => {
+    const visitor = openBrowser(api);
+    expect(await send(visitor, made((await visitor.get(signInPath)).text))).toBe(400);
+    expect((await visitor.get(account)).status).toBe(303);
+  });
+
+  it('signs in no more once its user is deactivated', async () => {
+    await admin.submit(`/developer/users/${owner}`, 'deactivate');
+    const visitor = openBrowser(api);
+    expect(await send(visitor, key.get((await visitor.get(signInPath)).text))).toBe(400);
+  });
+});
+
+/** The answer of an authenticator that says it is of another user. */
+function withHandle(response: string, user: string): string {
+  const given = JSON.parse(response);
+  given.response.userHandle = Buffer.from(user).toString('base64url');
+  return JSON.stringify(given);
+}
+
+it('shows texts of whoever wrote them as text, on every page', async () => {
+  const script = '<script>alert(1)</script>';
+  const workspace = await createWorkspace(api);
+  const { tenantId } = workspace;
+  await api.prisma.tenant.update({ where: { id: tenantId }, data: { name: `${script}${tenantId}` } });
+  await api.prisma.user.updateMany({ where: { tenantId }, data: { name: script, jobTitle: `"'${script}` } });
+  await api.prisma.apiKey.updateMany({ where: { tenantId }, data: { name: script } });
+  const visitor = await signIn(api, workspace);
+  await visitor.submit('/developer/keys/new', 'create', { name: script, life: 30, scopes: 'tickets:read' });
+  await api.prisma.session.updateMany({ where: { tenantId }, data: { userAgent: script, address: script } });
+  await api.prisma.auditEntry.updateMany({ where: { tenantId }, data: { userAgent: script, subject: script } });
+  for (const [path, { params, query = '' }] of Object.entries(samples)) {
+    const named: Record<string, unknown> = (await params?.(workspace)) ?? {};
+    const { text } = await visitor.get(path.replace(/:(\w+)/g, (_, name) => String(named[name])) + query);
+    expect(text, path).not.toContain('<script>alert');
+  }
 });
 
 describe('a form', () => {
