@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
+import { benchArea } from './area.ts';
 import { benchCli } from './cli.ts';
-import { benchDeliveries } from './deliveries.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
 import { benchPacing } from './pacing.ts';
@@ -19,7 +19,7 @@ pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a ro
 pnpm bench memory [--json]
 pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench cli [--rounds count] [--json]
-pnpm bench deliveries [--deliveries 100k] [--rounds count] [--json]
+pnpm bench area [--tickets 1m] [--deliveries 100k] [--rounds count] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
 pnpm bench usage [--rounds count] [--seconds of a round] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
@@ -63,10 +63,11 @@ const benches: Record<string, () => Promise<Printed>> = {
       benchRetention({ dataDir, keys: countOf('keys', values.keys), perSecond: Number(values.rate), onProgress }),
     ),
   cli: () => inFolder((dataDir) => benchCli({ dataDir, rounds: Number(values.rounds), onProgress })),
-  deliveries: () =>
+  area: () =>
     inFolder((dataDir) => {
+      const { tickets, rounds } = sizesOf({ tickets: '1m', seconds: '1' });
       const deliveries = countOf('deliveries', values.deliveries);
-      return benchDeliveries({ dataDir, deliveries, rounds: Number(values.rounds), onProgress });
+      return benchArea({ dataDir, tickets, deliveries, rounds, onProgress });
     }),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   pacing: measurePacing,

@@ -100,9 +100,8 @@ const keys = 100;
 /** What a key uses in an hour: so many endpoints, with one outcome and another. */
 const endpoints = 8;
 
-async function measureQueries(url: string) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+/** A week of the first workspace: a hundred keys, each busy in every hour, and in every minute of the last three hours. */
+export async function fillUsage(client: pg.ClientBase): Promise<void> {
   await client.query('TRUNCATE usage_minutes, usage_hours');
   const ids = keyedEndpoints.slice(0, endpoints).map(({ id }) => id);
   for (const [table, unit, steps] of [
@@ -118,6 +117,12 @@ async function measureQueries(url: string) {
       [ids, latencyBuckets, steps, keys],
     );
   }
+}
+
+async function measureQueries(url: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await fillUsage(client);
   await client.query('VACUUM ANALYZE usage_minutes, usage_hours');
   const { rows } = await client.query<{ bytes: number }>(
     `SELECT (pg_total_relation_size('usage_hours') / (SELECT count(*) FROM usage_hours))::int AS bytes`,

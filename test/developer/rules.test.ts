@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { areaOrigin, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-import { samples } from './samples.ts';
+import { addressOf as addressIn, samples } from './samples.ts';
 
 /*
  * What holds for every page of the developer area, whatever it shows: none can be without a session, a role, a CSRF token
@@ -35,13 +35,7 @@ const closedForms = forms.filter(({ roles }) => roles !== 'everyone');
 const namedForms = forms.filter(({ path }) => path.includes(':'));
 const allRoles: readonly UserRole[] = ['ADMIN', 'AGENT'];
 
-/** Where a page is, for rows of my workspace. */
-async function addressOf(path: string): Promise<string> {
-  const sample = samples[path];
-  if (sample === undefined) throw new Error(`${path} has no sample in test/developer/samples.ts.`);
-  const params = (await sample.params?.(mine)) ?? {};
-  return path.replace(/:(\w+)/g, (_, name) => String(params[name])) + (sample.query ?? '');
-}
+const addressOf = (path: string) => addressIn(path, mine);
 
 function actionOf(address: string, form: string): string {
   return `${address}${address.includes('?') ? '&' : '?'}form=${form}`;

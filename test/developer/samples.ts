@@ -53,3 +53,11 @@ async function makeReplay(workspace: Workspace) {
   const [replay] = await listReplays(workspace.context, id, 1);
   return { id, replay: replay?.id ?? 0 };
 }
+
+/** Where a page is, for rows of a workspace. */
+export async function addressOf(path: string, workspace: Workspace): Promise<string> {
+  const sample = samples[path];
+  if (sample === undefined) throw new Error(`${path} has no sample in test/developer/samples.ts.`);
+  const params = (await sample.params?.(workspace)) ?? {};
+  return path.replace(/:(\w+)/g, (_, name) => String(params[name])) + (sample.query ?? '');
+}

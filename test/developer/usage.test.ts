@@ -190,6 +190,12 @@ describe('the charts', () => {
     expect(image.text).not.toContain('<script');
     expect((await browser.get('/developer/usage')).text).not.toContain('<script>alert');
   });
+
+  it('are refused, and nothing else fails, while too many are asked for at once', { timeout: 60_000 }, async () => {
+    const asked = Array.from({ length: 250 }, () => visitor.get('/developer/usage/groups.svg'));
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  });
 });
 
 it('tells the requests of each key by the hour', async () => {

@@ -1,8 +1,7 @@
-import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { launchBrowser, violations } from '../support/browser.ts';
 
 let api: Api;
 let origin: string;
@@ -25,30 +24,6 @@ async function openPage(context: BrowserContext, path: string): Promise<Page> {
   const page = await context.newPage();
   await page.goto(origin + path);
   return page;
-}
-
-interface Violation {
-  id: string;
-  nodes: { html: string; failureSummary: string }[];
-}
-
-/** What axe finds wrong. It is run apart from the page, whose policy lets nobody add a script. */
-async function violations(page: Page): Promise<string[]> {
-  const session = await page.context().newCDPSession(page);
-  const { frameTree } = await session.send('Page.getFrameTree');
-  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
-    frameId: frameTree.frame.id,
-  });
-  await session.send('Runtime.evaluate', { expression: axe.source, contextId });
-  const { result } = await session.send('Runtime.evaluate', {
-    expression: 'axe.run().then(({ violations }) => violations)',
-    contextId,
-    awaitPromise: true,
-    returnByValue: true,
-  });
-  return (result.value as Violation[]).flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-  );
 }
 
 describe.each([

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** The Chromium that is installed, or the one that comes from the npm registry; it talks to nobody by itself. */
@@ -32,4 +33,28 @@ export async function addAuthenticator(page: Page): Promise<void> {
       automaticPresenceSimulation: true,
     },
   });
+}
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** What axe finds wrong with a page. It is run apart from the page, whose policy lets nobody add a script. */
+export async function violations(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page);
+  const { frameTree } = await session.send('Page.getFrameTree');
+  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
+    frameId: frameTree.frame.id,
+  });
+  await session.send('Runtime.evaluate', { expression: axe.source, contextId });
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: 'axe.run().then(({ violations }) => violations)',
+    contextId,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  return (result.value as Violation[]).flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
 }

@@ -18,9 +18,14 @@ export function table(
   if (rows.length === 0) return emptyState(empty);
   return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table>
 <caption class="unseen">${caption}</caption>
-<thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
+<thead><tr>${head.map(headOf)}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
 </table></div>`;
+}
+
+/** Of a column without a name, which holds buttons, there is no head. */
+function headOf(cell: Cell): SafeHtml {
+  return cell === '' ? html`<td></td>` : html`<th scope="col">${cell}</th>`;
 }
 
 export function emptyState(what: Cell): SafeHtml {
@@ -65,6 +70,7 @@ export function pager(
   { name = 'page', label = 'Pages' } = {},
 ): SafeHtml {
   const last = Math.max(1, Math.ceil(totalCount / perPage));
+  if (totalCount === 0) return html``;
   if (last === 1 && page === 1) return html`<p class="count">${totalCount} in all</p>`;
   const link = (to: number, text: string, rel: string) =>
     to < 1 || to > last

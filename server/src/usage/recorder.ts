@@ -7,7 +7,7 @@ import { addCounts, type Counts, type Place, Tally } from './tally.ts';
 const minuteMs = 60_000;
 const flushEveryMs = 5000;
 
-/** Counts that may wait to be written: 4 MB, or what some thousand keys use in a minute of an outage. */
+/** Counts that may wait to be written: 6 MB, or what some thousand keys use in a minute of an outage. */
 const mostWaiting = 10_000;
 
 /** A request that was answered. */

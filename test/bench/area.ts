@@ -1,25 +1,30 @@
 import { buildApp } from '@itsm-api/server/app.ts';
+import type { Context } from '@itsm-api/server/context.ts';
 import { readSettings } from '@itsm-api/server/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
 import { migrateDatabase } from '@itsm-api/server/schema.ts';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
-import { addWorkspace, type Workspace } from '../faults/workspaces.ts';
 import type { Api } from '../support/api.ts';
 import { signIn, type Visitor } from '../support/visitor.ts';
+import { loadData } from './api/data.ts';
 import { type Latencies, percentiles } from './latency.ts';
+import { fillUsage } from './usage.ts';
 
-/** How long pages of webhooks and deliveries take in the developer area where there are many. */
-export interface DeliveriesResult {
+/** How long the pages of the developer area take where there is much. */
+export interface AreaResult {
+  tickets: number;
   deliveries: number;
   /** By page: from the request to the whole answer, without a network. Milliseconds. */
   pages: Record<string, Latencies & { bytes: number }>;
 }
 
-interface DeliveriesOptions {
+interface AreaOptions {
   dataDir: string;
+  tickets: number;
   deliveries: number;
   rounds: number;
   onProgress: (text: string) => void;
@@ -29,14 +34,16 @@ const webhooks = 50;
 /** Of each page, behind the first, in which nothing is prepared. */
 const perRound = 20;
 
+const assets = 20_000;
+const projects = 500;
+
 /**
- * Loads deliveries of 30 days, to 50 webhooks, of two types of events and of one that is rare; half of what is of the more
- * frequent type is exhausted. Then asks for pages as an administrator, by every filter.
+ * Loads tickets, half of them in one workspace, and gives it assets, projects, a week of use of a hundred keys, and deliveries
+ * of 30 days to 50 webhooks: of two types of events and of one that is rare, half of the more frequent one exhausted. Then
+ * asks for every page as an administrator, deliveries by every filter.
  */
-export async function benchDeliveries(
-  options: DeliveriesOptions,
-): Promise<{ table: string; result: DeliveriesResult }> {
-  const { dataDir, deliveries, rounds, onProgress } = options;
+export async function benchArea(options: AreaOptions): Promise<{ table: string; result: AreaResult }> {
+  const { dataDir, tickets, deliveries, rounds, onProgress } = options;
   const settings = readSettings({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
   const runtime = await openRuntime(settings, {
     holder: { type: 'command' },
@@ -47,16 +54,17 @@ export async function benchDeliveries(
   const { databases, services } = runtime;
   const app = await buildApp({ databases, services, settings, logger: createLogger('silent') });
   try {
-    const workspace = await addWorkspace(runtime, 'Deliveries');
+    const { ticketIds } = await loadData(runtime.databaseUrl, tickets, onProgress);
     onProgress(`loading ${deliveries} deliveries`);
-    const webhook = await load(runtime, workspace, deliveries);
-    const visitor = await signIn({ databases, call: callsOf(app) }, workspace);
-    const pages: DeliveriesResult['pages'] = {};
-    for (const path of pathsFor(webhook)) {
+    const context = await tenantContext(runtime, '1');
+    const webhook = await load(runtime, context, deliveries);
+    const visitor = await signIn({ databases, call: callsOf(app) }, { tenantId: 1n, userId: 1 });
+    const pages: AreaResult['pages'] = {};
+    for (const path of [...pathsFor(webhook), ...otherPaths(ticketIds)]) {
       onProgress(path);
       pages[path] = await measure(visitor, path, rounds * perRound);
     }
-    return { table: tableOf(pages), result: { deliveries, pages } };
+    return { table: tableOf(pages), result: { tickets, deliveries, pages } };
   } finally {
     await app.close();
     await runtime.close();
@@ -64,7 +72,8 @@ export async function benchDeliveries(
 }
 
 /** Resolves to a webhook that some of them are for. */
-async function load({ databaseUrl }: Runtime, { tenantId, context }: Workspace, deliveries: number): Promise<number> {
+async function load({ databaseUrl }: Runtime, context: Context, deliveries: number): Promise<number> {
+  const tenantId = context.db.$tenantId;
   const made: number[] = [];
   for (let i = 0; i < webhooks; i++) {
     const url = `https://hooks.example.com/${i}`;
@@ -94,6 +103,18 @@ async function load({ databaseUrl }: Runtime, { tenantId, context }: Workspace, 
        SELECT tenant_id, id, 1, created_at, 20, 500, repeat(md5(id::text), 20) FROM deliveries WHERE tenant_id = $1 ORDER BY id`,
       [tenantId],
     );
+    await client.query(`UPDATE users SET role = 'ADMIN' WHERE tenant_id = $1 AND id = 1`, [tenantId]);
+    await client.query(
+      `INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
+       SELECT $1, 'Laptop ' || n, 'LT-' || n, 'LAPTOP', now() FROM generate_series(1, $2::int) n`,
+      [tenantId, assets],
+    );
+    await client.query(
+      `INSERT INTO projects (tenant_id, key, name, updated_at)
+       SELECT $1, 'P' || n, 'Project ' || n, now() FROM generate_series(1, $2::int) n`,
+      [tenantId, projects],
+    );
+    await fillUsage(client);
     await client.query('VACUUM ANALYZE');
   } finally {
     await client.end();
@@ -126,6 +147,16 @@ function pathsFor(webhook: number): string[] {
   return [...lists, '/developer/deliveries/1', '/developer/webhooks', `/developer/webhooks/${webhook}`];
 }
 
+/** Of the other pages each that lists, and one of each kind. */
+function otherPaths(ticketIds: number[]): string[] {
+  return [
+    ...['/keys', '/keys/new', '/keys/1', '/usage', '/usage?range=7d', '/usage/requests.svg?range=7d'],
+    ...['/users', '/users?q=user1', '/users/new', '/users/1'],
+    ...['/assets', `/assets?page=${assets / 25}`, '/assets?q=laptop', '/assets/1', '/assets/import'],
+    ...['/projects', '/projects/1', `/tickets/${ticketIds.at(-1)}`, '/audit', '/account'],
+  ].map((path) => `/developer${path}`);
+}
+
 function callsOf(app: FastifyInstance): Api['call'] {
   return async ({ method, path, headers = {}, body }) => {
     const answer = await app.inject({ method: method as 'GET', url: path, headers, payload: body as string });
@@ -151,7 +182,7 @@ async function measure(visitor: Visitor, path: string, times: number): Promise<L
   return { ...percentiles(took.slice(1)), bytes };
 }
 
-function tableOf(pages: DeliveriesResult['pages']): string {
+function tableOf(pages: AreaResult['pages']): string {
   const rows = Object.entries(pages).map(([path, { p50, p95, max, bytes }]) => {
     return `${path.padEnd(100)} ${[p50, p95, max].map((each) => each.toFixed(1).padStart(7)).join('')} ${String(bytes).padStart(7)}\n`;
   });

@@ -1,0 +1,54 @@
+import { pages } from '@itsm-api/server/developer/pages.ts';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { launchBrowser, violations } from '../support/browser.ts';
+import { signIn } from '../support/visitor.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { addressOf, samples } from './samples.ts';
+
+/* Every page of the developer area is for everyone: nothing that axe knows is wrong with any of them. */
+let api: Api;
+let mine: Workspace;
+let origin: string;
+let browser: Browser;
+let cookies: Parameters<BrowserContext['addCookies']>[0];
+
+beforeAll(async () => {
+  api = await startApi();
+  mine = await createWorkspace(api);
+  const { port } = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }));
+  origin = `http://localhost:${port}`;
+  const visitor = await signIn(api, mine);
+  cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, domain: 'localhost', path: '/developer' }));
+  browser = await launchBrowser();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await api.close();
+});
+
+const seen = pages.filter(({ path }) => samples[path]?.kind === undefined);
+
+describe.each([
+  { colorScheme: 'light', viewport: { width: 1400, height: 900 } },
+  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+] as const)('in $colorScheme, $viewport.width wide', ({ colorScheme, viewport }) => {
+  let context: BrowserContext;
+
+  beforeAll(async () => {
+    context = await browser.newContext({ colorScheme, viewport });
+  });
+  afterAll(() => context?.close());
+
+  it.each(seen)('$path', async ({ path, roles }) => {
+    await context.clearCookies();
+    if (roles !== 'everyone') await context.addCookies(cookies);
+    const page = await context.newPage();
+    await page.goto(origin + (await addressOf(path, mine)));
+    expect(await violations(page)).toEqual([]);
+    // What is wider than the window scrolls by itself.
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await page.close();
+  });
+});

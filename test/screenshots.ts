@@ -1,0 +1,110 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ItsmClient } from '@itsm-api/client';
+import type { BrowserContext } from 'playwright-core';
+import { launchBrowser } from './support/browser.ts';
+import { type FirstStart, firstStart } from './support/first-start.ts';
+import { startReceiver } from './support/receiver.ts';
+import { ticket } from './support/workspace.ts';
+
+/*
+ * Makes pictures of the site and of the developer area, light and dark, wide and on a phone, to be looked at:
+ * `pnpm screenshots [folder] [page]`.
+ */
+const [folder = 'screenshots', only] = process.argv.slice(2);
+
+const sitePages = {
+  landing: '/',
+  guide: '/docs/guides/managing-webhooks',
+  client: '/docs/client',
+  errors: '/docs/errors',
+  reference: '/docs/',
+};
+const areaPages = {
+  'area-keys': '/developer/keys',
+  'area-key-new': '/developer/keys/new',
+  'area-key': '/developer/keys/1',
+  'area-usage': '/developer/usage',
+  'area-webhooks': '/developer/webhooks',
+  'area-webhook-new': '/developer/webhooks/new',
+  'area-webhook': '/developer/webhooks/2',
+  'area-deliveries': '/developer/deliveries',
+  'area-delivery': '/developer/deliveries/2',
+  'area-users': '/developer/users',
+  'area-user': '/developer/users/2',
+  'area-assets': '/developer/assets',
+  'area-asset': '/developer/assets/3',
+  'area-assets-import': '/developer/assets/import',
+  'area-projects': '/developer/projects',
+  'area-project': '/developer/projects/2',
+  'area-ticket': '/developer/tickets/40',
+  'area-audit': '/developer/audit',
+  'area-account': '/developer/account',
+  'area-not-found': '/developer/nothing',
+};
+const sizes = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+
+const server = await firstStart();
+const browser = await launchBrowser();
+await mkdir(folder, { recursive: true });
+try {
+  await makeTraffic(server);
+  const signedIn = await signIn(server);
+  await shoot(sitePages, undefined);
+  await shoot({ 'area-sign-in': '/developer/sign-in' }, undefined);
+  await shoot(areaPages, signedIn);
+} finally {
+  await browser.close();
+  await server.stop();
+}
+
+/** Has something happen that pages can tell of. */
+async function makeTraffic({ origin, key }: FirstStart): Promise<void> {
+  const [well, ill] = [
+    await startReceiver(),
+    await startReceiver((_, response) => response.writeHead(500).end('{"error":"no database"}')),
+  ];
+  const client = new ItsmClient({ baseUrl: origin, apiKey: key, maxRetries: 0 });
+  for (const { url } of [well, ill]) {
+    await client.webhooks.create({ url, events: ['ticket.created', 'ticket.updated'], secret: 'a secret of pictures' });
+  }
+  for (let i = 0; i < 4; i++) await client.tickets.create(ticket);
+  // More than a minute's worth, so that some are refused.
+  const headers = { authorization: `Bearer ${key}` };
+  for (let i = 0; i < 40; i++) await fetch(`${origin}/api/public/v1/assets?page=${i + 1}`, { headers });
+  // Until what was counted is written, and failed deliveries were tried again.
+  await sleep(12_000);
+  await Promise.all([well.close(), ill.close()]);
+}
+
+async function signIn({ link }: FirstStart): Promise<Awaited<ReturnType<BrowserContext['storageState']>>> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(link);
+  await page.getByRole('button', { name: 'Look around first' }).click();
+  await page.waitForURL('**/developer/keys');
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
+async function shoot(
+  pages: Record<string, string>,
+  storageState: Awaited<ReturnType<typeof signIn>> | undefined,
+): Promise<void> {
+  for (const [name, path] of Object.entries(pages).filter(([name]) => only === undefined || name.startsWith(only))) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const [size, viewport] of Object.entries(sizes)) {
+        const context = await browser.newContext({ colorScheme, viewport, ...(storageState && { storageState }) });
+        const page = await context.newPage();
+        await page.goto(server.origin + path, { waitUntil: 'networkidle' });
+        const file = join(folder, `${name}-${size}-${colorScheme}.png`);
+        // Of the area all that is on the page, of the site what is seen first.
+        await page.screenshot({ path: file, fullPage: storageState !== undefined });
+        process.stdout.write(`${file}\n`);
+        await context.close();
+      }
+    }
+  }
+}
