@@ -14,7 +14,7 @@ import { badge, code, facts, html, notice, type SafeHtml, section, withQuery } f
 import { type Asked, form, page } from './page.ts';
 import type { UserVisit } from './visit.ts';
 
-/** How much of a body is shown, and of an answer unless it is asked for whole. Characters. */
+/** How much of a body is shown, and of an answer unless it is asked for whole. Bytes. */
 const shownOfBody = 16 * 1024;
 const shownOfAnswer = 300;
 const shownAttempts = 20;
@@ -143,7 +143,10 @@ function body({ body }: DeliveryDetail): SafeHtml {
   const parsed = jsonOf(body);
   const text = parsed === undefined ? body : JSON.stringify(parsed, null, 2);
   const shown = cutTo(text, shownOfBody);
-  const rest = shown === text ? null : notice(html`These are the first 16 KiB of ${text.length} characters.`, 'warn');
+  const rest =
+    shown === text
+      ? null
+      : notice(html`These are the first 16 KiB of ${Math.ceil(Buffer.byteLength(text) / 1024)}.`, 'warn');
   return html`${rest}${code(shown, 'Body')}<p><a href="?body=file" download>Download it as it is sent</a>, byte for byte.</p>`;
 }
 
@@ -160,7 +163,8 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The beginning of a text, without half of a character at its end. */
-function cutTo(text: string, length: number): string {
-  return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+/** The beginning of a text, of so many bytes at most, without half of a character at its end. */
+function cutTo(text: string, bytes: number): string {
+  const all = Buffer.from(text);
+  return all.length <= bytes ? text : new TextDecoder().decode(all.subarray(0, bytes), { stream: true });
 }
