@@ -205,7 +205,7 @@ describe('a form', () => {
       admin.post('/developer/keys/new?form=create', `_csrf=${token}&${fields}`, { 'content-type': formType });
     for (const [fields, message] of [
       ['name=a&__proto__=1&constructor=2', '__proto__</a> is not a field'],
-      ['name=a&name=b', 'name</a> must be a string'],
+      ['name=a&name=b', 'Name</a> must be a string'],
       ['name=%00', 'must not contain control characters'],
       [Array.from({ length: 20_000 }, (_, i) => `f${i}=x`).join('&'), 'is not a field'],
     ] as const) {
@@ -302,4 +302,17 @@ describe('a session that ended', () => {
     await become('REQUESTER');
     expect((await make()).headers.location).toContain('/developer/sign-in');
   });
+});
+
+it('says when to come back while PostgreSQL is away, and nothing of what failed', async () => {
+  const away = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' });
+  const asked = vi.spyOn(api.databases.keyLookups, 'query').mockRejectedValue(away as never);
+  try {
+    const { status, text, headers } = await admin.get(account);
+    expect([status, Number(headers['retry-after']) > 0, text.includes('The database can')]).toEqual([500, true, true]);
+    expect(text).not.toContain('10.0.0.7');
+    expect((await openBrowser(api).get(signInPath)).status).toBe(200);
+  } finally {
+    asked.mockRestore();
+  }
 });

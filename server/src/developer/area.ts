@@ -209,7 +209,7 @@ async function receive(page: AnyPage, { visit, request, reply, options }: Receiv
     const { code, details = [], message, status } = apiErrorOf(error, request, options);
     if (status >= 500 || code === 'NOT_FOUND') throw error;
     const errors = Object.fromEntries(details.map((detail) => [detail.path.split('.')[0], detail.message]).reverse());
-    return await again({ values: typed(values), errors, message }, status);
+    return await again({ values: typed(values), errors, labels: new Map(), message }, status);
   }
 
   async function again(sent: Sent, status: number): Promise<FastifyReply> {
