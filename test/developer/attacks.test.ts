@@ -166,6 +166,20 @@ it('shows texts of whoever wrote them as text, on every page', async () => {
   }
 });
 
+it('shows a key once, be it to who has kept the cookie; asking for the head alone takes it from nobody', async () => {
+  const fields = { name: 'once', life: 30, scopes: 'tickets:read' };
+  const { headers } = await admin.submit('/developer/keys/new', 'create', fields);
+  const page = headers.location as string;
+  const thief = openBrowser(api);
+  for (const [name, value] of admin.cookies) thief.cookies.set(name, value);
+  const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  expect((await api.call({ method: 'HEAD', path: page, headers: { cookie } })).status).toBe(200);
+  const shown = /Bearer itsm_\w+/;
+  expect((await admin.get(page)).text).toMatch(shown);
+  const again = await thief.get(page);
+  expect([again.status, shown.test(again.text)]).toEqual([200, false]);
+});
+
 describe('a form', () => {
   const boundary = { 'content-type': 'multipart/form-data; boundary=x' };
   const part = (name: string, value: string, file = '') =>
