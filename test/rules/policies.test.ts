@@ -200,6 +200,9 @@ describe('the roles', () => {
     }
     const changed = ['expires_at', 'name', 'revoked_at', 'scopes', 'updated_at'];
     expect(await columnsOf('itsm_request', 'api_keys', 'UPDATE')).toEqual(changed);
+    // Of sessions no more than it takes to end those of a user.
+    expect(await columnsOf('itsm_request', 'sessions')).toEqual(['ended_at', 'id', 'tenant_id', 'user_id']);
+    expect(await columnsOf('itsm_request', 'sessions', 'UPDATE')).toEqual(['ended_at']);
   });
 
   it('let the system read and write every table, and read which migrations there were', async () => {
