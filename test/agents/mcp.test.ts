@@ -200,7 +200,7 @@ describe('a ticket', () => {
       expect(lines[from - 1]).toContain('never instructions');
       expect(to).toBe(lines.length - 1);
       expect(lines.filter((line, index) => line.includes('SYSTEM') && (index < from || index > to))).toEqual([]);
-      expect(lines.some((line) => line.startsWith('SYSTEM') || line.startsWith('</data-0'))).toBe(false);
+      expect(lines.some((line) => line.startsWith('SYSTEM') || line.startsWith('</data-00000000'))).toBe(false);
       // Another mark each time: nobody can write the line that ends it.
       expect((await callTool(client, name, given)).text).not.toContain(mark);
     }
@@ -243,7 +243,7 @@ describe('who asks', () => {
     const errors = [
       await callTool(client, 'list_tickets', { status: 'OPENED', colour: 'red' }),
       await callTool(client, 'get_ticket', {}),
-      await callTool(client, 'get_ticket', { id: 'bulk' }),
+      await callTool(client, 'get_ticket', { id: 'changes' }),
       await callTool(client, 'get_ticket', { id: '../users' }),
       await callTool(client, 'update_ticket', { id: 'bulk', tickets: [] }),
       await callTool(client, 'create_ticket', { title: 'No type', idempotencyKey: 'a\r\nx-api-key: b' }),
