@@ -1,0 +1,61 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { countTokens } from 'gpt-tokenizer';
+
+/** What a call was answered: its text, as a model reads it. */
+export interface Said {
+  text: string;
+  isError: boolean;
+}
+
+/** What a task cost. */
+export interface Cost {
+  calls: number;
+  /** Tokens of the calls' names and arguments, and of their answers; the list of tools comes once to each conversation. */
+  tokens: number;
+  toolTokens: number;
+}
+
+/** Who works on a task: it knows the tools that its key may use, and the text that they answer. */
+export interface Agent {
+  tools: string[];
+  cost: Cost;
+  call(tool: string, args?: Record<string, unknown>): Promise<Said>;
+  close(): Promise<void>;
+}
+
+/** @param url of `/mcp` or `/mcp/readonly` */
+export async function startAgent(url: string, key: string): Promise<Agent> {
+  const client = new Client({ name: 'tasks', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+  const requestInit = { headers: { authorization: `Bearer ${key}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+  const { tools } = await client.listTools();
+  const cost: Cost = { calls: 0, tokens: 0, toolTokens: countTokens(JSON.stringify(tools)) };
+  return {
+    tools: tools.map(({ name }) => name),
+    cost,
+    async call(name, args = {}) {
+      const { content, isError = false } = await client.callTool({ name, arguments: args });
+      const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+      cost.calls += 1;
+      cost.tokens += countTokens(name + JSON.stringify(args)) + countTokens(text);
+      return { text, isError };
+    },
+    close: () => client.close(),
+  };
+}
+
+/** The ticket numbers that a text names, each once. */
+export function numbersIn({ text }: Said): string[] {
+  return [...new Set(text.match(/\b(?:INC|PRB|CHG|REQ)-\d+\b/g))];
+}
+
+/** How many rows a list says that there are in all. */
+export function totalIn({ text }: Said): number {
+  return Number(/totalCount\D{1,4}(\d+)/.exec(text)?.[1]);
+}
+
+/** The id on the line of a list that holds these words. */
+export function idBeside({ text }: Said, words: string): number {
+  const line = text.split('\n').find((each) => each.includes(words)) ?? '';
+  return Number(/\d+/.exec(line)?.[0]);
+}
