@@ -44,18 +44,26 @@ export async function startAgent(url: string, key: string): Promise<Agent> {
   };
 }
 
-/** The ticket numbers that a text names, each once. */
-export function numbersIn({ text }: Said): string[] {
-  return [...new Set(text.match(/\b(?:INC|PRB|CHG|REQ)-\d+\b/g))];
+/** The rows of a list, by their columns: the names stand in its first line, a row in each that follows. */
+export function rowsIn({ text }: Said): Record<string, unknown>[] {
+  const [columns = [], ...rows] = text
+    .split('\n')
+    .filter((line) => line.startsWith('['))
+    .map((line): unknown[] => JSON.parse(line));
+  return rows.map((row) => Object.fromEntries(row.map((value, at) => [String(columns[at]), value])));
+}
+
+/** The ticket numbers of a list. */
+export function numbersIn(said: Said): string[] {
+  return rowsIn(said).map(({ ticketNumber }) => String(ticketNumber));
+}
+
+/** The one id of a row in which this stands. */
+export function idOfRow(said: Said, words: string): unknown {
+  return rowsIn(said).find((row) => JSON.stringify(Object.values(row)).includes(words))?.id;
 }
 
 /** How many rows a list says that there are in all. */
 export function totalIn({ text }: Said): number {
-  return Number(/totalCount\D{1,4}(\d+)/.exec(text)?.[1]);
-}
-
-/** The id on the line of a list that holds these words. */
-export function idBeside({ text }: Said, words: string): number {
-  const line = text.split('\n').find((each) => each.includes(words)) ?? '';
-  return Number(/\d+/.exec(line)?.[0]);
+  return Number(/totalCount (\d+)/.exec(text)?.[1]);
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Scope } from '@itsm-api/contract';
 import { expect } from 'vitest';
-import { type Agent, idBeside, numbersIn, totalIn } from './agent.ts';
+import { type Agent, idOfRow, numbersIn, rowsIn, totalIn } from './agent.ts';
 import { agentScopes, type Ground } from './ground.ts';
 
 /** Something that somebody asks an agent for, in a workspace of its own, and what is true when it is done. */
@@ -25,8 +25,8 @@ async function patiently(agent: Agent, tool: string, args: Record<string, unknow
 }
 
 /** The id of whoever is called so. */
-async function idOf(agent: Agent, name: string): Promise<number> {
-  return idBeside(await agent.call('list_users', { q: name }), name);
+async function idOf(agent: Agent, name: string): Promise<unknown> {
+  return idOfRow(await agent.call('list_users', { q: name }), name);
 }
 
 export const tasks: Task[] = [
@@ -91,7 +91,7 @@ export const tasks: Task[] = [
     asked: 'Give INC-62 to Jonas, the agent: there are two of the name.',
     async run(agent) {
       const people = await agent.call('list_users', { q: 'Jonas', role: ['AGENT'] });
-      await agent.call('update_ticket', { id: 'INC-62', assigneeId: idBeside(people, 'Jonas') });
+      await agent.call('update_ticket', { id: 'INC-62', assigneeId: idOfRow(people, 'Jonas') });
     },
     check: async ({ ticket, people }) => expect((await ticket('INC-62')).assigneeId).toBe(people.jonas.id),
   },
@@ -99,8 +99,8 @@ export const tasks: Task[] = [
     asked: 'Mara is away: hand all of her open tickets over to Lena.',
     async run(agent) {
       const [from, to] = [await idOf(agent, 'Mara Koch'), await idOf(agent, 'Lena Vogt')];
-      const theirs = numbersIn(await agent.call('list_tickets', { assigneeId: [from], status: ['OPEN'], perPage: 100 }));
-      await agent.call('update_tickets', { tickets: theirs.map((id) => ({ id, assigneeId: to })) });
+      const theirs = rowsIn(await agent.call('list_tickets', { assigneeId: [from], status: ['OPEN'], perPage: 100 }));
+      await agent.call('update_tickets', { tickets: theirs.map(({ id }) => ({ id, assigneeId: to })) });
     },
     check: async ({ tickets, people }) => {
       expect(await tickets(`&assigneeId=${people.mara.id}`)).toEqual([]);
@@ -110,9 +110,9 @@ export const tasks: Task[] = [
   {
     asked: 'The VPN is repaired: resolve all tickets about it, and say how.',
     async run(agent) {
-      const about = numbersIn(await agent.call('list_tickets', { q: 'vpn drops', status: ['OPEN'], perPage: 100 }));
+      const about = rowsIn(await agent.call('list_tickets', { q: 'vpn drops', status: ['OPEN'], perPage: 100 }));
       const change = { status: 'RESOLVED', resolution: 'The gateway was replaced.' };
-      await agent.call('update_tickets', { tickets: about.map((id) => ({ id, ...change })) });
+      await agent.call('update_tickets', { tickets: about.map(({ id }) => ({ id, ...change })) });
     },
     check: async ({ tickets }) => {
       const about = await tickets('&q=vpn+drops');
@@ -141,8 +141,8 @@ export const tasks: Task[] = [
         ...{ title: 'Lift is stuck', description: 'Between floors 2 and 3.', type: 'INCIDENT', category: 'OTHER' },
         idempotencyKey: 'lift-is-stuck-monday',
       };
-      const [first] = numbersIn(await agent.call('create_ticket', report));
-      const [again] = numbersIn(await agent.call('create_ticket', report));
+      const answers = [await agent.call('create_ticket', report), await agent.call('create_ticket', report)];
+      const [first, again] = answers.map(({ text }) => /INC-\d+/.exec(text)?.[0]);
       return first === again;
     },
     async check({ tickets }, said) {
@@ -186,7 +186,7 @@ export const tasks: Task[] = [
   {
     asked: "Send Tim's laptop to maintenance.",
     async run(agent) {
-      const id = idBeside(await agent.call('list_assets', { q: 'LT-0311' }), 'LT-0311');
+      const id = idOfRow(await agent.call('list_assets', { q: 'LT-0311' }), 'LT-0311');
       await agent.call('update_asset', { id, status: 'MAINTENANCE' });
     },
     check: async ({ call }) => {
@@ -198,8 +198,8 @@ export const tasks: Task[] = [
   {
     asked: 'The patch cables for the new office are ordered: mark the task as done.',
     async run(agent) {
-      const project = idBeside(await agent.call('list_projects'), 'Move to the new office');
-      const task = idBeside(await agent.call('list_tasks', { id: project, q: 'patch cables' }), 'Order patch cables');
+      const project = idOfRow(await agent.call('list_projects'), 'Move to the new office');
+      const task = idOfRow(await agent.call('list_tasks', { id: project, q: 'patch cables' }), 'Order patch cables');
       await agent.call('update_task', { taskId: task, status: 'DONE' });
     },
     check: async ({ call, project }) => {
