@@ -38,6 +38,7 @@ const areaPages = {
   'area-assets-import': '/developer/assets/import',
   'area-projects': '/developer/projects',
   'area-project': '/developer/projects/2',
+  'area-projects-import': '/developer/projects/import',
   'area-ticket': '/developer/tickets/40',
   'area-audit': '/developer/audit',
   'area-account': '/developer/account',

@@ -9,7 +9,7 @@ import { migrateDatabase } from '@itsm-api/server/schema.ts';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import type { Api } from '../support/api.ts';
-import { signIn, type Visitor } from '../support/visitor.ts';
+import { preview, signIn, type Visitor } from '../support/visitor.ts';
 import { loadData } from './api/data.ts';
 import { type Latencies, percentiles } from './latency.ts';
 import { fillUsage } from './usage.ts';
@@ -59,6 +59,9 @@ export async function benchArea(options: AreaOptions): Promise<{ table: string; 
     const context = await tenantContext(runtime, '1');
     const webhook = await load(runtime, context, deliveries);
     const visitor = await signIn({ databases, call: callsOf(app) }, { tenantId: 1n, userId: 1 });
+    // A file that waits to be imported, as long as one may be.
+    const lines = Array.from({ length: 5000 }, (_, n) => `Laptop ${n},NEW-${n},LAPTOP\n`);
+    await preview(visitor, '/developer/assets/import', `name,assetTag,type\n${lines.join('')}`);
     const pages: AreaResult['pages'] = {};
     for (const path of [...pathsFor(webhook), ...otherPaths(ticketIds)]) {
       onProgress(path);
@@ -153,7 +156,8 @@ function otherPaths(ticketIds: number[]): string[] {
     ...['/keys', '/keys/new', '/keys/1', '/usage', '/usage?range=7d', '/usage/requests.svg?range=7d'],
     ...['/users', '/users?q=user1', '/users/new', '/users/1'],
     ...['/assets', `/assets?page=${assets / 25}`, '/assets?q=laptop', '/assets/1', '/assets/import'],
-    ...['/projects', '/projects/1', `/tickets/${ticketIds.at(-1)}`, '/audit', '/account'],
+    ...['/projects', `/projects?page=${projects / 25}`, '/projects/1', '/projects/import'],
+    ...[`/tickets/${ticketIds.at(-1)}`, '/audit', '/account'],
   ].map((path) => `/developer${path}`);
 }
 

@@ -174,6 +174,26 @@ describe('projects and assets', { timeout: 180_000 }, () => {
   });
 });
 
+describe('projects', { timeout: 180_000 }, () => {
+  it('are exported to CSV that another tenant imports, after a dry run that changes nothing', async () => {
+    for (const name of ['Vandelay', 'Kramerica']) await makeTenant(name);
+    await json(`projects create --tenant Vandelay --key OFFICE`, '--name', '=Latex, and "more"');
+    const file = join(folder, 'projects.csv');
+    expect((await json(`projects export ${file} --tenant Vandelay`)).exported).toBe(1);
+    const load = `projects import ${file} --tenant Kramerica`;
+    expect(await json(`${load} --dry-run`)).toEqual({ importable: 1, imported: 0 });
+    expect((await itsm(load)).stdout).toBe('Imported 1 project.\n');
+    expect(await json('projects list --tenant Kramerica')).toMatchObject([
+      { key: 'OFFICE', name: '=Latex, and "more"' },
+    ]);
+    expect(await itsm(load)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('line 2: key OFFICE is taken by another project'),
+    });
+    expect((await itsm('projects template')).stdout).toMatch(/^key,name,description,.*\nOFFICE,/);
+  });
+});
+
 describe('webhooks', { timeout: 180_000 }, () => {
   it('are made with a secret that is shown once, changed, paused, deactivated and activated', async () => {
     await makeTenant('Stark');

@@ -1,7 +1,7 @@
 import { listAssets, updateAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Api, startApi } from '../support/api.ts';
-import { signIn, stateOf, type Visitor } from '../support/visitor.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { preview, signIn, stateOf, upload, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -20,32 +20,6 @@ const path = '/developer/assets/import';
 
 async function tagsOf({ context }: Workspace): Promise<string[]> {
   return (await listAssets(context, page)).data.map(({ assetTag }) => assetTag);
-}
-
-/** Sends a file as a browser does (RFC 7578), under whatever name. */
-async function upload(visitor: Visitor, file: string | Buffer, name = 'assets.csv'): Promise<Answer> {
-  const boundary = 'a1b2c3';
-  const part = (head: string, content: string | Buffer) =>
-    Buffer.concat([
-      Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
-      Buffer.from(content),
-      Buffer.from('\r\n'),
-    ]);
-  const body = Buffer.concat([
-    part('name="_csrf"', await visitor.tokenOf(path)),
-    part(`name="file"; filename="${name}"\r\nContent-Type: text/csv`, file),
-    Buffer.from(`--${boundary}--\r\n`),
-  ]);
-  return visitor.post(`${path}?form=upload`, body, { 'content-type': `multipart/form-data; boundary=${boundary}` });
-}
-
-/** The page that a file is looked at on. */
-async function preview(visitor: Visitor, file: string | Buffer, name?: string): Promise<string> {
-  const sent = await upload(visitor, file, name);
-  expect(sent.status, sent.text).toBe(303);
-  const { status, text } = await visitor.get(sent.headers.location ?? '');
-  expect(status).toBe(200);
-  return text;
 }
 
 const typed = {
@@ -112,6 +86,7 @@ describe('/developer/assets/import', () => {
     const { email } = await own.createUser();
     const text = await preview(
       visitor,
+      path,
       `name,assetTag,type,assignedToId\nLaptop,L-1,LAPTOP,${email}\n=1+1,L-2,MOBILE,\n`,
     );
     expect(text).toContain('2 assets can be imported. Nothing was yet.');
@@ -131,6 +106,7 @@ describe('/developer/assets/import', () => {
     const visitor = await signIn(api, own);
     const wrong = await preview(
       visitor,
+      path,
       'name,assetTag,type\n<script>alert(1)</script>,T-1,LAPTOPS\nTwice,T-2,OTHER\nTwice,T-2,OTHER\n,T-3\n',
     );
     const rows = [...wrong.matchAll(/<tr><td>(\d+)<\/td>/g)].map(([, line]) => line);
@@ -139,11 +115,12 @@ describe('/developer/assets/import', () => {
     expect(wrong).not.toContain('form=import');
     expect((await visitor.submit(path, 'import')).status).toBe(400);
 
-    await preview(visitor, 'name,assetTag,type\nGood,T-1,LAPTOP\n');
+    await preview(visitor, path, 'name,assetTag,type\nGood,T-1,LAPTOP\n');
     await own.createAsset({ assetTag: 'T-1' });
     const late = await visitor.submit(path, 'import');
     expect(late.status).toBe(400);
     expect(late.text).toContain('T-1 is taken by another asset');
+    expect((await visitor.get(path)).text).toContain('T-1 is taken by another asset');
     expect(await tagsOf(own)).toEqual(['T-1']);
 
     await visitor.submitAndFollow(path, 'discard');
@@ -154,7 +131,7 @@ describe('/developer/assets/import', () => {
     ['nothing', '', 'be empty'],
     ['more than a megabyte', 'x'.repeat(2 ** 20 + 1), 'must take at most 1 MiB'],
   ])('refuses %s beside the field', async (_, file, told) => {
-    const { status, text } = await upload(admin, file);
+    const { status, text } = await upload(admin, path, file);
     expect([status, text]).toEqual([400, expect.stringContaining(told)]);
   });
 
@@ -170,7 +147,7 @@ describe('/developer/assets/import', () => {
     ['thousands of columns', `${'customFields.a,'.repeat(10_000)}\n`, 'it has 10001 columns'],
     ['half a character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
   ])('says of a file what is wrong with it: %s', async (_, file, told) => {
-    expect(await preview(admin, file)).toContain(told);
+    expect(await preview(admin, path, file)).toContain(told);
     await admin.submitAndFollow(path, 'discard');
   });
 
@@ -181,11 +158,19 @@ describe('/developer/assets/import', () => {
     "a.csv\"; filename*=UTF-8''b.html",
     `${'long'.repeat(5000)}.csv`,
   ])('makes nothing of how a file is called: %s', async (name) => {
-    const sent = await upload(admin, 'name,assetTag,type\nA,B-1,OTHER\n', name);
+    const sent = await upload(admin, path, 'name,assetTag,type\nA,B-1,OTHER\n', name);
     expect(sent.headers).not.toHaveProperty('x-injected');
     expect(JSON.stringify(sent.headers)).not.toContain('stolen');
     const { text } = await admin.get(path);
     expect(text).not.toMatch(/<script>alert|passwd|b\.html|longlong/);
+  });
+
+  it('shows of long texts how they begin', async () => {
+    const text = await preview(admin, path, `name,assetTag,type,customFields.a\nA,B-2,OTHER,${'x'.repeat(4000)}\n`);
+    expect(text).toContain('1 asset can be imported');
+    expect(text).toContain(`a: ${'x'.repeat(197)}…`);
+    expect(await preview(admin, path, `${'y'.repeat(4000)},${'y'.repeat(4000)}\nA,B`)).not.toContain('y'.repeat(101));
+    await admin.submitAndFollow(path, 'discard');
   });
 
   it('keeps a file for who has sent it', async () => {
@@ -193,7 +178,7 @@ describe('/developer/assets/import', () => {
     const visitor = await signIn(api, { tenantId: workspace.tenantId, userId: other.id });
     const theirs = await createWorkspace(api);
     const stranger = await signIn(api, theirs);
-    await preview(admin, 'name,assetTag,type\nMine,M-1,OTHER\n');
+    await preview(admin, path, 'name,assetTag,type\nMine,M-1,OTHER\n');
     for (const each of [visitor, stranger]) {
       expect((await each.get(path)).text).toContain('Check the file');
       expect((await each.submit(path, 'import')).status).toBe(400);
@@ -217,7 +202,7 @@ describe('/developer/assets/export', () => {
 
     const theirs = await createWorkspace(api);
     const importer = await signIn(api, theirs);
-    expect(await preview(importer, text)).toContain('4 assets can be imported');
+    expect(await preview(importer, path, text)).toContain('4 assets can be imported');
     await importer.submitAndFollow(path, 'import');
     const given = async ({ context }: Workspace) =>
       (await listAssets(context, page)).data.map(({ assetTag, name, notes, customFields }) => {

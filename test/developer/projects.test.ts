@@ -1,7 +1,7 @@
-import { getProject } from '@itsm-api/server/resources/projects/queries.ts';
+import { getProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { type Fields, signIn, stateOf, type Visitor } from '../support/visitor.ts';
+import { type Fields, preview, signIn, stateOf, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -54,5 +54,86 @@ describe('/developer/projects', () => {
     for (const name of ['key', 'startDate', 'name']) expect(wrong.text).toContain(`id="error-${name}"`);
     expect(wrong.text).toContain('value="no capitals"');
     expect((await create({ key })).text).toContain(`id="error-key">${key} is taken by another project`);
+  });
+});
+
+describe('/developer/projects/import', () => {
+  const path = '/developer/projects/import';
+  const header = 'key,name,managerId,startDate';
+  const projectsOf = async ({ context }: Workspace) => (await listProjects(context, { page: 1, perPage: 100 })).data;
+
+  it('shows what a file holds, and creates it when told to, once', async () => {
+    const own = await createWorkspace(api);
+    const visitor = await signIn(api, own);
+    const manager = await own.createUser();
+    const text = await preview(visitor, path, `${header}\nP1,<b>Office</b>,${manager.email},2026-09-01\nP2,=1+1,,\n`);
+    expect(text).toContain('2 projects can be imported. Nothing was yet.');
+    expect(text).toContain('&lt;b&gt;Office&lt;/b&gt;');
+    // A file of assets is another one.
+    expect((await visitor.get('/developer/assets/import')).text).toContain('Check the file');
+    expect(await projectsOf(own)).toEqual([]);
+
+    const sent = await Promise.all([visitor.submit(path, 'import'), visitor.submit(path, 'import')]);
+    expect(sent.map(({ status }) => status).sort()).toEqual([303, 400]);
+    expect((await visitor.get('/developer/projects')).text).toContain('Imported 2 projects.');
+    expect(await projectsOf(own)).toMatchObject([
+      { key: 'P2', name: '=1+1', status: 'PLANNED', priority: 'MEDIUM', managerId: null },
+      { key: 'P1', name: '<b>Office</b>', managerId: manager.id, startDate: '2026-09-01' },
+    ]);
+  });
+
+  it('names every line that is wrong, also where it became wrong meanwhile, and creates nothing', async () => {
+    const own = await createWorkspace(api);
+    const visitor = await signIn(api, own);
+    const lines = ['p1,A,,', 'P2,B,nobody@example.com,', 'P2,C,,', 'P4,D,,tomorrow', 'P5,E'];
+    const wrong = await preview(visitor, path, [header, ...lines].join('\n'));
+    const rows = [...wrong.matchAll(/<tr><td>(\d+)<\/td><td><code>(\w*)<\/code>/g)].map(([, line, name]) => [
+      line,
+      name,
+    ]);
+    expect(rows).toEqual([
+      ['2', 'key'],
+      ['3', 'managerId'],
+      ['4', 'key'],
+      ['5', 'startDate'],
+      ['6', ''],
+    ]);
+    expect(wrong).toContain('P2 is already on line 3');
+    expect(await preview(visitor, path, 'key,name,customFields.a\nP1,A,1')).toContain('there is no column');
+
+    await preview(visitor, path, 'key,name\nP1,A\nP2,B\n');
+    await own.createProject({ key: 'P2' });
+    for (const answer of [await visitor.submit(path, 'import'), await visitor.get(path)]) {
+      expect(answer.text).toContain('P2 is taken by another project');
+    }
+    expect(await projectsOf(own)).toMatchObject([{ key: 'P2' }]);
+  });
+
+  it('takes what another workspace has exported', async () => {
+    const own = await createWorkspace(api);
+    await own.createProject({
+      name: '@SUM(A1)',
+      description: 'Two,\n"lines"',
+      status: 'ON_HOLD',
+      endDate: '2026-12-15',
+    });
+    const { headers, text } = await (await signIn(api, own)).get('/developer/projects/export');
+    expect(headers['content-disposition']).toMatch(/^attachment; filename="projects\.csv"/);
+    expect(text).not.toMatch(/(^|,)"?[=+@-]/m);
+
+    const theirs = await createWorkspace(api);
+    const importer = await signIn(api, theirs);
+    expect(await preview(importer, path, text)).toContain('1 project can be imported');
+    await importer.submitAndFollow(path, 'import');
+    const given = async (workspace: Workspace) =>
+      (await projectsOf(workspace)).map(({ id, createdAt, updatedAt, ...fields }) => fields);
+    expect(await given(theirs)).toEqual(await given(own));
+  });
+
+  it('takes the file to begin with', async () => {
+    const { email } = await workspace.createUser();
+    const { text } = await admin.get('/developer/projects/template');
+    expect(text).toMatch(/^key,name,description,/);
+    expect(await preview(admin, path, text.replace('ada@acme.example', email))).toContain('1 project can be imported');
   });
 });

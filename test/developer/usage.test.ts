@@ -1,3 +1,5 @@
+import type { Chart } from '@itsm-api/server/developer/chart.ts';
+import { drawChart } from '@itsm-api/server/developer/charts.ts';
 import { requestsByKey } from '@itsm-api/server/resources/usage/queries.ts';
 import { createUser } from '@itsm-api/server/resources/users/queries.ts';
 import { bucketOf, latencyBuckets, type Outcome } from '@itsm-api/server/usage/shape.ts';
@@ -191,10 +193,16 @@ describe('the charts', () => {
     expect((await browser.get('/developer/usage')).text).not.toContain('<script>alert');
   });
 
-  it('are refused, and nothing else fails, while too many are asked for at once', { timeout: 60_000 }, async () => {
-    const asked = Array.from({ length: 250 }, () => visitor.get('/developer/usage/groups.svg'));
-    const statuses = (await Promise.all(asked)).map(({ status }) => status);
-    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  it('are refused while too many wait, and those that wait are drawn', { timeout: 60_000 }, async () => {
+    const chart: Chart = { form: 'columns', labels: ['00:00'], bars: [{ name: 'x', color: '#2563eb', values: [1] }] };
+    // Asked for at the same moment, whatever else the machine does.
+    const asked = Array.from({ length: 150 }, () => drawChart({ chart, look: 'light', width: 'narrow' }));
+    const drawn = await Promise.allSettled(asked);
+    const refused = drawn.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['RATE_LIMIT_EXCEEDED']));
+    expect(refused.length).toBeLessThanOrEqual(50);
+    const svgs = drawn.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(new Set(svgs.map((svg) => svg.slice(0, 4)))).toEqual(new Set(['<svg']));
   });
 });
 

@@ -68,6 +68,7 @@ interface Plan {
   'Relation Name'?: string;
   'Index Cond'?: string;
   Filter?: string;
+  'Actual Rows'?: number;
   Plans?: Plan[];
 }
 
@@ -215,3 +216,18 @@ it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.leng
     }
   },
 );
+
+it.each(['/assets', '/projects', '/users?active=true'])('GET %s walks to its last page from its end', async (path) => {
+  const address = `${path}${path.includes('?') ? '&' : '?'}perPage=20`;
+  const { body } = await workspace.call('GET', address);
+  const query = vi.spyOn(api.databases.requests.pool, 'together');
+  await workspace.call('GET', `${address}&page=${Math.ceil(body.meta.totalCount / 20)}`);
+  const configs = query.mock.calls.flatMap(([configs]) => configs).filter(({ text }) => text.includes('ORDER BY'));
+  query.mockRestore();
+  expect(configs).toHaveLength(1);
+  for (const { text, values } of configs) {
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+    const walked = nodesOf(rows[0]['QUERY PLAN'][0].Plan).map((node) => node['Actual Rows'] ?? 0);
+    expect(Math.max(...walked)).toBeLessThanOrEqual(20);
+  }
+});

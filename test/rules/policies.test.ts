@@ -1,5 +1,5 @@
 import { assertWalls } from '@itsm-api/server/database/roles.ts';
-import { keepUpload } from '@itsm-api/server/resources/assets/uploads.ts';
+import { keepUpload } from '@itsm-api/server/resources/csv-uploads.ts';
 import { dispatchQueue } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -45,7 +45,8 @@ async function fill(workspace: Workspace): Promise<void> {
   const { id } = await workspace.createTicket({ assigneeId: workspace.userId, watcherUserIds: [workspace.userId] });
   await workspace.createComment(id);
   await workspace.createAsset();
-  await keepUpload(workspace.context, Buffer.from('name,assetTag,type'));
+  const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
+  await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
   await signIn(api, workspace);
@@ -162,12 +163,12 @@ describe('the roles', () => {
     expect(await rightsOf('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
       'public.api_keys': 'INSERT',
-      'public.asset_uploads': 'DELETE, INSERT, SELECT, UPDATE',
       'public.assets': 'INSERT, SELECT, UPDATE',
       'public.audit_entries': 'INSERT, SELECT',
       'public.change_epochs': 'SELECT',
       'public.changes': 'SELECT',
       'public.comments': 'INSERT, SELECT',
+      'public.csv_uploads': 'DELETE, INSERT, SELECT, UPDATE',
       'public.deliveries': 'INSERT, SELECT, UPDATE',
       'public.events': 'INSERT, SELECT',
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
@@ -199,6 +200,9 @@ describe('the roles', () => {
     }
     const changed = ['expires_at', 'name', 'revoked_at', 'scopes', 'updated_at'];
     expect(await columnsOf('itsm_request', 'api_keys', 'UPDATE')).toEqual(changed);
+    // Of sessions no more than it takes to end those of a user.
+    expect(await columnsOf('itsm_request', 'sessions')).toEqual(['ended_at', 'id', 'tenant_id', 'user_id']);
+    expect(await columnsOf('itsm_request', 'sessions', 'UPDATE')).toEqual(['ended_at']);
   });
 
   it('let the system read and write every table, and read which migrations there were', async () => {

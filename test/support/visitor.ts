@@ -78,3 +78,27 @@ export async function stateOf(visitor: Visitor, path: string): Promise<string> {
   const { text } = await visitor.get(path);
   return /name="state" value="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '';
 }
+
+/** Sends a file to a page as a browser does (RFC 7578), under whatever name. */
+export async function upload(visitor: Visitor, path: string, file: string | Buffer, name = 'a.csv'): Promise<Answer> {
+  const boundary = 'a1b2c3';
+  const part = (head: string, content: string | Buffer) =>
+    Buffer.concat([
+      Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from('\r\n'),
+    ]);
+  const body = Buffer.concat([
+    part('name="_csrf"', await visitor.tokenOf(path)),
+    part(`name="file"; filename="${name}"\r\nContent-Type: text/csv`, file),
+    Buffer.from(`--${boundary}--\r\n`),
+  ]);
+  return visitor.post(`${path}?form=upload`, body, { 'content-type': `multipart/form-data; boundary=${boundary}` });
+}
+
+/** Sends a CSV file, and reads the page on which it is looked at. */
+export async function preview(visitor: Visitor, path: string, file: string | Buffer): Promise<string> {
+  const sent = await upload(visitor, path, file);
+  if (sent.status !== 303) throw new Error(`Sending a file to ${path} answered ${sent.status}:\n${sent.text}`);
+  return (await visitor.get(sent.headers.location as string)).text;
+}

@@ -1,8 +1,9 @@
 import { access, type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import * as z from 'zod';
-import type { TenantClient } from '../database/tenant-client.ts';
 import type { Rows } from '../resources/change-feed.ts';
+import { type CsvFormat, csvFormat } from '../resources/csv-columns.ts';
+import type { CsvResource } from '../resources/csv-import.ts';
 import { exportRows } from '../resources/export.ts';
 import { tenantContext } from '../resources/tenants/queries.ts';
 import type { Runtime } from '../runtime.ts';
@@ -14,21 +15,16 @@ import { action } from './run.ts';
 /** After so many rows it is said how far it is. */
 const toldEvery = 100_000;
 
-/** How rows are written into a file. */
-export interface Format<Row> {
-  /** What precedes the rows. */
-  head: string;
-  line(row: Row): string;
+/** What of a resource's CSV its export needs. */
+interface Csv extends Pick<CsvResource<never, never, never>, 'customFields'> {
+  columns: { names: readonly string[] };
 }
-
-/** A resource's rows as CSV: what is asked of the database first decides about the columns. */
-type Csv<Row> = (db: TenantClient) => Promise<Format<Row>>;
 
 /**
  * Copies all rows of a resource into a file, as the API presents them.
  * @param csv how, where the file's name ends with `.csv`; without it there is no CSV
  */
-export function exportOf<Row extends { id: number }>(rows: Rows<Row>, csv?: Csv<Row>): Action {
+export function exportOf<Row extends { id: number }>(rows: Rows<Row>, csv?: Csv): Action {
   const { resource } = rows;
   return action({
     input: z.strictObject({ file: z.string().min(1), tenant: z.string(), yes: z.boolean().default(false) }),
@@ -43,7 +39,7 @@ interface Export<Row> {
   yes: boolean;
   tenant: string;
   rows: Rows<Row>;
-  csv: Csv<Row> | undefined;
+  csv: Csv | undefined;
   say(line: string): unknown;
 }
 
@@ -57,7 +53,7 @@ async function exportTo<Row extends { id: number }>(
   if (isCsv && csv === undefined) throw new CommandError(`There is no CSV of ${rows.resource}: name a .jsonl file`);
   const isKept = (await exists(file)) && !yes && !(await confirm(`replace ${file}`));
   if (isKept) throw new CommandError(`${file} is there already, and is left as it is`);
-  const { head, line } = isCsv && csv !== undefined ? await csv(db) : jsonLines;
+  const { head, line } = isCsv && csv !== undefined ? csvFormat(csv.columns, await csv.customFields(db)) : jsonLines;
   const partial = `${file}.partial`;
   const handle = await open(partial, 'w').catch((error: Error) => {
     throw new CommandError(`${file} can't be written: ${error.message}`);
@@ -81,7 +77,7 @@ async function exportTo<Row extends { id: number }>(
   }
 }
 
-const jsonLines: Format<unknown> = { head: '', line: (row) => `${JSON.stringify(row)}\n` };
+const jsonLines: CsvFormat = { head: '', line: (row) => `${JSON.stringify(row)}\n` };
 
 async function finish(handle: FileHandle): Promise<void> {
   await handle.sync();

@@ -32,6 +32,15 @@ export interface AreaOptions extends ErrorSources {
   fairUse: FairUse;
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sends a form. */
+    visit: Visit | undefined;
+    /** Whether all of it has come in. */
+    isRead: boolean;
+  }
+}
+
 /** What an import may send. Bytes. */
 const uploadBytes = 10 * 2 ** 20;
 
@@ -57,6 +66,8 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       reply.headers(pageHeaders);
       done();
     });
+    scope.decorateRequest('visit');
+    scope.decorateRequest('isRead', false);
     scope.setErrorHandler((thrown, request, reply) => answerError(thrown, { request, reply, options }));
     for (const page of pages) addPage(scope, page, options);
     scope.get('/developer', (_request, reply) => reply.redirect('/developer/keys', 303));
@@ -95,12 +106,32 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     return send(await finished(answer), { visit, request, reply });
   });
   if (page.forms === undefined) return;
-  scope.post(page.path, { preHandler: scope.csrfProtection }, async (request, reply) => {
+  // Who sends it is found out before anything of it is read: nobody fills the memory with what nobody wants.
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = await visitOf(request, reply, options);
     if (!isFromSite(request, visit.site)) throw forbidden('This form was sent by another site.');
-    if (page.roles !== 'everyone' && visit.user === undefined) return reply.redirect(signInFor(page.path), 303);
+    if (page.roles === 'everyone') assertNoFile(request);
+    else if (visit.user === undefined) return reply.redirect(signInFor(page.path), 303);
+    request.visit = visit;
+  };
+  const preHandler = [noteRead, scope.csrfProtection];
+  scope.post(page.path, { onRequest, preHandler }, async (request, reply) => {
+    const visit = request.visit as Visit;
     return inItsTurn(visit, options, () => receive(page, { visit, request, reply, options }));
   });
+}
+
+function noteRead(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  request.isRead = true;
+  done();
+}
+
+function assertNoFile({ headers }: FastifyRequest): void {
+  if (headers['content-type']?.startsWith('multipart/') === true) throw notAForm();
+}
+
+function notAForm(): ApiError {
+  return new ApiError('UNSUPPORTED_MEDIA_TYPE', 'A form of this page is sent as application/x-www-form-urlencoded.');
 }
 
 /** What is to be known of a request before anything is looked at. @throws ApiError where the area has no address */
@@ -178,7 +209,7 @@ async function receive(page: AnyPage, { visit, request, reply, options }: Receiv
     const { code, details = [], message, status } = apiErrorOf(error, request, options);
     if (status >= 500 || code === 'NOT_FOUND') throw error;
     const errors = Object.fromEntries(details.map((detail) => [detail.path.split('.')[0], detail.message]).reverse());
-    return await again({ values: typed(values), errors, message }, status);
+    return await again({ values: typed(values), errors, labels: new Map(), message }, status);
   }
 
   async function again(sent: Sent, status: number): Promise<FastifyReply> {
@@ -279,21 +310,34 @@ interface Failing {
 
 /** What went wrong, as a page. The one for what isn't there says nothing of who asks, or what for. */
 function answerError(thrown: unknown, { request, reply, options }: Failing): FastifyReply {
-  const { status, message, retryAfterSeconds } = isForged(thrown) ? stale() : apiErrorOf(thrown, request, options);
+  const { status, message, retryAfterSeconds } = refusalOf(thrown, request) ?? apiErrorOf(thrown, request, options);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
   const title = titles[status] ?? (status >= 500 ? 'Something failed on our side' : 'This was not understood');
   const body = html`<p>${message}</p><p><a class="button plain" href="/developer">To the developer area</a></p>`;
   return send({ title, body }, { request, reply: reply.code(status) });
 }
 
-/** Whether a form came without the token of its page. */
-function isForged(thrown: unknown): boolean {
-  return codeOf(thrown)?.startsWith('FST_CSRF_') ?? false;
+/** What is wrong with a form before its fields are looked at: undefined where it is something else. */
+function refusalOf(thrown: unknown, request: FastifyRequest): ApiError | undefined {
+  const code = codeOf(thrown) ?? '';
+  if (code.startsWith('FST_CSRF_')) {
+    return forbidden('The page was open for too long. Load it again, and send the form once more.');
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return notAForm();
+  if (uploadLimits.includes(code)) {
+    return new ApiError(
+      'PAYLOAD_TOO_LARGE',
+      `A form may hold one file of at most ${uploadBytes} bytes, and 50 fields.`,
+    );
+  }
+  // The parser of forms with files throws errors of no kind.
+  const isBroken = request.visit !== undefined && request.isMultipart() && !request.isRead;
+  return isBroken
+    ? new ApiError('VALIDATION_ERROR', 'The form is not whole, or not in the form that it says.')
+    : undefined;
 }
 
-function stale(): ApiError {
-  return forbidden('The page was open for too long. Load it again, and send the form once more.');
-}
+const uploadLimits = ['FST_REQ_FILE_TOO_LARGE', 'FST_FILES_LIMIT', 'FST_PARTS_LIMIT', 'FST_FIELDS_LIMIT'];
 
 const titles: Record<number, string> = {
   403: 'Not allowed',

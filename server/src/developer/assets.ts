@@ -1,25 +1,22 @@
-import { Readable } from 'node:stream';
-import { type Asset, AssetQuery, AssetStatus, AssetType } from '@itsm-api/contract';
+import { AssetQuery, AssetStatus, AssetType } from '@itsm-api/contract';
 import * as z from 'zod';
-import type { Context } from '../context.ts';
 import { assetCsv } from '../resources/assets/csv.ts';
-import { assetRows, listAssets } from '../resources/assets/queries.ts';
-import { assetTemplate } from '../resources/assets/template.ts';
-import { batchesOf } from '../resources/export.ts';
+import { listAssets } from '../resources/assets/queries.ts';
 import { namesOf } from '../resources/users/queries.ts';
+import { csvFiles } from './csv-files.ts';
+import { csvImport, importedNotice } from './csv-import.ts';
 import { optional, selectField } from './fields.ts';
-import { badge, html, linkButton, notice, pager, type SafeHtml, table } from './html.ts';
+import { badge, html, linkButton, pager, table } from './html.ts';
 import { anyOr, PageNumber, perPage, searched, searchForm, Words } from './list.ts';
 import { page } from './page.ts';
 
 const path = '/developer/assets';
-const roles = ['ADMIN'] as const;
 
 /** The assets of the workspace. */
 export const assets = page({
   path,
   menu: 'Assets',
-  roles,
+  roles: ['ADMIN'],
   query: z.strictObject({
     page: PageNumber,
     q: Words,
@@ -53,7 +50,7 @@ export const assets = page({
     return {
       title: 'Assets',
       body: html`<p class="lead">What the workspace looks after, the newest first.</p>
-${importedNotice(visit.flash)}
+${importedNotice(assetCsv.columns, visit.flash)}
 <p class="actions">${linkButton(`${path}/new`, 'New asset', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
  ${linkButton(`${path}/export`, 'Export CSV')}</p>
 ${searchForm(path, words, 'Name, tag or serial number', filters)}
@@ -76,32 +73,16 @@ function none({
   return html`There is no asset yet: <a href="${path}/new">make one</a>, or <a href="${path}/import">import a CSV file</a>.`;
 }
 
-function importedNotice(flash: unknown): SafeHtml | null {
-  const { data } = z.object({ imported: z.int() }).safeParse(flash);
-  return data === undefined ? null : notice(`Imported ${data.imported} ${data.imported === 1 ? 'asset' : 'assets'}.`);
-}
-
-/** All assets as a file that an import takes. */
-export const assetExport = page({
-  path: `${path}/export`,
-  roles,
-  async show({ visit }) {
-    const { head, line } = await assetCsv(visit.context.db);
-    return { file: { name: 'assets.csv', type, content: Readable.from(csvOf(visit.context, head, line)) } };
-  },
-});
-
-/** A file to begin an import with. */
-export const assetTemplateFile = page({
-  path: `${path}/template`,
-  roles,
-  show: async () => ({ file: { name: 'assets.csv', type, content: assetTemplate() } }),
-});
-
-const type = 'text/csv; charset=utf-8';
-
-async function* csvOf({ db }: Context, head: string, line: (asset: Asset) => string): AsyncGenerator<string> {
-  // Spreadsheets tell UTF-8 by its byte order mark.
-  yield `\uFEFF${head}`;
-  for await (const batch of batchesOf(db, assetRows)) yield batch.map(line).join('');
-}
+/** Assets as CSV, in and out. */
+export const assetFiles = [
+  csvImport(assetCsv, {
+    Tag: 'assetTag',
+    Name: 'name',
+    Type: 'type',
+    Status: 'status',
+    'Assigned to': 'assignedToId',
+    Location: 'location',
+    'Custom fields': 'customFields',
+  }),
+  ...csvFiles(assetCsv),
+];

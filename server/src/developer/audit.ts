@@ -1,7 +1,8 @@
-import { integerFromText } from '@itsm-api/contract';
+import { integerFromText, text } from '@itsm-api/contract';
 import * as z from 'zod';
 import { listAudit } from '../resources/audit/queries.ts';
 import { html, pager, table, withQuery } from './html.ts';
+import { PageNumber } from './list.ts';
 import { page } from './page.ts';
 
 const perPage = 50;
@@ -12,9 +13,9 @@ export const audit = page({
   menu: 'Audit log',
   roles: ['ADMIN'],
   query: z.strictObject({
-    page: integerFromText(z.int().min(1).max(1_000_000)).default(1),
+    page: PageNumber,
     userId: integerFromText().optional(),
-    action: z.string().max(100).optional(),
+    action: text(1, 100).optional(),
   }),
   async show({ visit, query, address }) {
     const { data, meta } = await listAudit(visit.context, { ...query, perPage });

@@ -18,9 +18,12 @@ export function formOf(
   const credential =
     passkey &&
     html`<input type="hidden" name="response" value="" data-passkey="${passkey.what}" data-options="${JSON.stringify(passkey.options)}">`;
+  // Drawing the fields tells what they are called.
+  const drawn = fields(sent[name]);
+  const told = summary(sent[name]);
   return html`<form method="post" action="${action}" ${upload ? html`enctype="multipart/form-data"` : ''} id="form-${name}">
 <input type="hidden" name="_csrf" value="${visit.csrf}">${credential}
-${summary(sent[name])}${fields(sent[name])}</form>`;
+${told}${drawn}</form>`;
 }
 
 /** What is wrong, before everything else: who can't see the fields hears of it first. */
@@ -28,7 +31,9 @@ function summary(sent: Sent | undefined): SafeHtml | null {
   if (sent === undefined) return null;
   const wrong = Object.entries(sent.errors);
   if (sent.message === undefined && wrong.length === 0) return null;
-  const items = wrong.map(([name, message]) => html`<li><a href="#field-${name}">${name}</a> ${message}</li>`);
+  const items = wrong.map(
+    ([name, message]) => html`<li><a href="#field-${name}">${sent.labels?.get(name) ?? name}</a> ${message}</li>`,
+  );
   return html`<div class="notice bad" role="alert" tabindex="-1" data-focus>${
     wrong.length > 0 ? html`<p>This was not done:</p><ul>${items}</ul>` : html`<p>${sent.message}</p>`
   }</div>`;
@@ -105,6 +110,7 @@ export function checkboxes(
   }: Omit<Field, 'value'> & { options: readonly Option[]; values?: readonly string[] },
 ): SafeHtml {
   const chosen = sent?.values[name] ?? (sent === undefined ? values : []);
+  sent?.labels?.set(name, label);
   return html`<fieldset id="field-${name}"><legend>${label}</legend>${hintOf(name, hint)}${errorOf(sent, name)}
 ${options.map(({ value, label }) => checkbox(name, value, label, chosen.includes(value)))}</fieldset>`;
 }
@@ -133,6 +139,7 @@ function labelled(
   input: (attributes: SafeHtml) => SafeHtml,
 ): SafeHtml {
   const wrong = sent?.errors[name] !== undefined;
+  sent?.labels?.set(name, label);
   const described = [hint && `hint-${name}`, wrong && `error-${name}`].filter(Boolean).join(' ');
   const attributes = html`id="field-${name}" ${described === '' ? '' : html`aria-describedby="${described}"`}
  ${wrong ? html`aria-invalid="true"` : ''}`;

@@ -76,7 +76,7 @@ export function pager(
     to < 1 || to > last
       ? html`<span>${text}</span>`
       : html`<a href="${withQuery(address, { [name]: to })}" rel="${rel}">${text}</a>`;
-  return html`<nav class="pager" aria-label="${label}">${link(page - 1, 'Newer', 'prev')}
+  return html`<nav class="pager" aria-label="${label}">${link(Math.min(page - 1, last), 'Newer', 'prev')}
 <span class="count">Page ${page} of ${last}, ${totalCount} in all</span>${link(page + 1, 'Older', 'next')}</nav>`;
 }
 

@@ -13,7 +13,11 @@ import type { Sent } from './page.ts';
 /** Rows on a page of a list. */
 export const perPage = 25;
 
-export const PageNumber = integerFromText(z.int().min(1).max(1_000_000)).default(1);
+const pageNumbers = 'must be a whole number from 1 to 1000000';
+
+export const PageNumber = integerFromText(z.int(pageNumbers).min(1, pageNumbers).max(1_000_000, pageNumbers)).default(
+  1,
+);
 
 /** Words as they were typed: what is wrong with them is told beside them. */
 export const Words = z.string().max(1000).optional();

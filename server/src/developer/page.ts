@@ -25,6 +25,8 @@ export interface Sent {
   values: Readonly<Record<string, readonly string[]>>;
   /** By the name of the field. */
   errors: Readonly<Record<string, string>>;
+  /** What fields are called by whoever sees them, as far as they were drawn. */
+  labels?: Map<string, string>;
   /** What is wrong with no field in particular. */
   message?: string | undefined;
   /** What the form has found out, where it changes nothing. */

@@ -1,7 +1,6 @@
 import { account } from './account.ts';
 import { asset, newAsset } from './asset.ts';
-import { assetImport } from './asset-import.ts';
-import { assetExport, assets, assetTemplateFile } from './assets.ts';
+import { assetFiles, assets } from './assets.ts';
 import { audit } from './audit.ts';
 import { deliveries } from './deliveries.ts';
 import { delivery } from './delivery.ts';
@@ -11,7 +10,7 @@ import { keys } from './keys.ts';
 import { newKey } from './new-key.ts';
 import type { AnyPage } from './page.ts';
 import { newProject, project } from './project.ts';
-import { projects } from './projects.ts';
+import { projectFiles, projects } from './projects.ts';
 import { signIn, workspaces } from './sign-in.ts';
 import { ticket } from './tickets.ts';
 import { usage, usageCharts } from './usage.ts';
@@ -28,7 +27,7 @@ export const pages: readonly AnyPage[] = [
   ...[webhooks, newWebhook, webhook, webhookReplay],
   ...[deliveries, delivery],
   ...[users, newUser, user],
-  ...[assets, newAsset, asset, assetImport, assetExport, assetTemplateFile],
-  ...[projects, newProject, project, ticket],
+  ...[assets, newAsset, asset, ...assetFiles],
+  ...[projects, newProject, project, ...projectFiles, ticket],
   ...[audit, account, signIn, workspaces, join],
 ];

@@ -1,7 +1,10 @@
 import { ProjectQuery, ProjectStatus } from '@itsm-api/contract';
 import * as z from 'zod';
+import { projectCsv } from '../resources/projects/csv.ts';
 import { listProjects } from '../resources/projects/queries.ts';
 import { namesOf } from '../resources/users/queries.ts';
+import { csvFiles } from './csv-files.ts';
+import { csvImport, importedNotice } from './csv-import.ts';
 import { optional, selectField } from './fields.ts';
 import { badge, html, linkButton, pager, table } from './html.ts';
 import { anyOr, PageNumber, perPage, searched, searchForm, Words } from './list.ts';
@@ -35,16 +38,32 @@ export const projects = page({
     ]);
     const none =
       q === '' && status === undefined
-        ? html`There is no project yet: <a href="${path}/new">make one</a>.`
+        ? html`There is no project yet: <a href="${path}/new">make one</a>, or <a href="${path}/import">import a CSV file</a>.`
         : 'No project is like that.';
     const options = anyOr(ProjectStatus.options, 'Any');
     return {
       title: 'Projects',
       body: html`<p class="lead">What the workspace's tasks belong to, the newest first.</p>
-<p class="actions">${linkButton(`${path}/new`, 'New project', 'main')}</p>
+${importedNotice(projectCsv.columns, visit.flash)}
+<p class="actions">${linkButton(`${path}/new`, 'New project', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
+ ${linkButton(`${path}/export`, 'Export CSV')}</p>
 ${searchForm(path, words, 'Key, name or description', [selectField(undefined, { name: 'status', label: 'Status', value: status, options })])}
 <div id="found">${table('Projects', ['Key', 'Name', 'Status', 'Priority', 'Manager', 'Ends', 'Changed'], rows, none)}
 ${pager(list.meta, address)}</div>`,
     };
   },
 });
+
+/** Projects as CSV, in and out. */
+export const projectFiles = [
+  csvImport(projectCsv, {
+    Key: 'key',
+    Name: 'name',
+    Status: 'status',
+    Priority: 'priority',
+    Manager: 'managerId',
+    Begins: 'startDate',
+    Ends: 'endDate',
+  }),
+  ...csvFiles(projectCsv),
+];

@@ -48,6 +48,7 @@ export function scopeTable(
     chosen,
   }: { label: string; hint?: string; offered: readonly Scope[]; chosen: readonly Scope[] },
 ): SafeHtml {
+  sent?.labels?.set('scopes', label);
   const checked: readonly string[] = sent === undefined ? chosen : (sent.values.scopes ?? []);
   const box = (scope: Scope) =>
     offered.includes(scope) ? checkbox('scopes', scope, html`<code>${scope}</code>`, checked.includes(scope)) : null;

@@ -1,4 +1,3 @@
-import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { sendTestEvent } from '../resources/deliveries/queries.ts';
 import { createWebhook, listWebhooks } from '../resources/webhooks/queries.ts';
@@ -6,6 +5,7 @@ import { newSecret } from '../webhooks/new-secret.ts';
 import { shortened } from './deliveries.ts';
 import { formOf, optional, submit } from './fields.ts';
 import { html, linkButton, pager, table } from './html.ts';
+import { PageNumber } from './list.ts';
 import { form, page } from './page.ts';
 import { SecretField, secretField, WebhookFields, webhookFields } from './webhook-fields.ts';
 import { healthOf } from './webhook-health.ts';
@@ -18,13 +18,13 @@ export const webhooks = page({
   menu: 'Webhooks',
   roles: ['ADMIN'],
   query: z.strictObject({
-    page: optional(integerFromText(z.int().min(1).max(1_000_000))),
+    page: PageNumber,
     /** Those that were deleted, too. */
     all: optional(z.literal('yes')),
   }),
   async show({ visit, query, address }) {
     const inactive = query.all !== undefined;
-    const { data, meta } = await listWebhooks(visit.context, { page: query.page ?? 1, perPage }, { inactive });
+    const { data, meta } = await listWebhooks(visit.context, { page: query.page, perPage }, { inactive });
     const rows = data.map((webhook) => {
       const { id, url, events, lastSuccessAt, lastFailureAt } = webhook;
       return [
@@ -35,9 +35,10 @@ export const webhooks = page({
         visit.time(lastFailureAt),
       ];
     });
-    const empty = html`<p>Nobody is told of anything yet. A webhook sends each event to an address of yours, signed.</p>
+    const none = html`<p>Nobody is told of anything yet. A webhook sends each event to an address of yours, signed.</p>
 <p>${linkButton('/developer/webhooks/new', 'Create the first one', 'main')}</p>`;
-    const create = rows.length > 0 ? linkButton('/developer/webhooks/new', 'Create a webhook', 'main') : null;
+    const empty = meta.totalCount === 0 ? none : 'There are not so many.';
+    const create = meta.totalCount > 0 ? linkButton('/developer/webhooks/new', 'Create a webhook', 'main') : null;
     const others = inactive
       ? linkButton('/developer/webhooks', 'Only those in use')
       : linkButton('/developer/webhooks?all=yes', 'Deleted ones, too');
@@ -46,7 +47,7 @@ export const webhooks = page({
       body: html`<p class="lead">Who is told of events, and how each does. <a href="/docs/guides/managing-webhooks">About webhooks</a></p>
 <div class="actions">${create}${others}</div>
 ${table('Webhooks', ['URL', 'Health', 'Events', 'Last success', 'Last failure'], rows, empty)}
-${rows.length === 0 ? null : pager(meta, address)}`,
+${meta.totalCount === 0 ? null : pager(meta, address)}`,
     };
   },
 });

@@ -30,11 +30,13 @@ export async function signInByPassword(
 ): Promise<Account[]> {
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.keyLookups.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
-  const known = candidates.some(({ account }) => isKnown(account));
-  const takeBack = await countAttempt(databases, { email, address, known });
+  const { refusal, takeBack } = await countAttempt(databases, { email, address });
+  // Each by itself: who has an account of the same address elsewhere isn't known to this one.
+  const tried = refusal === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
+  if (refusal !== undefined && tried.length === 0) throw refusal;
   const found: Account[] = [];
-  for (const { account, hash } of candidates) if (await isPassword(password, hash)) found.push(account);
-  if (candidates.length === 0) await isPassword(password, undefined);
+  for (const { account, hash } of tried) if (await isPassword(password, hash)) found.push(account);
+  if (tried.length === 0) await isPassword(password, undefined);
   if (found.length === 0) {
     throw new ApiError('VALIDATION_ERROR', 'No account has this e-mail address and this password.');
   }
@@ -89,7 +91,7 @@ export async function isOwnPassword(
   { tenantId, userId, email }: Account,
   { password, address }: { password: string; address: string },
 ): Promise<boolean> {
-  const takeBack = await countAttempt(databases, { email, address, known: true });
+  const { takeBack } = await countAttempt(databases, { email, address });
   const row = await tenantClient(databases.system, tenantId).password.findFirst({ where: { userId } });
   const is = await isPassword(password, row?.hash);
   if (is) await takeBack();

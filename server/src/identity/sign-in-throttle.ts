@@ -8,8 +8,17 @@ export interface Attempt {
   email: string;
   /** IP address. */
   address: string;
-  /** Whether the browser has signed in to that account before. */
-  known: boolean;
+}
+
+/** An attempt that was counted. */
+export interface Counted {
+  /**
+   * What browsers are told that have never signed in to the account, where it is guessed at from everywhere. Others go on,
+   * so whoever guesses locks nobody out.
+   */
+  refusal: ApiError | undefined;
+  /** Takes it back: it succeeds. */
+  takeBack(): Promise<void>;
 }
 
 interface Limit {
@@ -20,48 +29,51 @@ interface Limit {
 }
 
 /**
- * How often signing in may fail: for an account from an address, from an address at all, and for an account from everywhere.
- * The last doesn't hold for browsers that have signed in to it before, so whoever guesses locks nobody out.
- */
-function limitsOf({ email, address, known }: Attempt): Limit[] {
-  const network = networkOf(address);
-  return [
-    { of: `${email} from ${network}`, most: 10, minutes: 15 },
-    { of: `from ${network}`, most: 50, minutes: 15 },
-    ...(known ? [] : [{ of: `${email} from everywhere`, most: 100, minutes: 60 }]),
-  ];
-}
-
-/** An IPv6 subscriber has a network of addresses. */
-function networkOf(address: string): string {
-  const parsed = ipaddr.process(address);
-  return parsed.kind() === 'ipv6' ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString() : parsed.toString();
-}
-
-/**
- * Counts an attempt as failed, before it is looked at: those that are made at once are counted, too.
- * @throws ApiError RATE_LIMIT_EXCEEDED when there were too many
- * @returns what takes it back, for an attempt that succeeds
+ * Counts an attempt as failed, before it is looked at: those that are made at once are counted, too. What an address is
+ * refused counts against nobody else, and takes no room.
+ * @throws ApiError RATE_LIMIT_EXCEEDED when there were too many from the address, at all or for the account
  */
 export async function countAttempt(
   { system }: Pick<Databases, 'system'>,
-  attempt: Attempt,
-): Promise<() => Promise<void>> {
-  const limits = limitsOf(attempt).map((limit) => ({ ...limit, counted: sha256(limit.of) }));
-  // In one order, so that attempts don't wait for each other in a circle.
-  limits.sort((one, other) => Buffer.compare(one.counted, other.counted));
-  const counted = limits.map(({ counted }) => Buffer.from(counted));
-  const { rows }: { rows: { counted: Buffer; failures: number; seconds: number }[] } = await system.pool.query(count, [
-    counted,
-    limits.map(({ minutes }) => minutes),
-  ]);
-  for (const { most, ...limit } of limits) {
-    const row = rows.find((each) => each.counted.equals(limit.counted));
-    if (row !== undefined && row.failures > most) throw refused(row.seconds);
+  { email, address }: Attempt,
+): Promise<Counted> {
+  const network = networkOf(address);
+  const limits = [
+    { of: `from ${network}`, most: 50, minutes: 15 },
+    { of: `${email} from ${network}`, most: 10, minutes: 15 },
+  ];
+  for (const limit of limits) {
+    const refusal = await countOne(system, limit);
+    if (refusal !== undefined) throw refusal;
   }
-  return async () => {
-    await system.pool.query('UPDATE sign_in_failures SET failures = failures - 1 WHERE counted = ANY ($1)', [counted]);
+  const everywhere = { of: `${email} from everywhere`, most: 100, minutes: 60 };
+  const counted = [...limits, everywhere].map(({ of }) => Buffer.from(sha256(of)));
+  return {
+    refusal: await countOne(system, everywhere),
+    async takeBack() {
+      await system.pool.query('UPDATE sign_in_failures SET failures = failures - 1 WHERE counted = ANY ($1)', [
+        counted,
+      ]);
+    },
   };
+}
+
+/** An IPv6 subscriber has a network of addresses. What is no address, but was told by a proxy, is as good a name. */
+function networkOf(address: string): string {
+  const withoutPort = address.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2');
+  if (!ipaddr.isValid(withoutPort)) return address;
+  const parsed = ipaddr.process(withoutPort);
+  return parsed.kind() === 'ipv6' ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString() : parsed.toString();
+}
+
+/** @returns what to say when there are too many */
+async function countOne({ pool }: Databases['system'], { of, most, minutes }: Limit): Promise<ApiError | undefined> {
+  const { rows }: { rows: { failures: number; seconds: number }[] } = await pool.query(count, [
+    Buffer.from(sha256(of)),
+    minutes,
+  ]);
+  const [{ failures, seconds } = { failures: 0, seconds: 0 }] = rows;
+  return failures > most ? refused(seconds) : undefined;
 }
 
 function refused(seconds: number): ApiError {
@@ -75,13 +87,9 @@ const count = `
   WITH old AS (
     DELETE FROM sign_in_failures WHERE counted IN (
       SELECT counted FROM sign_in_failures WHERE since < now() - interval '1 day' LIMIT 20 FOR UPDATE SKIP LOCKED)
-  ), given AS (SELECT * FROM unnest($1::bytea[], $2::int[]) AS given (counted, minutes))
-  INSERT INTO sign_in_failures AS f (counted, failures, since)
-  SELECT counted, 1, now() FROM given
+  )
+  INSERT INTO sign_in_failures AS f (counted, failures, since) VALUES ($1, 1, now())
   ON CONFLICT (counted) DO UPDATE SET
-    failures = CASE WHEN f.since < now() - make_interval(mins => (SELECT minutes FROM given WHERE given.counted = f.counted))
-      THEN 1 ELSE f.failures + 1 END,
-    since = CASE WHEN f.since < now() - make_interval(mins => (SELECT minutes FROM given WHERE given.counted = f.counted))
-      THEN now() ELSE f.since END
-  RETURNING f.counted, f.failures, ceil(extract(epoch FROM f.since
-    + make_interval(mins => (SELECT minutes FROM given WHERE given.counted = f.counted)) - now()))::int AS seconds`;
+    failures = CASE WHEN f.since < now() - make_interval(mins => $2) THEN 1 ELSE f.failures + 1 END,
+    since = CASE WHEN f.since < now() - make_interval(mins => $2) THEN now() ELSE f.since END
+  RETURNING f.failures, ceil(extract(epoch FROM f.since + make_interval(mins => $2) - now()))::int AS seconds`;

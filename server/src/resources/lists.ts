@@ -8,11 +8,18 @@ export interface Page<Row> {
   meta: PageMeta;
 }
 
+/** Some of the rows, from the newest on; or, with `orderBy`, from the oldest. */
+interface Range {
+  skip: number;
+  take: number;
+  orderBy?: { id: 'asc' };
+}
+
 interface PageSource<Row> {
   /** How many rows there are on all pages. */
   count(): Promise<number>;
-  /** Some of the rows, newest first. */
-  find(range: { skip: number; take: number }): Promise<Row[]>;
+  /** Some of the rows, in the order asked for. */
+  find(range: Range): Promise<Row[]>;
 }
 
 /** How many rows are counted where no counter holds how many there are (docs/decisions/lists.md). */
@@ -21,9 +28,21 @@ export const mostCounted = 100_000;
 /** Reads one page (docs/decisions/lists.md). A page past the end is empty and is not looked for. */
 export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {
   const totalCount = await count();
-  const skip = (query.page - 1) * query.perPage;
-  const data = skip < totalCount ? await find({ skip, take: query.perPage }) : [];
-  return { data, meta: pageMeta(query, { totalCount }) };
+  return { data: await findRange(query, totalCount, find), meta: pageMeta(query, { totalCount }) };
+}
+
+/** The rows of a page, from the end of the list that is nearer: whatever is before them is walked past. */
+async function findRange<Row>(
+  { page, perPage }: PageQuery,
+  totalCount: number,
+  find: PageSource<Row>['find'],
+): Promise<Row[]> {
+  const skip = (page - 1) * perPage;
+  const take = Math.min(perPage, totalCount - skip);
+  if (take <= 0) return [];
+  const behind = totalCount - skip - take;
+  if (skip <= behind) return find({ skip, take });
+  return (await find({ skip: behind, take, orderBy: { id: 'asc' } })).reverse();
 }
 
 interface SearchableSource<Row, Where extends SearchWhere> {
@@ -32,8 +51,8 @@ interface SearchableSource<Row, Where extends SearchWhere> {
   /** What the filters ask for. */
   where: Where;
   count(): Promise<number>;
-  /** Some of these rows, newest first. */
-  find(asked: { where: Where | { id: { in: number[] } }; skip?: number; take?: number }): Promise<Row[]>;
+  /** Some of these rows, newest first unless another order is asked for. */
+  find(asked: { where: Where | { id: { in: number[] } } } & Partial<Range>): Promise<Row[]>;
 }
 
 /**

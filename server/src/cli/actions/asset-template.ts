@@ -1,6 +1,4 @@
-import { assetTemplate } from '../../resources/assets/template.ts';
+import { assetColumns } from '../../resources/assets/columns.ts';
+import { templateOf } from '../template.ts';
 
-/** Prints a file to begin with, whatever the database is. */
-export async function template(): Promise<void> {
-  process.stdout.write(assetTemplate());
-}
+export const template = templateOf(assetColumns);

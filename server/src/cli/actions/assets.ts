@@ -9,7 +9,6 @@ import {
   integerFromText,
   NewAsset,
 } from '@itsm-api/contract';
-import { SingleBar } from 'cli-progress';
 import * as z from 'zod';
 import type { Context } from '../../context.ts';
 import { assetCsv } from '../../resources/assets/csv.ts';
@@ -17,10 +16,9 @@ import { assetRows, createAsset, getAsset, listAssets, updateAsset } from '../..
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { findUserId } from '../../resources/users/queries.ts';
 import { UserReference } from '../../resources/users/reference.ts';
-import type { Runtime } from '../../runtime.ts';
-import { importAssets } from '../asset-import.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
+import { importOf } from '../import.ts';
 import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
 import { updateInput } from '../update.ts';
@@ -131,36 +129,10 @@ export const activate = action({
   format: told,
 });
 
-const importFile = action({
-  input: z.strictObject({ file: z.string(), tenant: z.string(), dryRun: z.boolean().default(false) }),
-  work: importWithProgress,
-  format: ({ imported, importable }, _) =>
-    imported === 0 ? `${countOf(importable)} could be imported; nothing was.` : `Imported ${countOf(imported)}.`,
-  next: ({ imported }, { file, tenant }) => (imported === 0 ? [shell`assets import ${file} --tenant ${tenant}`] : []),
-});
-
+const importFile = importOf(assetCsv);
 const exportRows = exportOf(assetRows, assetCsv);
 
 export { exportRows as export, importFile as import };
-
-async function importWithProgress(
-  runtime: Runtime,
-  { file, tenant, dryRun }: { file: string; tenant: string; dryRun: boolean },
-): Promise<{ importable: number; imported: number }> {
-  const context = await activeTenantContext(runtime, tenant);
-  // Draws nothing where stderr is no terminal. `gracefulExit` gives the terminal back before Ctrl-C ends the process.
-  const bar = new SingleBar({ format: '{bar} {value} of {total} assets', clearOnComplete: true, gracefulExit: true });
-  try {
-    const importable = await importAssets(context, file, { dryRun, progress: bar });
-    return { importable, imported: dryRun ? 0 : importable };
-  } finally {
-    bar.stop();
-  }
-}
-
-function countOf(assets: number): string {
-  return `${assets} ${assets === 1 ? 'asset' : 'assets'}`;
-}
 
 async function holderOf(context: Context, user: UserReference | null | undefined) {
   return user === undefined ? {} : { assignedToId: await findUserId(context, 'assignedTo', user ?? undefined) };

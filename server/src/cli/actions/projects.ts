@@ -8,6 +8,7 @@ import {
 } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Context } from '../../context.ts';
+import { projectCsv } from '../../resources/projects/csv.ts';
 import {
   createProject,
   getProject,
@@ -21,6 +22,7 @@ import { UserReference } from '../../resources/users/reference.ts';
 import type { Action } from '../command.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
+import { importOf } from '../import.ts';
 import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
 import { action } from '../run.ts';
 import { updateInput } from '../update.ts';
@@ -91,9 +93,10 @@ export const update = action({
 export const deactivate = become('ON_HOLD');
 export const activate = become('ACTIVE');
 
-const exportRows = exportOf(projectRows);
+const importFile = importOf(projectCsv);
+const exportRows = exportOf(projectRows, projectCsv);
 
-export { exportRows as export };
+export { exportRows as export, importFile as import };
 
 function become(status: ProjectStatus): Action {
   return action({

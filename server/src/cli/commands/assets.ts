@@ -1,6 +1,7 @@
 import { AssetStatus, AssetType } from '@itsm-api/contract';
-import { assetColumns, neededAssetColumns } from '../../resources/assets/columns.ts';
+import { assetColumns } from '../../resources/assets/columns.ts';
 import { common, noun, type Parameter } from '../command.ts';
+import { importVerb, templateVerb } from '../csv-verbs.ts';
 import { exportVerb } from '../export-verb.ts';
 import { clearing } from '../update.ts';
 
@@ -87,21 +88,8 @@ export const assets = noun({
       options: [common.tenant],
       examples: ['assets activate 311 --tenant Acme'],
     },
-    import: {
-      summary: 'Create the assets of a CSV file: all of them, or none when a line is wrong',
-      details:
-        `Columns, in any order: ${assetColumns.join(', ')}, and customFields.NAME for each custom field. ` +
-        `Needed are ${neededAssetColumns.join(', ')}; an empty cell means none. assignedToId may hold an id or an e-mail ` +
-        'address.',
-      arguments: [{ flags: '<file>', about: 'CSV in UTF-8, with commas and a line of column names' }],
-      options: [common.tenant, { flags: '--dry-run', about: 'only look whether every line could be imported' }],
-      examples: ['assets import assets.csv --tenant Acme --dry-run', 'assets import assets.csv --tenant Acme'],
-    },
-    template: {
-      summary: 'Print a CSV file to begin an import with: the columns, and an asset that shows what they hold',
-      examples: ['assets template > assets.csv'],
-      plain: true,
-    },
+    import: importVerb(assetColumns),
+    template: templateVerb(assetColumns),
     export: exportVerb('assets', { csv: true }),
   },
   actions: () => import('../actions/assets.ts'),

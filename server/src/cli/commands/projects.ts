@@ -1,5 +1,7 @@
 import { Priority, ProjectStatus } from '@itsm-api/contract';
+import { projectColumns } from '../../resources/projects/columns.ts';
 import { common, noun, type Parameter } from '../command.ts';
+import { importVerb, templateVerb } from '../csv-verbs.ts';
 import { exportVerb } from '../export-verb.ts';
 import { clearing } from '../update.ts';
 
@@ -74,7 +76,10 @@ export const projects = noun({
       options: [common.tenant],
       examples: ['projects activate 3 --tenant Acme'],
     },
-    export: exportVerb('projects'),
+    import: importVerb(projectColumns),
+    template: templateVerb(projectColumns),
+    export: exportVerb('projects', { csv: true }),
   },
   actions: () => import('../actions/projects.ts'),
+  withoutDatabase: () => import('../actions/project-template.ts'),
 });

@@ -130,10 +130,10 @@ export type Text = Prisma.TextModel
  */
 export type Asset = Prisma.AssetModel
 /**
- * Model AssetUpload
+ * Model CsvUpload
  * The CSV file that a user looks at before it is imported (docs/decisions/assets.md#csv).
  */
-export type AssetUpload = Prisma.AssetUploadModel
+export type CsvUpload = Prisma.CsvUploadModel
 /**
  * Model Project
  * 

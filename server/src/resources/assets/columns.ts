@@ -1,11 +1,34 @@
 import { NewAsset } from '@itsm-api/contract';
 import type * as z from 'zod';
+import type { CsvColumns } from '../csv-columns.ts';
 import { UserReference } from '../users/reference.ts';
 
-/** An asset as a line of the file gives it. */
-export const AssetLine = NewAsset.extend({ assignedToId: UserReference.nullish() });
+const AssetLine = NewAsset.extend({ assignedToId: UserReference.nullish() });
 export type AssetLine = z.output<typeof AssetLine>;
 
-/** The columns that a file may have, beside those of custom fields. */
-export const assetColumns = AssetLine.omit({ customFields: true }).keyof().options;
-export const neededAssetColumns = ['name', 'assetTag', 'type'];
+/** An asset as a line of a CSV file. */
+export const assetColumns: CsvColumns<AssetLine> = {
+  resource: 'assets',
+  one: 'asset',
+  line: AssetLine,
+  names: AssetLine.omit({ customFields: true }).keyof().options,
+  needed: ['name', 'assetTag', 'type'],
+  unique: 'assetTag',
+  user: 'assignedToId',
+  hasCustomFields: true,
+  example: {
+    name: 'Laptop of the front desk',
+    assetTag: 'LT-0311',
+    serialNumber: 'PF4N2KD8',
+    type: 'LAPTOP',
+    status: 'IN_USE',
+    manufacturer: 'Lenovo',
+    model: 'ThinkPad T14',
+    location: 'Berlin, floor 3',
+    assignedToId: 'ada@acme.example',
+    purchaseDate: '2025-03-14',
+    purchaseCost: '1499.00',
+    warrantyExpiresAt: '2028-03-14T00:00:00Z',
+    'customFields.costCentre': '4711',
+  },
+};

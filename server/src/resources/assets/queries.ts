@@ -4,7 +4,6 @@ import {
   type AssetQuery,
   type AssetStatus,
   assetTransitions,
-  type ErrorDetail,
   type NewAsset,
 } from '@itsm-api/contract';
 import { type Context, type Transaction, transaction } from '../../context.ts';
@@ -14,7 +13,7 @@ import { selectRows } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
-import { ApiError, invalidField, notFound } from '../../errors.ts';
+import { invalidField, notFound } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit, emitAll } from '../../webhooks/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
@@ -22,7 +21,9 @@ import { record } from '../activities/record.ts';
 import type { Rows } from '../change-feed.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
-import { checkUsers, noSuchUser, reference } from '../references.ts';
+import { checkNewRows, chunksOf, type Progress } from '../new-rows.ts';
+import { checkUsers, reference } from '../references.ts';
+import { assetColumns } from './columns.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;
 
@@ -78,9 +79,6 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
 
 const takenMeanwhile = 'of one asset was taken by another just now; try again';
 
-/** Called with how many of the assets are created so far. */
-export type Progress = (created: number) => void;
-
 /**
  * Creates many assets in one transaction, all or none, and emits `asset.created` for each.
  * @throws ApiError VALIDATION_ERROR whose details name every asset that can't be created, by its index: `0.assetTag`
@@ -106,14 +104,13 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
   });
 }
 
-/**
- * Looks whether `createAssets` would create these.
- * @throws ApiError VALIDATION_ERROR as it does
- */
-export async function checkAssets(context: Context, inputs: readonly NewAsset[]): Promise<void> {
-  const details = await findConflicts(context, inputs);
-  if (details.length === 0) return;
-  throw new ApiError('VALIDATION_ERROR', `${details.length} of the assets cannot be created.`, { details });
+/** Looks whether `createAssets` would create these. @throws ApiError VALIDATION_ERROR as it does */
+export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]): Promise<void> {
+  const rows = inputs.map(({ assetTag, assignedToId }) => ({ unique: assetTag, userId: assignedToId }));
+  await checkNewRows(db, assetColumns, rows, async (assetTags) => {
+    const found = await db.asset.findMany({ where: { assetTag: { in: assetTags } }, select: { assetTag: true } });
+    return found.map(({ assetTag }) => assetTag);
+  });
 }
 
 /** The names of all custom fields that assets of the tenant have, in order. */
@@ -196,29 +193,6 @@ function columnsOf(input: NewAsset) {
   };
 }
 
-/** What of the assets the database stands against: tags that are taken, holders who are no active users. */
-async function findConflicts({ db }: Context, inputs: readonly NewAsset[]): Promise<ErrorDetail[]> {
-  const taken = new Set<string>();
-  const holders = new Set<number>();
-  for (const chunk of chunksOf(inputs, 5000)) {
-    const assetTags = chunk.map(({ assetTag }) => assetTag);
-    const ids = [...new Set(chunk.flatMap(({ assignedToId }) => assignedToId ?? []))];
-    const assets = await db.asset.findMany({ where: { assetTag: { in: assetTags } }, select: { assetTag: true } });
-    const users = await db.user.findMany({ where: { id: { in: ids }, active: true }, select: { id: true } });
-    for (const asset of assets) taken.add(asset.assetTag);
-    for (const user of users) holders.add(Number(user.id));
-  }
-  return inputs.flatMap(({ assetTag, assignedToId }, index) => {
-    const problems: ErrorDetail[] = [];
-    if (taken.has(assetTag))
-      problems.push({ path: `${index}.assetTag`, message: `${assetTag} is taken by another asset` });
-    if (assignedToId != null && !holders.has(assignedToId)) {
-      problems.push({ path: `${index}.assignedToId`, message: noSuchUser });
-    }
-    return problems;
-  });
-}
-
 /**
  * Has `emit` keep the jobs until `putJobsIn`: a job that is put in is locked for every other transaction that emits
  * to its subscription until this one ends, and that may be minutes away.
@@ -234,10 +208,6 @@ function gatherJobs(context: Context & Transaction) {
       if (waiting.size > 0) await context.dispatchJobs.addWithin(context.db, [...waiting.values()]);
     },
   };
-}
-
-function* chunksOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
 /** The asset as the patch would leave it. @throws ApiError INVALID_TRANSITION */

@@ -9,7 +9,9 @@ import { presentDate, presentId, presentTimestamps, toDate } from '../../present
 import type { Rows } from '../change-feed.ts';
 import { changesBetween } from '../changes.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
+import { checkNewRows, chunksOf, type Progress } from '../new-rows.ts';
 import { checkUsers, reference } from '../references.ts';
+import { projectColumns } from './columns.ts';
 
 type ProjectRow = Prisma.ProjectGetPayload<object>;
 
@@ -50,19 +52,37 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
   return transaction(context, async (context) => {
     const { db } = context;
     await checkUsers(context, reference('managerId', input.managerId));
-    const data = {
-      key: input.key,
-      name: input.name,
-      description: input.description ?? null,
-      status: input.status ?? 'PLANNED',
-      priority: input.priority ?? 'MEDIUM',
-      managerId: input.managerId ?? null,
-      startDate: toDate(input.startDate ?? null),
-      endDate: toDate(input.endDate ?? null),
-    };
     const taken = `${input.key} is taken by another project`;
-    const row = await createUnique('key', taken, () => db.project.create({ data }));
+    const row = await createUnique('key', taken, () => db.project.create({ data: columnsOf(input) }));
     return presentProject(row);
+  });
+}
+
+/**
+ * Creates many projects in one transaction, all or none.
+ * @throws ApiError VALIDATION_ERROR whose details name every project that can't be created, by its index: `0.key`
+ */
+export function createProjects(context: Context, inputs: readonly NewProject[], onProgress: Progress): Promise<void> {
+  return transaction(context, async (context) => {
+    await checkProjects(context, inputs);
+    let created = 0;
+    for (const chunk of chunksOf(inputs, 500)) {
+      const data = chunk.map(columnsOf);
+      await createUnique('key', takenMeanwhile, () => context.db.project.createMany({ data }));
+      created += chunk.length;
+      onProgress(created);
+    }
+  });
+}
+
+const takenMeanwhile = 'of one project was taken by another just now; try again';
+
+/** Looks whether `createProjects` would create these. @throws ApiError VALIDATION_ERROR as it does */
+export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {
+  const rows = inputs.map(({ key, managerId }) => ({ unique: key, userId: managerId }));
+  await checkNewRows(db, projectColumns, rows, async (keys) => {
+    const found = await db.project.findMany({ where: { key: { in: keys } }, select: { key: true } });
+    return found.map(({ key }) => key);
   });
 }
 
@@ -108,4 +128,18 @@ export function presentProject(row: ProjectRow): Project {
     endDate: presentDate(row.endDate),
     ...presentTimestamps(row),
   });
+}
+
+/** The columns of a new project (docs/decisions/projects-and-tasks.md). */
+function columnsOf(input: NewProject) {
+  return {
+    key: input.key,
+    name: input.name,
+    description: input.description ?? null,
+    status: input.status ?? 'PLANNED',
+    priority: input.priority ?? 'MEDIUM',
+    managerId: input.managerId ?? null,
+    startDate: toDate(input.startDate ?? null),
+    endDate: toDate(input.endDate ?? null),
+  };
 }

@@ -137,9 +137,14 @@ export async function updateTenant(prisma: PrismaClient, nameOrId: string, { nam
   return presentTenant(await createUnique('name', taken, update));
 }
 
-/** Deactivates a tenant: within a second no key of it works any more. Again when repeated. @throws ApiError NOT_FOUND */
-export function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
-  return setActive(prisma, nameOrId, false);
+/**
+ * Deactivates a tenant: within a second no key of it works any more, and the sessions of its users end. Again when repeated.
+ * @throws ApiError NOT_FOUND
+ */
+export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
+  const tenant = await setActive(prisma, nameOrId, false);
+  await prisma.session.updateMany({ where: { tenantId: tenant.id, endedAt: null }, data: { endedAt: new Date() } });
+  return tenant;
 }
 
 /** Activates a tenant again, and its keys with it. @throws ApiError NOT_FOUND */

@@ -117,11 +117,18 @@ export function updateUser(context: Context, reference: string | number, data: U
 }
 
 /**
- * Deactivates a user: their keys stop working within a second.
+ * Deactivates a user: their keys stop working within a second. Their sessions in the developer area end, and links by which
+ * they would get there work no more, for good.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when no administrator would be left
  */
 export function deactivateUser(context: Context, reference: string | number): Promise<User> {
-  return keepingAnAdministrator(context, ({ db }) => setActive(db, reference, false));
+  return keepingAnAdministrator(context, async ({ db }) => {
+    const user = await setActive(db, reference, false);
+    const now = new Date();
+    await db.session.updateMany({ where: { userId: user.id, endedAt: null }, data: { endedAt: now } });
+    await db.invitation.updateMany({ where: { userId: user.id, usedAt: null }, data: { usedAt: now } });
+    return user;
+  });
 }
 
 /** Activates a user again, and their keys with them. @throws ApiError NOT_FOUND */

@@ -419,7 +419,7 @@ export const ModelName = {
   TicketCount: 'TicketCount',
   Text: 'Text',
   Asset: 'Asset',
-  AssetUpload: 'AssetUpload',
+  CsvUpload: 'CsvUpload',
   Project: 'Project',
   Task: 'Task',
   Change: 'Change',
@@ -447,7 +447,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "assetUpload" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
+    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1693,77 +1693,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    AssetUpload: {
-      payload: Prisma.$AssetUploadPayload<ExtArgs>
-      fields: Prisma.AssetUploadFieldRefs
+    CsvUpload: {
+      payload: Prisma.$CsvUploadPayload<ExtArgs>
+      fields: Prisma.CsvUploadFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.AssetUploadFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload> | null
+          args: Prisma.CsvUploadFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.AssetUploadFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+          args: Prisma.CsvUploadFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload>
         }
         findFirst: {
-          args: Prisma.AssetUploadFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload> | null
+          args: Prisma.CsvUploadFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.AssetUploadFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+          args: Prisma.CsvUploadFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload>
         }
         findMany: {
-          args: Prisma.AssetUploadFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>[]
+          args: Prisma.CsvUploadFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload>[]
         }
         create: {
-          args: Prisma.AssetUploadCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+          args: Prisma.CsvUploadCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload>
         }
         createMany: {
-          args: Prisma.AssetUploadCreateManyArgs<ExtArgs>
+          args: Prisma.CsvUploadCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.AssetUploadCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>[]
+          args: Prisma.CsvUploadCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload>[]
         }
         delete: {
-          args: Prisma.AssetUploadDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+          args: Prisma.CsvUploadDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload>
         }
         update: {
-          args: Prisma.AssetUploadUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+          args: Prisma.CsvUploadUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload>
         }
         deleteMany: {
-          args: Prisma.AssetUploadDeleteManyArgs<ExtArgs>
+          args: Prisma.CsvUploadDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.AssetUploadUpdateManyArgs<ExtArgs>
+          args: Prisma.CsvUploadUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.AssetUploadUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>[]
+          args: Prisma.CsvUploadUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload>[]
         }
         upsert: {
-          args: Prisma.AssetUploadUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetUploadPayload>
+          args: Prisma.CsvUploadUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvUploadPayload>
         }
         aggregate: {
-          args: Prisma.AssetUploadAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateAssetUpload>
+          args: Prisma.CsvUploadAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCsvUpload>
         }
         groupBy: {
-          args: Prisma.AssetUploadGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AssetUploadGroupByOutputType>[]
+          args: Prisma.CsvUploadGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CsvUploadGroupByOutputType>[]
         }
         count: {
-          args: Prisma.AssetUploadCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AssetUploadCountAggregateOutputType> | number
+          args: Prisma.CsvUploadCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CsvUploadCountAggregateOutputType> | number
         }
       }
     }
@@ -2947,14 +2947,16 @@ export const AssetScalarFieldEnum = {
 export type AssetScalarFieldEnum = (typeof AssetScalarFieldEnum)[keyof typeof AssetScalarFieldEnum]
 
 
-export const AssetUploadScalarFieldEnum = {
+export const CsvUploadScalarFieldEnum = {
   tenantId: 'tenantId',
   userId: 'userId',
+  resource: 'resource',
   content: 'content',
+  preview: 'preview',
   createdAt: 'createdAt'
 } as const
 
-export type AssetUploadScalarFieldEnum = (typeof AssetUploadScalarFieldEnum)[keyof typeof AssetUploadScalarFieldEnum]
+export type CsvUploadScalarFieldEnum = (typeof CsvUploadScalarFieldEnum)[keyof typeof CsvUploadScalarFieldEnum]
 
 
 export const ProjectScalarFieldEnum = {
@@ -3493,7 +3495,7 @@ export type GlobalOmitConfig = {
   ticketCount?: Prisma.TicketCountOmit
   text?: Prisma.TextOmit
   asset?: Prisma.AssetOmit
-  assetUpload?: Prisma.AssetUploadOmit
+  csvUpload?: Prisma.CsvUploadOmit
   project?: Prisma.ProjectOmit
   task?: Prisma.TaskOmit
   change?: Prisma.ChangeOmit

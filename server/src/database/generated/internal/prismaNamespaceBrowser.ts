@@ -68,7 +68,7 @@ export const ModelName = {
   TicketCount: 'TicketCount',
   Text: 'Text',
   Asset: 'Asset',
-  AssetUpload: 'AssetUpload',
+  CsvUpload: 'CsvUpload',
   Project: 'Project',
   Task: 'Task',
   Change: 'Change',
@@ -352,14 +352,16 @@ export const AssetScalarFieldEnum = {
 export type AssetScalarFieldEnum = (typeof AssetScalarFieldEnum)[keyof typeof AssetScalarFieldEnum]
 
 
-export const AssetUploadScalarFieldEnum = {
+export const CsvUploadScalarFieldEnum = {
   tenantId: 'tenantId',
   userId: 'userId',
+  resource: 'resource',
   content: 'content',
+  preview: 'preview',
   createdAt: 'createdAt'
 } as const
 
-export type AssetUploadScalarFieldEnum = (typeof AssetUploadScalarFieldEnum)[keyof typeof AssetUploadScalarFieldEnum]
+export type CsvUploadScalarFieldEnum = (typeof CsvUploadScalarFieldEnum)[keyof typeof CsvUploadScalarFieldEnum]
 
 
 export const ProjectScalarFieldEnum = {

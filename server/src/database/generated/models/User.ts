@@ -303,7 +303,7 @@ export type UserWhereInput = {
   passkeys?: Prisma.PasskeyListRelationFilter | runtime.Types.Skip
   sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
   invitations?: Prisma.InvitationListRelationFilter | runtime.Types.Skip
-  assetUpload?: Prisma.XOR<Prisma.AssetUploadNullableScalarRelationFilter, Prisma.AssetUploadWhereInput> | null | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadListRelationFilter | runtime.Types.Skip
 }
 
 export type UserOrderByWithRelationInput = {
@@ -333,7 +333,7 @@ export type UserOrderByWithRelationInput = {
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput | runtime.Types.Skip
   sessions?: Prisma.SessionOrderByRelationAggregateInput | runtime.Types.Skip
   invitations?: Prisma.InvitationOrderByRelationAggregateInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadOrderByWithRelationInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -368,7 +368,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   passkeys?: Prisma.PasskeyListRelationFilter | runtime.Types.Skip
   sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
   invitations?: Prisma.InvitationListRelationFilter | runtime.Types.Skip
-  assetUpload?: Prisma.XOR<Prisma.AssetUploadNullableScalarRelationFilter, Prisma.AssetUploadWhereInput> | null | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_email">
 
 export type UserOrderByWithAggregationInput = {
@@ -437,7 +437,7 @@ export type UserCreateInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateInput = {
@@ -466,7 +466,7 @@ export type UserUncheckedCreateInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUpdateInput = {
@@ -495,7 +495,7 @@ export type UserUpdateInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateInput = {
@@ -524,7 +524,7 @@ export type UserUncheckedUpdateInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyInput = {
@@ -862,18 +862,18 @@ export type UserUpdateOneWithoutAssetsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAssetsInput, Prisma.UserUpdateWithoutAssetsInput>, Prisma.UserUncheckedUpdateWithoutAssetsInput> | runtime.Types.Skip
 }
 
-export type UserCreateNestedOneWithoutAssetUploadInput = {
-  create?: Prisma.XOR<Prisma.UserCreateWithoutAssetUploadInput, Prisma.UserUncheckedCreateWithoutAssetUploadInput> | runtime.Types.Skip
-  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAssetUploadInput | runtime.Types.Skip
+export type UserCreateNestedOneWithoutCsvUploadsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutCsvUploadsInput, Prisma.UserUncheckedCreateWithoutCsvUploadsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutCsvUploadsInput | runtime.Types.Skip
   connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
 }
 
-export type UserUpdateOneRequiredWithoutAssetUploadNestedInput = {
-  create?: Prisma.XOR<Prisma.UserCreateWithoutAssetUploadInput, Prisma.UserUncheckedCreateWithoutAssetUploadInput> | runtime.Types.Skip
-  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAssetUploadInput | runtime.Types.Skip
-  upsert?: Prisma.UserUpsertWithoutAssetUploadInput | runtime.Types.Skip
+export type UserUpdateOneRequiredWithoutCsvUploadsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutCsvUploadsInput, Prisma.UserUncheckedCreateWithoutCsvUploadsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutCsvUploadsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutCsvUploadsInput | runtime.Types.Skip
   connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
-  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAssetUploadInput, Prisma.UserUpdateWithoutAssetUploadInput>, Prisma.UserUncheckedUpdateWithoutAssetUploadInput> | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutCsvUploadsInput, Prisma.UserUpdateWithoutCsvUploadsInput>, Prisma.UserUncheckedUpdateWithoutCsvUploadsInput> | runtime.Types.Skip
 }
 
 export type UserCreateNestedOneWithoutManagedProjectsInput = {
@@ -933,7 +933,7 @@ export type UserCreateWithoutTenantInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTenantInput = {
@@ -961,7 +961,7 @@ export type UserUncheckedCreateWithoutTenantInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTenantInput = {
@@ -1034,7 +1034,7 @@ export type UserCreateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutApiKeysInput = {
@@ -1062,7 +1062,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutApiKeysInput = {
@@ -1106,7 +1106,7 @@ export type UserUpdateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutApiKeysInput = {
@@ -1134,7 +1134,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutInvitationsInput = {
@@ -1162,7 +1162,7 @@ export type UserCreateWithoutInvitationsInput = {
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutInvitationsInput = {
@@ -1190,7 +1190,7 @@ export type UserUncheckedCreateWithoutInvitationsInput = {
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutInvitationsInput = {
@@ -1234,7 +1234,7 @@ export type UserUpdateWithoutInvitationsInput = {
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutInvitationsInput = {
@@ -1262,7 +1262,7 @@ export type UserUncheckedUpdateWithoutInvitationsInput = {
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutPasswordInput = {
@@ -1290,7 +1290,7 @@ export type UserCreateWithoutPasswordInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutPasswordInput = {
@@ -1318,7 +1318,7 @@ export type UserUncheckedCreateWithoutPasswordInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutPasswordInput = {
@@ -1362,7 +1362,7 @@ export type UserUpdateWithoutPasswordInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutPasswordInput = {
@@ -1390,7 +1390,7 @@ export type UserUncheckedUpdateWithoutPasswordInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutPasskeysInput = {
@@ -1418,7 +1418,7 @@ export type UserCreateWithoutPasskeysInput = {
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutPasskeysInput = {
@@ -1446,7 +1446,7 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutPasskeysInput = {
@@ -1490,7 +1490,7 @@ export type UserUpdateWithoutPasskeysInput = {
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutPasskeysInput = {
@@ -1518,7 +1518,7 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutSessionsInput = {
@@ -1546,7 +1546,7 @@ export type UserCreateWithoutSessionsInput = {
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -1574,7 +1574,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -1618,7 +1618,7 @@ export type UserUpdateWithoutSessionsInput = {
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -1646,7 +1646,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutRequestedTicketsInput = {
@@ -1674,7 +1674,7 @@ export type UserCreateWithoutRequestedTicketsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutRequestedTicketsInput = {
@@ -1702,7 +1702,7 @@ export type UserUncheckedCreateWithoutRequestedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutRequestedTicketsInput = {
@@ -1735,7 +1735,7 @@ export type UserCreateWithoutAssignedTicketsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAssignedTicketsInput = {
@@ -1763,7 +1763,7 @@ export type UserUncheckedCreateWithoutAssignedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAssignedTicketsInput = {
@@ -1807,7 +1807,7 @@ export type UserUpdateWithoutRequestedTicketsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
@@ -1835,7 +1835,7 @@ export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUpsertWithoutAssignedTicketsInput = {
@@ -1874,7 +1874,7 @@ export type UserUpdateWithoutAssignedTicketsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
@@ -1902,7 +1902,7 @@ export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutWatchedTicketsInput = {
@@ -1930,7 +1930,7 @@ export type UserCreateWithoutWatchedTicketsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutWatchedTicketsInput = {
@@ -1958,7 +1958,7 @@ export type UserUncheckedCreateWithoutWatchedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutWatchedTicketsInput = {
@@ -2002,7 +2002,7 @@ export type UserUpdateWithoutWatchedTicketsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
@@ -2030,7 +2030,7 @@ export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutCommentsInput = {
@@ -2058,7 +2058,7 @@ export type UserCreateWithoutCommentsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutCommentsInput = {
@@ -2086,7 +2086,7 @@ export type UserUncheckedCreateWithoutCommentsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutCommentsInput = {
@@ -2130,7 +2130,7 @@ export type UserUpdateWithoutCommentsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutCommentsInput = {
@@ -2158,7 +2158,7 @@ export type UserUncheckedUpdateWithoutCommentsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutAssetsInput = {
@@ -2186,7 +2186,7 @@ export type UserCreateWithoutAssetsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAssetsInput = {
@@ -2214,7 +2214,7 @@ export type UserUncheckedCreateWithoutAssetsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAssetsInput = {
@@ -2258,7 +2258,7 @@ export type UserUpdateWithoutAssetsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAssetsInput = {
@@ -2286,10 +2286,10 @@ export type UserUncheckedUpdateWithoutAssetsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
-export type UserCreateWithoutAssetUploadInput = {
+export type UserCreateWithoutCsvUploadsInput = {
   id?: bigint | number | runtime.Types.Skip
   name: string
   email: string
@@ -2317,7 +2317,7 @@ export type UserCreateWithoutAssetUploadInput = {
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
-export type UserUncheckedCreateWithoutAssetUploadInput = {
+export type UserUncheckedCreateWithoutCsvUploadsInput = {
   tenantId?: bigint | number | runtime.Types.Skip
   id?: bigint | number | runtime.Types.Skip
   name: string
@@ -2345,23 +2345,23 @@ export type UserUncheckedCreateWithoutAssetUploadInput = {
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
-export type UserCreateOrConnectWithoutAssetUploadInput = {
+export type UserCreateOrConnectWithoutCsvUploadsInput = {
   where: Prisma.UserWhereUniqueInput
-  create: Prisma.XOR<Prisma.UserCreateWithoutAssetUploadInput, Prisma.UserUncheckedCreateWithoutAssetUploadInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutCsvUploadsInput, Prisma.UserUncheckedCreateWithoutCsvUploadsInput>
 }
 
-export type UserUpsertWithoutAssetUploadInput = {
-  update: Prisma.XOR<Prisma.UserUpdateWithoutAssetUploadInput, Prisma.UserUncheckedUpdateWithoutAssetUploadInput>
-  create: Prisma.XOR<Prisma.UserCreateWithoutAssetUploadInput, Prisma.UserUncheckedCreateWithoutAssetUploadInput>
+export type UserUpsertWithoutCsvUploadsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutCsvUploadsInput, Prisma.UserUncheckedUpdateWithoutCsvUploadsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutCsvUploadsInput, Prisma.UserUncheckedCreateWithoutCsvUploadsInput>
   where?: Prisma.UserWhereInput | runtime.Types.Skip
 }
 
-export type UserUpdateToOneWithWhereWithoutAssetUploadInput = {
+export type UserUpdateToOneWithWhereWithoutCsvUploadsInput = {
   where?: Prisma.UserWhereInput | runtime.Types.Skip
-  data: Prisma.XOR<Prisma.UserUpdateWithoutAssetUploadInput, Prisma.UserUncheckedUpdateWithoutAssetUploadInput>
+  data: Prisma.XOR<Prisma.UserUpdateWithoutCsvUploadsInput, Prisma.UserUncheckedUpdateWithoutCsvUploadsInput>
 }
 
-export type UserUpdateWithoutAssetUploadInput = {
+export type UserUpdateWithoutCsvUploadsInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -2389,7 +2389,7 @@ export type UserUpdateWithoutAssetUploadInput = {
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
-export type UserUncheckedUpdateWithoutAssetUploadInput = {
+export type UserUncheckedUpdateWithoutCsvUploadsInput = {
   tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -2442,7 +2442,7 @@ export type UserCreateWithoutManagedProjectsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutManagedProjectsInput = {
@@ -2470,7 +2470,7 @@ export type UserUncheckedCreateWithoutManagedProjectsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutManagedProjectsInput = {
@@ -2514,7 +2514,7 @@ export type UserUpdateWithoutManagedProjectsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutManagedProjectsInput = {
@@ -2542,7 +2542,7 @@ export type UserUncheckedUpdateWithoutManagedProjectsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutTasksInput = {
@@ -2570,7 +2570,7 @@ export type UserCreateWithoutTasksInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTasksInput = {
@@ -2598,7 +2598,7 @@ export type UserUncheckedCreateWithoutTasksInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTasksInput = {
@@ -2642,7 +2642,7 @@ export type UserUpdateWithoutTasksInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTasksInput = {
@@ -2670,7 +2670,7 @@ export type UserUncheckedUpdateWithoutTasksInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyTenantInput = {
@@ -2713,7 +2713,7 @@ export type UserUpdateWithoutTenantInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTenantInput = {
@@ -2741,7 +2741,7 @@ export type UserUncheckedUpdateWithoutTenantInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
-  assetUpload?: Prisma.AssetUploadUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateManyWithoutTenantInput = {
@@ -2776,6 +2776,7 @@ export type UserCountOutputType = {
   passkeys: number
   sessions: number
   invitations: number
+  csvUploads: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2790,6 +2791,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   passkeys?: boolean | UserCountOutputTypeCountPasskeysArgs
   sessions?: boolean | UserCountOutputTypeCountSessionsArgs
   invitations?: boolean | UserCountOutputTypeCountInvitationsArgs
+  csvUploads?: boolean | UserCountOutputTypeCountCsvUploadsArgs
 }
 
 /**
@@ -2879,6 +2881,13 @@ export type UserCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime.Type
   where?: Prisma.InvitationWhereInput | runtime.Types.Skip
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountCsvUploadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CsvUploadWhereInput | runtime.Types.Skip
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
@@ -2907,7 +2916,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs> | runtime.Types.Skip
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.User$invitationsArgs<ExtArgs> | runtime.Types.Skip
-  assetUpload?: boolean | Prisma.User$assetUploadArgs<ExtArgs> | runtime.Types.Skip
+  csvUploads?: boolean | Prisma.User$csvUploadsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["user"]>
 
@@ -2976,7 +2985,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs> | runtime.Types.Skip
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.User$invitationsArgs<ExtArgs> | runtime.Types.Skip
-  assetUpload?: boolean | Prisma.User$assetUploadArgs<ExtArgs> | runtime.Types.Skip
+  csvUploads?: boolean | Prisma.User$csvUploadsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3002,7 +3011,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     invitations: Prisma.$InvitationPayload<ExtArgs>[]
-    assetUpload: Prisma.$AssetUploadPayload<ExtArgs> | null
+    csvUploads: Prisma.$CsvUploadPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -3431,7 +3440,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   passkeys<T extends Prisma.User$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sessions<T extends Prisma.User$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   invitations<T extends Prisma.User$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
-  assetUpload<T extends Prisma.User$assetUploadArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$assetUploadArgs<ExtArgs>>): Prisma.Prisma__AssetUploadClient<runtime.Types.Result.GetResult<Prisma.$AssetUploadPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  csvUploads<T extends Prisma.User$csvUploadsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$csvUploadsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CsvUploadPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4158,22 +4167,27 @@ export type User$invitationsArgs<ExtArgs extends runtime.Types.Extensions.Intern
 }
 
 /**
- * User.assetUpload
+ * User.csvUploads
  */
-export type User$assetUploadArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+export type User$csvUploadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   /**
-   * Select specific fields to fetch from the AssetUpload
+   * Select specific fields to fetch from the CsvUpload
    */
-  select?: Prisma.AssetUploadSelect<ExtArgs> | null
+  select?: Prisma.CsvUploadSelect<ExtArgs> | null
   /**
-   * Omit specific fields from the AssetUpload
+   * Omit specific fields from the CsvUpload
    */
-  omit?: Prisma.AssetUploadOmit<ExtArgs> | null
+  omit?: Prisma.CsvUploadOmit<ExtArgs> | null
   /**
    * Choose, which related nodes to fetch as well
    */
-  include?: Prisma.AssetUploadInclude<ExtArgs> | null
-  where?: Prisma.AssetUploadWhereInput | runtime.Types.Skip
+  include?: Prisma.CsvUploadInclude<ExtArgs> | null
+  where?: Prisma.CsvUploadWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.CsvUploadOrderByWithRelationInput | Prisma.CsvUploadOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.CsvUploadWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.CsvUploadScalarFieldEnum | Prisma.CsvUploadScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -1,0 +1,139 @@
+import * as z from 'zod';
+import { ApiError } from '../errors.ts';
+import { type CsvColumns, counted } from '../resources/csv-columns.ts';
+import { type CsvResource, checkFile, importFile, type Problem } from '../resources/csv-import.ts';
+import { findPreview, findUpload, keepUpload, type Preview, previewOf, takeUpload } from '../resources/csv-uploads.ts';
+import { fileField, formOf, submit } from './fields.ts';
+import { html, linkButton, notice, type SafeHtml, section, table } from './html.ts';
+import { type AnyPage, type Asked, form, page, type Sent } from './page.ts';
+import type { UserVisit } from './visit.ts';
+
+/** What a file may hold; the command line takes twenty times as much. */
+const most = { lines: 5000, bytes: 2 ** 20 };
+
+const CsvFile = z
+  .instanceof(Uint8Array, { error: 'must be a file' })
+  .refine(({ length }) => length > 0, { error: 'must be chosen, and not be empty', abort: true })
+  .refine(({ length }) => length <= most.bytes, 'must take at most 1 MiB; split it, or import it on the command line');
+
+/**
+ * Rows from a CSV file, in two steps: it is sent, checked and looked at, and then imported. In between the server keeps it,
+ * so that nobody sends or chooses it twice, and the page stays small (docs/decisions/assets.md#csv).
+ * @param shown the columns that are shown before, by what they are called there
+ */
+export function csvImport<Row extends { id: number }, Line extends object, New>(
+  csv: CsvResource<Row, Line, New>,
+  shown: Readonly<Record<string, keyof Line>>,
+): AnyPage {
+  const { columns } = csv;
+  const { resource } = columns;
+  const list = `/developer/${resource}`;
+  const path = `${list}/import`;
+  const check = async ({ context }: UserVisit, content: Uint8Array) => {
+    const file = await checkFile(context, csv, content, most.lines);
+    return { content, preview: previewOf(file, Object.values(shown)) };
+  };
+
+  return page({
+    path,
+    roles: ['ADMIN'],
+    async show(asked) {
+      const { visit, sent } = asked;
+      // What could not be imported although it was checked has become wrong since.
+      if (sent.import !== undefined) await checkAgain(visit);
+      const kept = await findPreview(visit.context, resource);
+      const body =
+        kept === undefined ? upload(asked, columns) : preview(asked, columns, { kept, head: Object.keys(shown) });
+      return { title: `Import ${resource}`, body: html`<p><a href="${list}">All ${resource}</a></p>${body}` };
+    },
+    forms: {
+      upload: form({
+        fields: z.strictObject({ file: CsvFile }),
+        audit: `${resource}.uploaded`,
+        async run({ visit, fields }) {
+          await keepUpload(visit.context, resource, await check(visit, fields.file));
+          return { redirect: path };
+        },
+      }),
+      import: form({
+        fields: z.strictObject({}),
+        audit: `${resource}.imported`,
+        async run({ visit }) {
+          const content = await takeUpload(visit.context, resource);
+          if (content === undefined) throw new ApiError('VALIDATION_ERROR', 'There is no file to import: choose one.');
+          const { entries, problems } = await importFile(visit.context, csv, content, most.lines);
+          // The file is there again: the transaction is undone.
+          if (problems.length > 0) {
+            throw new ApiError('VALIDATION_ERROR', 'Nothing was imported: see what is wrong below.');
+          }
+          return { redirect: list, subject: counted(columns, entries.length), flash: { imported: entries.length } };
+        },
+      }),
+      discard: form({
+        fields: z.strictObject({}),
+        audit: `${resource}.discarded`,
+        async run({ visit }) {
+          await takeUpload(visit.context, resource);
+          return { redirect: path };
+        },
+      }),
+    },
+  });
+
+  async function checkAgain(visit: UserVisit): Promise<void> {
+    const content = await findUpload(visit.context, resource);
+    if (content !== undefined) await keepUpload(visit.context, resource, await check(visit, content));
+  }
+}
+
+/** Tells, once, what was imported. */
+export function importedNotice(columns: { resource: string; one: string }, flash: unknown): SafeHtml | null {
+  const { data } = z.object({ imported: z.int() }).safeParse(flash);
+  return data === undefined ? null : notice(`Imported ${counted(columns, data.imported)}.`);
+}
+
+function upload<Line extends object>(asked: Asked<UserVisit>, columns: CsvColumns<Line>): SafeHtml {
+  const { resource, names, needed, user, hasCustomFields } = columns;
+  const hint = `In UTF-8, with commas: at most ${most.lines} ${resource} and 1 MiB.`;
+  const fields = (sent: Sent | undefined) => html`
+${fileField(sent, { name: 'file', label: 'CSV file', accept: '.csv,text/csv', hint, required: true })}
+${submit('Check the file')}`;
+  const customFields = hasCustomFields && html`, and <code>customFields.NAME</code> for each custom field`;
+  return html`<p class="lead">All ${resource} of a file are created, or none when a line is wrong. You see them before.</p>
+${formOf(asked, 'upload', fields, { upload: true })}
+${section(
+  'The file',
+  html`<p>The first line names the columns, in any order: ${listed(names)}${customFields || null}.
+ Needed are ${listed(needed)}. An empty cell means none; <code>${user}</code> may hold an e-mail address.</p>
+<p>${linkButton(`/developer/${resource}/template`, 'A file to begin with')}</p>`,
+)}`;
+}
+
+function listed(names: readonly string[]): SafeHtml[] {
+  return names.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${name}</code>`);
+}
+
+function preview(
+  asked: Asked<UserVisit>,
+  columns: { resource: string; one: string },
+  { kept, head }: { kept: Preview; head: string[] },
+): SafeHtml {
+  const { lines, first, problems, firstProblems } = kept;
+  const discard = formOf(asked, 'discard', () => submit('Choose another file', 'plain'));
+  if (problems > 0) {
+    return html`${notice(`The file can't be imported: ${problems === 1 ? '1 thing is' : `${problems} things are`} wrong. Correct it, and send it again.`, 'bad')}
+${discard}${section('What is wrong', problemTable(firstProblems, problems))}`;
+  }
+  const all = counted(columns, lines);
+  const rows = first.map(({ line, cells }) => [line, ...cells]);
+  return html`${notice(`${all} can be imported. Nothing was yet.`)}
+<div class="actions">${formOf(asked, 'import', () => submit(`Import ${all}`))}${discard}</div>
+${section('The first of them', table(`The first ${columns.resource} of the file`, ['Line', ...head], rows, ''))}`;
+}
+
+function problemTable(problems: readonly Problem[], all: number): SafeHtml {
+  const rows = problems.map(({ line, path, message }) => [line ?? 'file', html`<code>${path}</code>`, message]);
+  const more = all - rows.length;
+  return html`${table('What is wrong with the file', ['Line', 'Column', 'What is wrong'], rows, '')}
+${more > 0 ? html`<p>And ${more} more.</p>` : null}`;
+}

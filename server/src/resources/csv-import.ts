@@ -1,0 +1,237 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Context } from '../context.ts';
+import type { TenantClient } from '../database/tenant-client.ts';
+import { ApiError } from '../errors.ts';
+import { detailsOf } from '../validation.ts';
+import type { Rows } from './change-feed.ts';
+import { type CsvRecord, NoCsv, parseCsv } from './csv.ts';
+import { type CsvColumns, customFieldOf } from './csv-columns.ts';
+import type { Progress } from './new-rows.ts';
+import { noSuchUser } from './references.ts';
+import { findUserIds } from './users/queries.ts';
+
+/** A resource as CSV, out and in. */
+export interface CsvResource<Row extends { id: number }, Line extends object, New> {
+  columns: CsvColumns<Line>;
+  rows: Rows<Row>;
+  /** The names of all custom fields that rows of the tenant have. */
+  customFields(db: TenantClient): Promise<string[]>;
+  /** What a line makes, once it is known who the user is whom it names. */
+  newOf(line: Line, userId: number | null | undefined): New;
+  /** Looks whether they could be created. @throws ApiError as `create` does */
+  check(context: Context, inputs: readonly New[]): Promise<void>;
+  /** Creates all or none. @throws ApiError VALIDATION_ERROR whose details begin with an index where they are of one */
+  create(context: Context, inputs: readonly New[], onProgress: Progress): Promise<void>;
+}
+
+/** What an import needs of it. */
+type Importable<Line extends object, New> = Omit<CsvResource<never, Line, New>, 'rows' | 'customFields'>;
+
+/** After so many lines others have their turn. */
+const linesAtOnce = 250;
+
+const mostColumns = 500;
+
+/** With so many a file is read no further. */
+const mostProblems = 10_000;
+
+/** One thing that is wrong with a file. */
+export interface Problem {
+  /** Where, from 1; undefined where it is the file as a whole. */
+  line: number | undefined;
+  /** The column; empty where it is the whole line. */
+  path: string;
+  /** To be read after the column's name, or after the file's. */
+  message: string;
+}
+
+/** A line that is right by itself. */
+interface Line<Given> {
+  line: number;
+  /** As the file has it: a user is still named by an e-mail address. */
+  given: Given;
+}
+
+/** What a file holds, and what is wrong with it, in the order of its lines. Where something is, nothing is created. */
+export interface CheckedFile<Given, New> {
+  entries: (Line<Given> & { input: New })[];
+  problems: Problem[];
+}
+
+/** Looks whether what a CSV file holds could be created. @param most how many lines it may have */
+export async function checkFile<Given extends object, New>(
+  context: Context,
+  csv: Importable<Given, New>,
+  bytes: Uint8Array,
+  most: number,
+): Promise<CheckedFile<Given, New>> {
+  const file = await readFile(context, csv, bytes, most);
+  return unlessRefused(file, (inputs) => csv.check(context, inputs));
+}
+
+/**
+ * Creates what a CSV file holds in one transaction, all or, where there are problems, none.
+ * @param most how many lines it may have
+ */
+export async function importFile<Given extends object, New>(
+  context: Context,
+  csv: Importable<Given, New>,
+  bytes: Uint8Array,
+  most: number,
+  onProgress?: (created: number, total: number) => void,
+): Promise<CheckedFile<Given, New>> {
+  const file = await readFile(context, csv, bytes, most);
+  return unlessRefused(file, (inputs) => {
+    const told: Progress = (created) => onProgress?.(created, inputs.length);
+    told(0);
+    return csv.create(context, inputs, told);
+  });
+}
+
+/** Does the work on a file that has no problem; where the database stands against it, it has. */
+async function unlessRefused<Given, New>(
+  file: CheckedFile<Given, New>,
+  work: (inputs: New[]) => Promise<void>,
+): Promise<CheckedFile<Given, New>> {
+  if (file.problems.length > 0) return file;
+  try {
+    await work(file.entries.map(({ input }) => input));
+    return file;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.details)) throw error;
+    return { ...file, problems: locate(error.details, file.entries) };
+  }
+}
+
+/** Reads a file, and finds the users whom it names. */
+async function readFile<Given extends object, New>(
+  context: Context,
+  { columns, newOf }: Importable<Given, New>,
+  bytes: Uint8Array,
+  most: number,
+): Promise<CheckedFile<Given, New>> {
+  const { records, problems } = readRecords(columns, bytes, most);
+  const [header, ...others] = records;
+  const lines: Line<Given>[] = [];
+  for (const [index, record] of others.entries()) {
+    if (problems.length >= mostProblems) break;
+    if (index % linesAtOnce === 0) await setImmediate();
+    const result = readLine(columns, header?.cells ?? [], record);
+    if ('problems' in result) problems.push(...result.problems);
+    else lines.push({ line: record.line, given: result.given });
+  }
+  const users = lines.map(({ given }) => given[columns.user]);
+  const userIds = await findUserIds(
+    context,
+    users.filter((user) => typeof user === 'string'),
+  );
+  const all = [...problems, ...findRepeated(columns, lines), ...findUnknownUsers(columns, lines, userIds)];
+  return {
+    entries: lines.map(({ line, given }) => ({ line, given, input: newOf(given, idOf(given[columns.user], userIds)) })),
+    problems: all.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+  };
+}
+
+/** The records of a file, the header first; none where they can't be read. */
+function readRecords<Given extends object>(
+  columns: CsvColumns<Given>,
+  bytes: Uint8Array,
+  most: number,
+): { records: CsvRecord[]; problems: Problem[] } {
+  try {
+    const records = parseCsv(bytes, most + 2);
+    const messages = records.length === 0 ? ['it is empty'] : faultsOfHeader(columns, records[0]?.cells ?? []);
+    if (records.length === 1) messages.push('it has no line below its header');
+    if (records.length > most + 1) messages.push(`it has more than ${most} ${columns.resource}; split it`);
+    return messages.length > 0 ? { records: [], problems: messages.map(ofFile) } : { records, problems: [] };
+  } catch (error) {
+    if (error instanceof NoCsv) return { records: [], problems: [ofFile(error.message)] };
+    throw error;
+  }
+}
+
+function ofFile(message: string): Problem {
+  return { line: undefined, path: '', message };
+}
+
+function faultsOfHeader<Given extends object>(
+  { names, needed, hasCustomFields }: CsvColumns<Given>,
+  header: readonly string[],
+): string[] {
+  if (header.length > mostColumns) return [`it has ${header.length} columns, and may have ${mostColumns}`];
+  const columns: readonly string[] = names;
+  const isCustom = (name: string) => hasCustomFields && customFieldOf(name) !== undefined;
+  const unknown = header.filter((name) => !columns.includes(name) && !isCustom(name));
+  const missing = needed.filter((name) => !header.includes(name));
+  const repeated = new Set(header.filter((name, index) => header.indexOf(name) !== index));
+  const known = `${columns.join(', ')}${hasCustomFields ? ' and customFields.NAME' : ''}`;
+  return [
+    ...unknown.slice(0, 20).map((name) => `there is no column "${named(name)}"; there are ${known}`),
+    ...missing.map((name) => `the column ${name} is missing`),
+    ...[...repeated].slice(0, 20).map((name) => `the column ${named(name)} is there twice`),
+  ];
+}
+
+/** As much of a column's name as is repeated. */
+function named(column: string): string {
+  return column.slice(0, 100).toWellFormed();
+}
+
+function readLine<Given extends object>(
+  columns: CsvColumns<Given>,
+  header: readonly string[],
+  { line, cells }: CsvRecord,
+): { given: Given } | { problems: Problem[] } {
+  if (cells.length !== header.length) {
+    const message = `it has ${cells.length} cells, and the header ${header.length}`;
+    return { problems: [{ line, path: '', message }] };
+  }
+  const fields: Record<string, unknown> = {};
+  const customFields: [string, string][] = [];
+  for (const [index, name] of header.entries()) {
+    const cell = cells[index] ?? '';
+    const customField = customFieldOf(name);
+    if (cell === '') continue;
+    if (customField === undefined) fields[name] = cell;
+    else customFields.push([customField, cell]);
+  }
+  if (columns.hasCustomFields) fields.customFields = Object.fromEntries(customFields);
+  const result = columns.line.safeParse(fields);
+  if (result.success) return { given: result.data };
+  return { problems: detailsOf(result.error.issues, 'is unknown').map((detail) => ({ line, ...detail })) };
+}
+
+function findRepeated<Given extends object>({ unique }: CsvColumns<Given>, lines: readonly Line<Given>[]): Problem[] {
+  const firstLines = new Map<string, number>();
+  return lines.flatMap(({ given, line }) => {
+    const value = String(given[unique]);
+    const first = firstLines.get(value);
+    if (first === undefined) firstLines.set(value, line);
+    return first === undefined ? [] : [{ line, path: unique, message: `${value} is already on line ${first}` }];
+  });
+}
+
+function findUnknownUsers<Given extends object>(
+  { user }: CsvColumns<Given>,
+  lines: readonly Line<Given>[],
+  userIds: ReadonlyMap<string, number>,
+): Problem[] {
+  return lines.flatMap(({ given, line }) => {
+    const email = given[user];
+    if (typeof email !== 'string' || userIds.has(email)) return [];
+    return [{ line, path: user, message: `${email} ${noSuchUser}` }];
+  });
+}
+
+/** The id of who is named by an e-mail address or an id. */
+function idOf(named: unknown, userIds: ReadonlyMap<string, number>): number | null | undefined {
+  return typeof named === 'string' ? userIds.get(named) : (named as number | null | undefined);
+}
+
+/** The details of `create`, whose paths begin with an index where they are of one row, as problems of lines. */
+function locate(details: NonNullable<ApiError['details']>, entries: readonly { line: number }[]): Problem[] {
+  return details.map(({ path, message }) => {
+    const [, index, field] = /^(\d+)\.(.*)$/s.exec(path) ?? [];
+    return { line: index === undefined ? undefined : entries[Number(index)]?.line, path: field ?? path, message };
+  });
+}

@@ -1,0 +1,14 @@
+import type { NewProject, Project } from '@itsm-api/contract';
+import type { CsvResource } from '../csv-import.ts';
+import { type ProjectLine, projectColumns } from './columns.ts';
+import { checkProjects, createProjects, projectRows } from './queries.ts';
+
+/** Projects as CSV, out and in. */
+export const projectCsv: CsvResource<Project, ProjectLine, NewProject> = {
+  columns: projectColumns,
+  rows: projectRows,
+  customFields: async () => [],
+  newOf: (line, managerId) => ({ ...line, managerId }),
+  check: checkProjects,
+  create: createProjects,
+};

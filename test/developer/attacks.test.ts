@@ -1,0 +1,332 @@
+import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
+import { countAttempt } from '@itsm-api/server/identity/sign-in-throttle.ts';
+import { activateTenant, deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { newAuthenticator } from '../support/authenticator.ts';
+import { areaOrigin, type Fields, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+import { samples } from './samples.ts';
+
+/*
+ * What somebody sends who means no good. What holds for every page and form is in rules.test.ts.
+ */
+let api: Api;
+let mine: Workspace;
+let admin: Visitor;
+
+beforeAll(async () => {
+  api = await startApi();
+  mine = await createWorkspace(api);
+  admin = await signIn(api, mine);
+});
+afterAll(() => api.close());
+
+const account = '/developer/account';
+const signInPath = '/developer/sign-in';
+const password = 'seven wandering walruses';
+const formType = 'application/x-www-form-urlencoded';
+
+async function join(workspace: Workspace, userId: number, chosen = password): Promise<Visitor> {
+  const visitor = openBrowser(api);
+  const token = await createInvitation({ db: tenantClient(api.databases.system, workspace.tenantId) }, userId);
+  await visitor.submit(`/developer/join?token=${token}`, 'password', { password: chosen });
+  return visitor;
+}
+
+/** Signing in with what a browser keeps, all at once, each from an address. */
+async function attempts(visitor: Visitor, all: [address: string, fields: Fields][]): Promise<number[]> {
+  const _csrf = await visitor.tokenOf(signInPath);
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const send = async ([remoteAddress, fields]: [string, Fields]) => {
+    const payload = new URLSearchParams({ _csrf, ...(fields as Record<string, string>) }).toString();
+    const headers = { origin: areaOrigin, cookie, 'content-type': formType };
+    const url = `${signInPath}?form=password`;
+    return (await api.app.inject({ method: 'POST', url, remoteAddress, headers, payload })).statusCode;
+  };
+  return Promise.all(all.map(send));
+}
+
+/** As if a guess from there had failed. */
+const count = (email: string, address: string) => countAttempt(api.databases, { email, address });
+
+describe('guessing a password', () => {
+  it('is no easier for who has an account of the same e-mail address in a workspace of theirs', async () => {
+    const [victims, theirs] = [await createWorkspace(api), await createWorkspace(api)];
+    const email = `${unique()}@example.com`;
+    await join(victims, (await victims.createUser({ email, role: 'ADMIN' })).id);
+    const own = 'nine patient lighthouses';
+    const attacker = await join(theirs, (await theirs.createUser({ email, role: 'ADMIN' })).id, own);
+    await attacker.submit(account, 'leave');
+    await Promise.all(Array.from({ length: 100 }, (_, i) => count(email, `198.51.100.${i % 10}`)));
+    // The one that is right is refused, from where nobody has guessed yet; that of their own account isn't.
+    expect(await attempts(attacker, [['198.51.100.200', { email, password }]])).toEqual([400]);
+    expect(await attempts(attacker, [['198.51.100.201', { email, password: own }]])).toEqual([303]);
+  }, 60_000);
+
+  it('from one address keeps nobody out who is elsewhere, and takes no room', async () => {
+    const email = `${unique()}@example.com`;
+    await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
+    const from = '203.0.113.1';
+    await Promise.all(Array.from({ length: 50 }, (_, i) => count(`${i % 5}${email}`, from)));
+    const before = await api.prisma.signInFailure.count();
+    const more = Array.from({ length: 200 }, (_, i): [string, Fields] => {
+      return [from, { email: i % 2 === 0 ? email : `${i}${email}`, password: 'guess' }];
+    });
+    expect(new Set(await attempts(openBrowser(api), more))).toEqual(new Set([429]));
+    expect(await api.prisma.signInFailure.count()).toBe(before);
+    expect(await attempts(openBrowser(api), [['203.0.113.2', { email, password }]])).toEqual([303]);
+  }, 60_000);
+
+  it.each(['unknown', '203.0.113.7:49152', '[2001:db8::1]:443', 'fe80::1%eth0', '::ffff:203.0.113.8'])(
+    'is counted from %s, as proxies may call who asks',
+    async (address) => {
+      const fields = { email: `${unique()}@example.com`, password: 'guess' };
+      const statuses = await attempts(openBrowser(api), Array(11).fill([address, fields]));
+      expect(statuses.sort()).toEqual([...Array(10).fill(400), 429]);
+    },
+  );
+});
+
+describe('a passkey', () => {
+  const key = newAuthenticator();
+  let owner: number;
+
+  beforeAll(async () => {
+    owner = (await mine.createUser({ role: 'ADMIN' })).id;
+    const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, owner);
+    const [visitor, link] = [openBrowser(api), `/developer/join?token=${token}`];
+    const response = key.create((await visitor.get(link)).text);
+    expect((await visitor.submit(link, 'passkey', { response })).status).toBe(303);
+  });
+  afterEach(() => vi.useRealTimers());
+
+  const send = async (visitor: Visitor, response: string) =>
+    (await visitor.submit(signInPath, 'passkey', { response })).status;
+
+  it('signs in with the challenge of its browser, once, and lately', async () => {
+    const visitor = openBrowser(api);
+    const response = key.get((await visitor.get(signInPath)).text);
+    expect(await send(openBrowser(api), response)).toBe(400);
+    expect(await send(visitor, response)).toBe(303);
+    await visitor.submit(account, 'leave');
+    expect(await send(visitor, response)).toBe(400);
+
+    const late = key.get((await visitor.get(signInPath)).text);
+    const token = await visitor.tokenOf(signInPath);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 6 * 60_000 });
+    const { status, text } = await visitor.submit(signInPath, 'passkey', { response: late }, token);
+    expect([status, text.includes('the page was open for too long')]).toEqual([400, true]);
+  });
+
+  it.each<[string, (page: string) => string]>([
+    ['was asked for it by another site', (page) => key.get(page, 'https://evil.example')],
+    ['was never made here', (page) => withHandle(newAuthenticator().get(page), `${mine.tenantId}.${owner}`)],
+    ['says that it is of another workspace', (page) => withHandle(key.get(page), '999999999.1')],
+    ['says that it is of none', (page) => withHandle(key.get(page), 'x')],
+    ['is no JSON', () => 'null'],
+    ['has nothing in it', () => '{"id":"a","response":{"userHandle":""}}'],
+  ])('that %s signs nobody in', async (_what, made) => {
+    const visitor = openBrowser(api);
+    expect(await send(visitor, made((await visitor.get(signInPath)).text))).toBe(400);
+    expect((await visitor.get(account)).status).toBe(303);
+  });
+
+  it('signs in no more once its user is deactivated', async () => {
+    await admin.submit(`/developer/users/${owner}`, 'deactivate');
+    const visitor = openBrowser(api);
+    expect(await send(visitor, key.get((await visitor.get(signInPath)).text))).toBe(400);
+  });
+});
+
+/** The answer of an authenticator that says it is of another user. */
+function withHandle(response: string, user: string): string {
+  const given = JSON.parse(response);
+  given.response.userHandle = Buffer.from(user).toString('base64url');
+  return JSON.stringify(given);
+}
+
+it('shows texts of whoever wrote them as text, on every page', async () => {
+  const script = '<script>alert(1)</script>';
+  const workspace = await createWorkspace(api);
+  const { tenantId } = workspace;
+  await api.prisma.tenant.update({ where: { id: tenantId }, data: { name: `${script}${tenantId}` } });
+  await api.prisma.user.updateMany({ where: { tenantId }, data: { name: script, jobTitle: `"'${script}` } });
+  await api.prisma.apiKey.updateMany({ where: { tenantId }, data: { name: script } });
+  const visitor = await signIn(api, workspace);
+  await visitor.submit('/developer/keys/new', 'create', { name: script, life: 30, scopes: 'tickets:read' });
+  await api.prisma.session.updateMany({ where: { tenantId }, data: { userAgent: script, address: script } });
+  await api.prisma.auditEntry.updateMany({ where: { tenantId }, data: { userAgent: script, subject: script } });
+  for (const [path, { params, query = '' }] of Object.entries(samples)) {
+    const named: Record<string, unknown> = (await params?.(workspace)) ?? {};
+    const { text } = await visitor.get(path.replace(/:(\w+)/g, (_, name) => String(named[name])) + query);
+    expect(text, path).not.toContain('<script>alert');
+  }
+});
+
+it('shows a key once, be it to who has kept the cookie; asking for the head alone takes it from nobody', async () => {
+  const fields = { name: 'once', life: 30, scopes: 'tickets:read' };
+  const { headers } = await admin.submit('/developer/keys/new', 'create', fields);
+  const page = headers.location as string;
+  const thief = openBrowser(api);
+  for (const [name, value] of admin.cookies) thief.cookies.set(name, value);
+  const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  expect((await api.call({ method: 'HEAD', path: page, headers: { cookie } })).status).toBe(200);
+  const shown = /Bearer itsm_\w+/;
+  expect((await admin.get(page)).text).toMatch(shown);
+  const again = await thief.get(page);
+  expect([again.status, shown.test(again.text)]).toEqual([200, false]);
+});
+
+describe('a form', () => {
+  const boundary = { 'content-type': 'multipart/form-data; boundary=x' };
+  const part = (name: string, value: string, file = '') =>
+    `--x\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${value}\r\n`;
+
+  it.each<[string, (token: string) => [body: string, headers?: Record<string, string>], string]>([
+    ['breaks off', (token) => [`${part('_csrf', token)}--x\r\nContent-Dis`], 'not whole'],
+    ['has no boundary', () => ['x', { 'content-type': 'multipart/form-data' }], 'not whole'],
+    ['names a prototype', (token) => [`${part('_csrf', token)}${part('__proto__', '1')}--x--\r\n`], 'not whole'],
+    ['has too many parts', (token) => [`${part('_csrf', token)}${part('a', '1').repeat(60)}--x--\r\n`], '50 fields'],
+    ['has two files', () => [`${part('file', 'a', '; filename="a"').repeat(2)}--x--\r\n`], 'one file'],
+    [
+      'is too large',
+      () => [`${part('file', 'a'.repeat(11 * 2 ** 20), '; filename="a"')}--x--\r\n`],
+      'at most 10485760',
+    ],
+    ['is JSON', (token) => [JSON.stringify({ _csrf: token }), { 'content-type': 'application/json' }], formType],
+  ])('that %s is refused with what is wrong', async (_what, send, message) => {
+    const [body, headers = boundary] = send(await admin.tokenOf('/developer/assets/import'));
+    const { status, text } = await admin.post('/developer/assets/import?form=upload', body, headers);
+    expect([status, text.includes(message)], text).toEqual([400, true]);
+  });
+
+  it('with a file is not read unless somebody is signed in', async () => {
+    const visitor = openBrowser(api);
+    const body = part('file', 'a'.repeat(2 ** 20), '; filename="a"');
+    for (const path of [`${signInPath}?form=password`, '/developer/join?form=password']) {
+      expect((await visitor.post(path, body, boundary)).status).toBe(400);
+    }
+    const { status, headers } = await visitor.post('/developer/assets/import?form=upload', body, boundary);
+    expect([status, headers.location]).toEqual([303, '/developer/sign-in?next=%2Fdeveloper%2Fassets%2Fimport']);
+  });
+
+  it('may send fields of any name, and of one name twice', async () => {
+    const token = encodeURIComponent(await admin.tokenOf(account));
+    const post = (fields: string) =>
+      admin.post('/developer/keys/new?form=create', `_csrf=${token}&${fields}`, { 'content-type': formType });
+    for (const [fields, message] of [
+      ['name=a&__proto__=1&constructor=2', '__proto__</a> is not a field'],
+      ['name=a&name=b', 'Name</a> must be a string'],
+      ['name=%00', 'must not contain control characters'],
+      [Array.from({ length: 20_000 }, (_, i) => `f${i}=x`).join('&'), 'is not a field'],
+    ] as const) {
+      const { status, text } = await post(fields);
+      expect([status, text.includes(message)], text).toEqual([400, true]);
+    }
+    expect(
+      (await admin.post('/developer/keys/new?form=__proto__', `_csrf=${token}`, { 'content-type': formType })).status,
+    ).toBe(404);
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    ['audit?action=%00', 400],
+    ['audit?userId=99999999999999999999', 400],
+    ['audit?page=0', 400],
+    ['audit?page=1e9', 400],
+    ['audit?page=1&page=2', 400],
+    ['audit?__proto__=1', 400],
+    ['keys?__proto__[a]=1', 400],
+    ['keys?q=%00', 400],
+    ['users?q=%00', 200],
+    ['users?q=%E0%A4%A', 200],
+    ['deliveries?since=275761-01-01T00:00', 400],
+    ['tickets/99999999999999999999', 404],
+    ['tickets/%00', 404],
+    ['usage?key=9007199254740991', 404],
+  ])('%s is answered with %i', async (path, expected) => {
+    const { status, text } = await admin.get(`/developer/${path}`);
+    expect(status, text).toBe(expected);
+  });
+
+  it('far behind the end of a list leads back to its last page', async () => {
+    const { text } = await admin.get('/developer/audit?page=1000000');
+    expect(text).toContain('<a href="/developer/audit?page=1" rel="prev">Newer</a>');
+  });
+});
+
+it.each([
+  ['nothing of ours', () => 'garbage'],
+  ['bytes that are no text', () => '%ff%00'],
+  ['cut off', (good: string) => good.slice(0, 50)],
+  ['changed at its end', (good: string) => `${good.slice(0, -6)}AAAAAA`],
+  ['of 8 kB', () => 'a'.repeat(8000)],
+  ['of another kind', () => admin.cookies.get('itsm_device') ?? ''],
+])('a cookie that is %s leads to signing in', async (_what, made) => {
+  const visitor = openBrowser(api);
+  visitor.cookies.set('itsm_session', made(admin.cookies.get('itsm_session') ?? ''));
+  const { status, headers } = await visitor.get(account);
+  expect([status, headers.location]).toEqual([303, '/developer/sign-in?next=%2Fdeveloper%2Faccount']);
+});
+
+describe('a session that ended', () => {
+  it('does so for good when its user is deactivated, and so do the links by which they would get in', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
+    const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
+    const path = `/developer/users/${id}`;
+    await admin.submit(path, 'deactivate');
+    expect((await visitor.get(account)).status).toBe(303);
+    await admin.submit(path, 'activate');
+    expect((await visitor.get(account)).status).toBe(303);
+    expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('works no more');
+  });
+
+  it('does so for good when its workspace is deactivated', async () => {
+    const other = await createWorkspace(api);
+    const visitor = await signIn(api, other);
+    const { name } = await api.prisma.tenant.findUniqueOrThrow({ where: { id: other.tenantId } });
+    await deactivateTenant(api.prisma, name);
+    expect((await visitor.get(account)).status).toBe(303);
+    await activateTenant(api.prisma, name);
+    expect((await visitor.get(account)).status).toBe(303);
+  });
+
+  it('is not ended by what is refused: the last administrator stays', async () => {
+    const other = await createWorkspace(api);
+    const visitor = await signIn(api, other);
+    expect((await visitor.submit(`/developer/users/${other.userId}`, 'deactivate')).status).toBe(400);
+    expect((await visitor.get(account)).status).toBe(200);
+  });
+
+  it('knows the role that its user has now', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
+    const token = await visitor.tokenOf('/developer/keys/new');
+    const become = (role: 'AGENT' | 'REQUESTER') =>
+      api.prisma.user.update({ where: { tenantId_id: { tenantId: mine.tenantId, id } }, data: { role } });
+    const make = () =>
+      visitor.submit('/developer/keys/new', 'create', { name: 'late', life: 30, scopes: 'tickets:read' }, token);
+    await become('AGENT');
+    expect((await make()).status).toBe(403);
+    await become('REQUESTER');
+    expect((await make()).headers.location).toContain('/developer/sign-in');
+  });
+});
+
+it('says when to come back while PostgreSQL is away, and nothing of what failed', async () => {
+  const away = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' });
+  const asked = vi.spyOn(api.databases.keyLookups, 'query').mockRejectedValue(away as never);
+  try {
+    const { status, text, headers } = await admin.get(account);
+    expect([status, Number(headers['retry-after']) > 0, text.includes('The database can')]).toEqual([500, true, true]);
+    expect(text).not.toContain('10.0.0.7');
+    expect((await openBrowser(api).get(signInPath)).status).toBe(200);
+  } finally {
+    asked.mockRestore();
+  }
+});
