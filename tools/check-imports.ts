@@ -55,6 +55,10 @@ const rooms: Record<string, Room> = {
     files: /^server\/src\/developer\//,
     imports: [...server, 'identity', 'queries', 'http'],
   },
+  agents: {
+    files: /^server\/src\/agents\//,
+    imports: ['contract', 'basics', 'context', 'queries', 'http'],
+  },
   operations: {
     files: /^server\/src\/operations\//,
     imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks'],
@@ -62,7 +66,7 @@ const rooms: Record<string, Room> = {
   schema: { files: /^server\/src\/schema\.ts$/, imports: [...server, 'queries over all tenants'] },
   app: {
     files: /^server\/src\/(app|runtime)\.ts$/,
-    imports: [...server, 'identity', 'handlers', 'http', 'site', 'developer area', 'operations'],
+    imports: [...server, 'identity', 'handlers', 'http', 'site', 'developer area', 'agents', 'operations'],
   },
   prisma: {
     files: /^prisma\//,

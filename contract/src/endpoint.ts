@@ -9,7 +9,19 @@ import type { Scope } from './scopes.ts';
  * What every endpoint must say of itself beside its path and schemas. `any`: a valid key is enough, whatever its scopes.
  * `null` on both: no key is needed.
  */
-export type EndpointMeta = { scope: Scope | 'any'; group: Group } | { scope: null; group: null };
+export type EndpointMeta =
+  | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
+  | { scope: null; group: null; agent?: never };
+
+/** What makes a tool for agents of an endpoint (docs/decisions/agents.md); one without it has none. */
+export interface AgentTool {
+  /** A verb and a noun, such as `list_tickets`. */
+  tool: string;
+  /** When to use it and what to know, in a sentence or two: every agent reads it in every conversation. */
+  when: string;
+  /** What a row keeps of its fields in a list, or in an answer to many at once. */
+  short?: readonly string[];
+}
 
 /** A ts-rest route with nothing left out: without a scope, a group, a summary or a strict query it doesn't compile. */
 export type Endpoint = AppRoute & { metadata: EndpointMeta; summary: string; query: z.ZodType };

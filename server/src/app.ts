@@ -1,5 +1,6 @@
 import { requestLimits } from '@itsm-api/contract';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { addAgents } from './agents/mcp.ts';
 import type { Services } from './context.ts';
 import type { Databases } from './database/databases.ts';
 import { addDeveloperArea } from './developer/area.ts';
@@ -164,6 +165,7 @@ export async function buildApp({
   });
   meters?.watchFairUse(fairUse);
   await addDeveloperArea(app, { databases, services, settings, fairUse, ...errorSources });
+  addAgents(app, { fairUse, ...errorSources });
   serializeListsInSlices(app);
   await addResources(app, fairUse);
   return app;

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => ground.api.close());
 
-it.each(tasks)('$asked', async (task, { task: { meta } }) => {
+for (const task of tasks) it(task.asked, async ({ task: { meta } }) => {
   const cost = await runTask(ground, task);
   const { calls, tokens, toolTokens } = cost;
   // For main.ts, which prints it.

@@ -17,6 +17,10 @@ declare module 'fastify' {
     identity: KeyIdentity;
     /** What the handler's queries may use; set together with `identity`. */
     ctx: UserContext;
+    /** Finds out whose key the request carries: for what is no endpoint. @throws ApiError INVALID_API_KEY */
+    identify(): Promise<void>;
+    /** Takes the request from the limits of its key. @throws ApiError RATE_LIMIT_EXCEEDED */
+    takeRequest(reply: FastifyReply): Promise<void>;
     /** Puts back what the request took from the limits of its key: for one that is refused before it did anything. */
     giveBack: GiveBack;
     /** What may be told of its key to whoever sends it, and what is left of the key's limits. */
@@ -51,6 +55,18 @@ export async function addGuard(
   app.decorateRequest('ctx');
   const limiter = await createRateLimiter(app, store, windowSeconds, onLimited);
 
+  app.decorateRequest('identify', async function () {
+    const identity = await keys.find(keyOf(this.raw));
+    if (identity === undefined) throw invalidKey('The API key is not valid.');
+    this.identity = identity;
+    this.ctx = { ...services, db: identity.db, userId: identity.userId, keyId: identity.keyId };
+    lastUsed.touch(identity);
+  });
+
+  app.decorateRequest('takeRequest', function (reply) {
+    return limiter.take(this, reply);
+  });
+
   app.decorateRequest('giveBack', function (reply) {
     return limiter.giveBack(this, reply);
   });
@@ -64,15 +80,10 @@ export async function addGuard(
     const scope = request.routeOptions.config.tsRestRoute?.metadata.scope ?? null;
     if (scope === null) return;
 
-    const identity = await keys.find(keyOf(request.raw));
-    if (identity === undefined) throw invalidKey('The API key is not valid.');
-    request.identity = identity;
-    request.ctx = { ...services, db: identity.db, userId: identity.userId, keyId: identity.keyId };
-    lastUsed.touch(identity);
+    await request.identify();
+    await request.takeRequest(reply);
 
-    await limiter.take(request, reply);
-
-    if (scope !== 'any' && !identity.scopes.has(scope)) {
+    if (scope !== 'any' && !request.identity.scopes.has(scope)) {
       throw new ApiError('INSUFFICIENT_SCOPE', `This key lacks the scope ${scope}.`);
     }
   });

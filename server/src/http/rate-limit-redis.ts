@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions, type Result } from 'ioredis';
-import { overall, type RateLimitStore, type RateLimits, statesOf, type Taken } from './rate-limit-store.ts';
+import { groupOf, limitOf, overall, type RateLimitStore, type RateLimits, statesOf, type Taken } from './rate-limit-store.ts';
 
 /** How long Redis may take for an answer: after it, this process counts by itself and nobody waits. Milliseconds. */
 const answerMs = 250;
@@ -176,7 +176,7 @@ export async function openRedisStore({
 
     async take(key) {
       const reply = await ask((connection) =>
-        connection.takeFromBoth(...keysOf(key), windowMs, limits.global, limits.group),
+        connection.takeFromBoth(...keysOf(key), windowMs, limits.global, limitOf(groupOf(key), limits)),
       );
       if (reply !== undefined) return takenOf(key, reply);
       const taken = await memory.take(key);

@@ -6,6 +6,14 @@ export interface RateLimits {
   windowSeconds: number;
 }
 
+/** The group of what agents send that calls no endpoint: it has as much room as all groups together. */
+export const agentMessages = 'mcp';
+
+/** How many requests a window allows of a group. */
+export function limitOf(group: string, limits: RateLimits): number {
+  return group === agentMessages ? limits.global : limits.group;
+}
+
 /** One window as it stands for a key. */
 export interface Window {
   /** `global`, or the group. */
@@ -71,10 +79,16 @@ export function statesOf(
     openedAt,
     resetSeconds: Math.ceil((limits.windowSeconds * 1000 - (now - (openedAt ?? now))) / 1000),
   });
+  const group = groupOf(key);
   return {
     global: stateOf('global', limits.global, used.global),
-    group: stateOf(key.slice(key.lastIndexOf(':') + 1), limits.group, used.group),
+    group: stateOf(group, limitOf(group, limits), used.group),
   };
+}
+
+/** The group of a key's window. */
+export function groupOf(key: string): string {
+  return key.slice(key.lastIndexOf(':') + 1);
 }
 
 /** The window over all of a key, by that of a group. */

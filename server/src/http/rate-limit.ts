@@ -3,7 +3,7 @@ import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit';
 import { groups, type Limit } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
-import type { RateLimitStore, Taken, Window } from './rate-limit-store.ts';
+import { agentMessages, type RateLimitStore, type Taken, type Window } from './rate-limit-store.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -81,7 +81,7 @@ export async function createRateLimiter(
 }
 
 function keyOf({ identity, routeOptions }: FastifyRequest): string {
-  return `${windowKey(identity)}:${routeOptions.config.tsRestRoute.metadata.group}`;
+  return `${windowKey(identity)}:${routeOptions.config.tsRestRoute?.metadata.group ?? agentMessages}`;
 }
 
 /** What the windows of a key are kept by. */

@@ -79,7 +79,8 @@ export function measureRequests(
     const { byStatus, observe } = served.get(route)?.get(request.method) ?? find(route, request.method);
     byStatus.set(reply.statusCode, (byStatus.get(reply.statusCode) ?? 0) + 1);
     observe(reply.elapsedTime / 1000);
-    if (request.identity !== undefined) usage.add(request.identity.tenantId, 'requests', 1);
+    // An agent's call is counted where it comes to its endpoint.
+    if (request.taken !== undefined) usage.add(request.identity.tenantId, 'requests', 1);
     done();
   });
 

@@ -33,3 +33,13 @@ export async function ticketIdOf({ db }: Pick<Context, 'db'>, reference: TicketR
   if (row === undefined) throw notFound('ticket');
   return row.id;
 }
+
+/** The numbers of tickets, by their ids. */
+export async function ticketNumbersOf({ db }: Pick<Context, 'db'>, ids: readonly number[]): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.ticket.findMany({
+    where: { id: { in: [...ids] } },
+    select: { id: true, type: true, number: true },
+  });
+  return new Map(rows.map(({ id, type, number }) => [Number(id), `${ticketNumberPrefixes[type]}-${number}`]));
+}
