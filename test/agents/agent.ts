@@ -34,11 +34,16 @@ export async function startAgent(url: string, key: string): Promise<Agent> {
     tools: tools.map(({ name }) => name),
     cost,
     async call(name, args = {}) {
-      const { content, isError = false } = await client.callTool({ name, arguments: args });
-      const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+      const said = await client.callTool({ name, arguments: args }).then(
+        ({ content, isError = false }) => ({
+          text: content.map((block) => (block.type === 'text' ? block.text : '')).join('\n'),
+          isError,
+        }),
+        ({ message }: Error) => ({ text: message, isError: true }),
+      );
       cost.calls += 1;
-      cost.tokens += countTokens(name + JSON.stringify(args)) + countTokens(text);
-      return { text, isError };
+      cost.tokens += countTokens(name + JSON.stringify(args)) + countTokens(said.text);
+      return said;
     },
     close: () => client.close(),
   };

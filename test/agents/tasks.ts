@@ -211,7 +211,7 @@ export const tasks: Task[] = [
     asked: 'Cancel INC-61, by an agent whose key only reads.',
     scopes: ['tickets:read'],
     async run(agent) {
-      const tried = await agent.call('update_ticket', { id: 'INC-61', status: 'CANCELLED' }).catch(String);
+      const tried = await agent.call('update_ticket', { id: 'INC-61', status: 'CANCELLED' });
       return { tools: agent.tools, tried };
     },
     async check({ ticket }, said) {
@@ -223,7 +223,7 @@ export const tasks: Task[] = [
     asked: 'Cancel INC-61, over /mcp/readonly with a key that may write.',
     path: '/mcp/readonly',
     async run(agent) {
-      await agent.call('update_ticket', { id: 'INC-61', status: 'CANCELLED' }).catch(String);
+      await agent.call('update_ticket', { id: 'INC-61', status: 'CANCELLED' });
       return agent.tools;
     },
     async check({ ticket }, said) {

@@ -17,6 +17,7 @@ import { namesOf } from '../resources/users/queries.ts';
 import { errorText, textOf } from './answer.ts';
 import { type Arguments, requestOf } from './call.ts';
 import { type Known, referredIn, withNames } from './references.ts';
+import { offerResources } from './resources.ts';
 import { type Tool, tools } from './tools.ts';
 
 export interface AgentOptions extends ErrorSources {
@@ -86,7 +87,6 @@ async function answerOf(exchange: Exchange): Promise<Response> {
   if (!(await isLegacyRequest(message, request.body))) {
     const handler = createMcpHandler(() => serverOf(exchange), {
       legacy: 'reject',
-      responseMode: 'json',
       // Nothing here tells of changes: webhooks do.
       maxSubscriptions: 0,
     });
@@ -111,7 +111,7 @@ function serverOf(exchange: Exchange, supportedProtocolVersions?: string[]): Ser
   const { offered } = exchange;
   const server = new Server(
     { name: 'itsm', title: 'ITSM service desk', version: '1.0.0' },
-    { capabilities: { tools: {} }, instructions, ...(supportedProtocolVersions && { supportedProtocolVersions }) },
+    { capabilities: { tools: {}, resources: {} }, instructions, ...(supportedProtocolVersions && { supportedProtocolVersions }) },
   );
   const { scopes } = exchange.request.identity;
   server.setRequestHandler('tools/list', () => ({
@@ -125,6 +125,7 @@ function serverOf(exchange: Exchange, supportedProtocolVersions?: string[]): Ser
     }
     return call(tool, params.arguments ?? {}, exchange);
   });
+  offerResources(server);
   return server;
 }
 

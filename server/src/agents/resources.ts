@@ -1,9 +1,10 @@
 import { openApiDocument } from '@itsm-api/contract/openapi';
+import { ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
 import { markdownPath, pages } from '../site/pages.ts';
 import { listOfPages, sourceOf, withLinksToMarkdown } from '../site/source.ts';
 
 /** What an agent can read beside its tools. */
-export interface Resource {
+interface Resource {
   uri: string;
   name: string;
   description: string;
@@ -16,7 +17,7 @@ export interface Resource {
  * The guides and the list of all pages, which the site serves at the same paths: a link in one of them leads to the
  * URI of the other.
  */
-export const resources: readonly Resource[] = [
+const resources: readonly Resource[] = [
   {
     uri: uriOf('/llms.txt'),
     name: 'All pages',
@@ -36,6 +37,21 @@ export const resources: readonly Resource[] = [
       }),
     ),
 ];
+
+/** Has a server tell of the resources, and answer their texts. */
+export function offerResources(server: Server): void {
+  server.setRequestHandler('resources/list', () => ({
+    resources: resources.map(({ read, ...described }) => described),
+  }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    const resource = resources.find((each) => each.uri === uri);
+    if (resource === undefined) {
+      throw new ResourceNotFoundError(uri, 'There is no such resource here; resources/list names those that there are.');
+    }
+    return { contents: [{ uri, mimeType: resource.mimeType, text: await resource.read() }] };
+  });
+}
 
 function uriOf(path: string): string {
   return `itsm://${path}`;
