@@ -193,7 +193,15 @@ export const assets = endpoints({
     path: '/assets',
     summary: 'List assets',
     description: 'Newest first. Filters combine with AND; the values of one filter with OR.',
-    metadata: meta({ scope: 'assets:read', group: 'assets', agent: { tool: 'list_assets', when: 'Finds and counts assets.', short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId'] } }),
+    metadata: meta({
+      scope: 'assets:read',
+      group: 'assets',
+      agent: {
+        tool: 'list_assets',
+        when: 'Finds and counts assets.',
+        short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId'],
+      },
+    }),
     query: AssetQuery,
     responses: { 200: list(Asset) },
   },
@@ -221,7 +229,15 @@ export const assets = endpoints({
     method: 'PATCH',
     path: '/assets/:id',
     summary: 'Update an asset',
-    metadata: meta({ scope: 'assets:write', group: 'assets', agent: { tool: 'update_asset', when: 'Hands over, takes back, changes; only the fields given change.', short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId'] } }),
+    metadata: meta({
+      scope: 'assets:write',
+      group: 'assets',
+      agent: {
+        tool: 'update_asset',
+        when: 'Hands over, takes back, changes; only the fields given change.',
+        short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId'],
+      },
+    }),
     pathParams: IdParam,
     query: NoQuery,
     body: AssetPatch,

@@ -50,7 +50,15 @@ export const comments = endpoints({
     path: '/tickets/:id/comments',
     summary: "List a ticket's comments",
     description: 'Newest first, PUBLIC and INTERNAL ones.',
-    metadata: meta({ scope: 'tickets:read', group: 'tickets', agent: { tool: 'list_comments', when: 'What was said on a ticket.', short: ['authorId', 'body', 'visibility', 'createdAt'] } }),
+    metadata: meta({
+      scope: 'tickets:read',
+      group: 'tickets',
+      agent: {
+        tool: 'list_comments',
+        when: 'What was said on a ticket, by its id or number such as INC-18.',
+        short: ['authorId', 'body', 'visibility', 'createdAt'],
+      },
+    }),
     pathParams: TicketIdParam,
     query: CommentQuery,
     responses: { 200: list(Comment) },
@@ -61,7 +69,15 @@ export const comments = endpoints({
     summary: 'Comment on a ticket',
     description:
       'On a ticket in any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.',
-    metadata: meta({ scope: 'tickets:write', group: 'tickets', agent: { tool: 'comment_on_ticket', when: 'INTERNAL is for staff alone; PUBLIC the requester reads.', short: ['id', 'visibility', 'createdAt'] } }),
+    metadata: meta({
+      scope: 'tickets:write',
+      group: 'tickets',
+      agent: {
+        tool: 'comment_on_ticket',
+        when: 'By id or number such as INC-18. INTERNAL is for staff alone; PUBLIC the requester reads.',
+        short: ['id', 'visibility', 'createdAt'],
+      },
+    }),
     pathParams: TicketIdParam,
     query: NoQuery,
     body: NewComment,

@@ -69,7 +69,14 @@ export const me = endpoints({
     path: '/me',
     summary: 'Get the key of the request',
     description: 'Its user, its workspace, its scopes, and what is left of its limits.',
-    metadata: meta({ scope: 'any', group: 'users', agent: { tool: 'get_key', when: 'Who you act as, in which workspace, with which scopes, and what is left of the limits.' } }),
+    metadata: meta({
+      scope: 'any',
+      group: 'users',
+      agent: {
+        tool: 'get_key',
+        when: 'Who you act as, in which workspace, with which scopes, and what is left of the limits.',
+      },
+    }),
     query: NoQuery,
     responses: { 200: item(Identity) },
   },

@@ -83,7 +83,15 @@ export const projects = endpoints({
     path: '/projects',
     summary: 'List projects',
     description: 'Newest first.',
-    metadata: meta({ scope: 'projects:read', group: 'projects', agent: { tool: 'list_projects', when: 'Finds projects.', short: ['id', 'key', 'name', 'status', 'priority', 'managerId', 'endDate'] } }),
+    metadata: meta({
+      scope: 'projects:read',
+      group: 'projects',
+      agent: {
+        tool: 'list_projects',
+        when: 'Finds projects.',
+        short: ['id', 'key', 'name', 'status', 'priority', 'managerId', 'endDate'],
+      },
+    }),
     query: ProjectQuery,
     responses: { 200: list(Project) },
   },

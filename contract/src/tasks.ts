@@ -125,7 +125,15 @@ export const tasks = endpoints({
     path: '/projects/:id/tasks',
     summary: "List a project's tasks",
     description: 'Newest first. Filters combine with AND; the values of one filter with OR.',
-    metadata: meta({ scope: 'projects:read', group: 'projects', agent: { tool: 'list_tasks', when: 'The tasks of one project.', short: ['id', 'title', 'status', 'priority', 'assigneeId', 'dueDate'] } }),
+    metadata: meta({
+      scope: 'projects:read',
+      group: 'projects',
+      agent: {
+        tool: 'list_tasks',
+        when: 'The tasks of one project.',
+        short: ['id', 'title', 'status', 'priority', 'assigneeId', 'dueDate'],
+      },
+    }),
     pathParams: IdParam,
     query: TaskQuery,
     responses: { 200: list(Task) },
@@ -155,7 +163,15 @@ export const tasks = endpoints({
     path: '/tasks/:taskId',
     summary: 'Update a task',
     description: 'Emits `task.updated` when something changes.',
-    metadata: meta({ scope: 'projects:write', group: 'projects', agent: { tool: 'update_task', when: 'Only the fields given change.', short: ['id', 'title', 'status', 'priority', 'assigneeId', 'dueDate'] } }),
+    metadata: meta({
+      scope: 'projects:write',
+      group: 'projects',
+      agent: {
+        tool: 'update_task',
+        when: 'Only the fields given change.',
+        short: ['id', 'title', 'status', 'priority', 'assigneeId', 'dueDate'],
+      },
+    }),
     pathParams: TaskIdParam,
     query: NoQuery,
     body: TaskPatch,

@@ -324,7 +324,15 @@ export const tickets = endpoints({
     summary: 'List tickets',
     description:
       'Newest first, unless `sort` says otherwise. Filters combine with AND; the values of one filter with OR.',
-    metadata: meta({ scope: 'tickets:read', group: 'tickets', agent: { tool: 'list_tickets', when: 'Finds and counts tickets; perPage 1 is enough to count.', short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'] } }),
+    metadata: meta({
+      scope: 'tickets:read',
+      group: 'tickets',
+      agent: {
+        tool: 'list_tickets',
+        when: 'Finds and counts tickets; perPage 1 is enough to count.',
+        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
+      },
+    }),
     query: TicketQuery,
     responses: { 200: list(Ticket) },
   },
@@ -333,7 +341,11 @@ export const tickets = endpoints({
     method: 'GET',
     path: '/tickets/:id',
     summary: 'Get a ticket',
-    metadata: meta({ scope: 'tickets:read', group: 'tickets', agent: { tool: 'get_ticket', when: 'All of one ticket.' } }),
+    metadata: meta({
+      scope: 'tickets:read',
+      group: 'tickets',
+      agent: { tool: 'get_ticket', when: 'All of one ticket, by id or number such as INC-18.' },
+    }),
     pathParams: TicketIdParam,
     query: NoQuery,
     responses: { 200: item(Ticket) },
@@ -343,7 +355,15 @@ export const tickets = endpoints({
     path: '/tickets',
     summary: 'Create a ticket',
     description: 'Emits `ticket.created`.',
-    metadata: meta({ scope: 'tickets:write', group: 'tickets', agent: { tool: 'create_ticket', when: 'Needs a category or a categoryConfigId.', short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'] } }),
+    metadata: meta({
+      scope: 'tickets:write',
+      group: 'tickets',
+      agent: {
+        tool: 'create_ticket',
+        when: 'Needs a category or a categoryConfigId.',
+        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
+      },
+    }),
     query: NoQuery,
     body: NewTicket,
     responses: { 201: item(Ticket) },
@@ -353,7 +373,15 @@ export const tickets = endpoints({
     path: '/tickets/:id',
     summary: 'Update a ticket',
     description: 'Emits `ticket.updated` when something changes.',
-    metadata: meta({ scope: 'tickets:write', group: 'tickets', agent: { tool: 'update_ticket', when: 'Status, assignee (find the id by list_users) and all else; only the fields given change.', short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'] } }),
+    metadata: meta({
+      scope: 'tickets:write',
+      group: 'tickets',
+      agent: {
+        tool: 'update_ticket',
+        when: 'By id or number such as INC-18: status, assignee (list_users finds the id) and all else; only the fields given change.',
+        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
+      },
+    }),
     pathParams: TicketIdParam,
     query: NoQuery,
     body: TicketPatch,
@@ -378,7 +406,15 @@ export const tickets = endpoints({
     description:
       `Up to ${bulkItems} in one request, which counts as one. Each is changed or refused by itself; \`data\` tells for each ` +
       'what the single request would have been answered. Emits `ticket.updated` for each that changes.',
-    metadata: meta({ scope: 'tickets:write', group: 'tickets', agent: { tool: 'update_tickets', when: 'Up to 100 in one call; prefer it to repeated update_ticket.', short: ['id', 'ticketNumber', 'status'] } }),
+    metadata: meta({
+      scope: 'tickets:write',
+      group: 'tickets',
+      agent: {
+        tool: 'update_tickets',
+        when: 'By id; up to 100 in one call: prefer it to repeated update_ticket.',
+        short: ['id', 'ticketNumber', 'status'],
+      },
+    }),
     query: NoQuery,
     body: TicketPatches,
     responses: { 200: bulkAnswers(TicketPatchAnswer) },

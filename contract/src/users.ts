@@ -90,7 +90,15 @@ export const users = endpoints({
     path: '/users',
     summary: 'List users',
     description: 'Newest first. Filters combine with AND; the values of one filter with OR.',
-    metadata: meta({ scope: 'users:read', group: 'users', agent: { tool: 'list_users', when: 'Finds people by name or e-mail address; others want their id.', short: ['id', 'name', 'email', 'role', 'active'] } }),
+    metadata: meta({
+      scope: 'users:read',
+      group: 'users',
+      agent: {
+        tool: 'list_users',
+        when: 'Finds people by name or e-mail address; others want their id.',
+        short: ['id', 'name', 'email', 'role', 'active'],
+      },
+    }),
     query: UserQuery,
     responses: { 200: list(User) },
   },

@@ -127,13 +127,18 @@ class Texts {
   json(name: string, value: unknown): string {
     const whole = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');
     if (whole.length <= this.#limit) return JSON.stringify(value) ?? 'null';
-    const end = this.#from + this.#limit;
+    const end = wholeCharacter(whole, this.#from + this.#limit);
     this.cuts++;
     if (end < whole.length) {
       this.notes.push(`${name} is cut: ${whole.length} characters; textFrom ${end} goes on.`);
     }
     return JSON.stringify(`${whole.slice(this.#from, end)}${end < whole.length ? '…' : ''}`.toWellFormed());
   }
+}
+
+/** A place in a text that no character stands across. */
+function wholeCharacter(text: string, place: number): number {
+  return /[\uD800-\uDBFF]/.test(text.charAt(place - 1)) ? place - 1 : place;
 }
 
 function bytesOf(lines: readonly string[]): number {

@@ -39,7 +39,13 @@ export function requestOf({ route }: Tool, given: Arguments): ToolRequest {
   if (url.length > longestUrl) {
     throw new ApiError('PAYLOAD_TOO_LARGE', `The arguments take more than ${longestUrl} bytes; send less.`);
   }
-  return { method: route.method, url, headers: own.headers, textFrom: own.textFrom, body: hasBody ? fields : undefined };
+  return {
+    method: route.method,
+    url,
+    headers: own.headers,
+    textFrom: own.textFrom,
+    body: hasBody ? fields : undefined,
+  };
 }
 
 /** What a tool takes beside the contract's own. */

@@ -9,6 +9,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import inject from 'light-my-request';
 import type { FairUse } from '../fair-use.ts';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
 import { requestIdHeader } from '../http/request-id.ts';
@@ -57,7 +58,8 @@ export function addAgents(app: FastifyInstance, options: AgentOptions): void {
     app.route({
       method: ['GET', 'DELETE'],
       url,
-      handler: (_request, reply) => reply.code(405).header('allow', 'POST').send(refusal('Send a POST with a message.')),
+      handler: (_request, reply) =>
+        reply.code(405).header('allow', 'POST').send(refusal('Send a POST with a message.')),
     });
   }
 }
@@ -144,7 +146,8 @@ async function call(tool: Tool, given: Arguments, exchange: Exchange): Promise<C
 async function ask(tool: Tool, given: Arguments, exchange: Exchange): Promise<CallToolResult> {
   const { request, reply } = exchange;
   const { method, url, headers, body, textFrom } = requestOf(tool, given);
-  const answer = await exchange.app.inject({
+  // Not by `app.inject`, which refuses while the server ends: what has come in is answered.
+  const answer = await inject(exchange.app.routing, {
     method,
     url,
     remoteAddress: request.raw.socket.remoteAddress ?? '127.0.0.1',

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions, type Result } from 'ioredis';
-import { groupOf, limitOf, overall, type RateLimitStore, type RateLimits, statesOf, type Taken } from './rate-limit-store.ts';
+import {
+  groupOf,
+  limitOf,
+  overall,
+  type RateLimitStore,
+  type RateLimits,
+  statesOf,
+  type Taken,
+} from './rate-limit-store.ts';
 
 /** How long Redis may take for an answer: after it, this process counts by itself and nobody waits. Milliseconds. */
 const answerMs = 250;

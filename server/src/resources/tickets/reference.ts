@@ -35,7 +35,10 @@ export async function ticketIdOf({ db }: Pick<Context, 'db'>, reference: TicketR
 }
 
 /** The numbers of tickets, by their ids. */
-export async function ticketNumbersOf({ db }: Pick<Context, 'db'>, ids: readonly number[]): Promise<Map<number, string>> {
+export async function ticketNumbersOf(
+  { db }: Pick<Context, 'db'>,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map();
   const rows = await db.ticket.findMany({
     where: { id: { in: [...ids] } },
