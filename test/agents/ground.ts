@@ -49,7 +49,14 @@ export async function createGround(api: Api): Promise<Ground> {
     const title = `${complaints[at % complaints.length]} on PC-${100 + at}`;
     const assigneeId = at % 6 === 0 ? people.mara.id : null;
     const [priority, category] = [priorities[at % 4], categories[at % 3]] as const;
-    return { ...ticket, title, description: `${title}, since this morning. `.repeat(8), priority, category, assigneeId };
+    return {
+      ...ticket,
+      title,
+      description: `${title}, since this morning. `.repeat(8),
+      priority,
+      category,
+      assigneeId,
+    };
   });
   await made(workspace.call('POST', '/tickets/bulk', { tickets: [...many, ...special] }));
   await workspace.createAsset({ name: "Tim's laptop", assetTag: 'LT-0311', assignedToId: people.tim.id });

@@ -2,7 +2,7 @@ import { startVitest } from 'vitest/node';
 import type { Cost } from './agent.ts';
 
 /*
- * Has the tasks of tasks.test.ts done, and prints what each cost, as docs/agents.md has it: `node test/agents/main.ts`.
+ * Has the tasks of tasks.test.ts done, and prints what each cost, as docs/agents.md has it: `pnpm agents`.
  */
 const vitest = await startVitest('test', ['agents/tasks'], {
   root: new URL('..', import.meta.url).pathname,

@@ -12,12 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => ground.api.close());
 
-for (const task of tasks) it(task.asked, async ({ task: { meta } }) => {
-  const cost = await runTask(ground, task);
-  const { calls, tokens, toolTokens } = cost;
-  // For main.ts, which prints it.
-  Object.assign(meta, { cost });
-  expect(toolTokens).toBeLessThanOrEqual(4000);
-  // A few hundred tokens for a call, however many rows there are.
-  expect(tokens / calls).toBeLessThan(2000);
-});
+for (const task of tasks)
+  it(task.asked, async ({ task: { meta } }) => {
+    const cost = await runTask(ground, task);
+    const { calls, tokens, toolTokens } = cost;
+    // For main.ts, which prints it.
+    Object.assign(meta, { cost });
+    expect(toolTokens).toBeLessThanOrEqual(4000);
+    // A few hundred tokens for a call, however many rows there are.
+    expect(tokens / calls).toBeLessThan(2000);
+  });

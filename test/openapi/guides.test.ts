@@ -203,7 +203,11 @@ it('agents', async () => {
     expect.arrayContaining(['mcp', 'add', '--transport', 'http', 'itsm', mcp, `Authorization: ${authorization}`]),
   );
   const settings = () => JSON.stringify(JSON.parse(guide.take('json')));
-  for (const names of [['mcp-remote', 'mcpServers'], ['servers', 'input:itsm-key'], ['mcpServers', 'env:ITSM_KEY']]) {
+  for (const names of [
+    ['mcp-remote', 'mcpServers'],
+    ['servers', 'input:itsm-key'],
+    ['mcpServers', 'env:ITSM_KEY'],
+  ]) {
     const text = settings();
     for (const name of [...names, 'http://127.0.0.1:3000/mcp', 'Authorization']) expect(text).toContain(name);
   }

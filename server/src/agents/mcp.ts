@@ -113,7 +113,11 @@ function serverOf(exchange: Exchange, supportedProtocolVersions?: string[]): Ser
   const { offered } = exchange;
   const server = new Server(
     { name: 'itsm', title: 'ITSM service desk', version: '1.0.0' },
-    { capabilities: { tools: {}, resources: {} }, instructions, ...(supportedProtocolVersions && { supportedProtocolVersions }) },
+    {
+      capabilities: { tools: {}, resources: {} },
+      instructions,
+      ...(supportedProtocolVersions && { supportedProtocolVersions }),
+    },
   );
   const { scopes } = exchange.request.identity;
   server.setRequestHandler('tools/list', () => ({

@@ -47,7 +47,10 @@ export function offerResources(server: Server): void {
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
     const resource = resources.find((each) => each.uri === uri);
     if (resource === undefined) {
-      throw new ResourceNotFoundError(uri, 'There is no such resource here; resources/list names those that there are.');
+      throw new ResourceNotFoundError(
+        uri,
+        'There is no such resource here; resources/list names those that there are.',
+      );
     }
     return { contents: [{ uri, mimeType: resource.mimeType, text: await resource.read() }] };
   });
