@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
+import { html } from './html.ts';
+import { layOut } from './layout.ts';
+import type { Answer } from './page.ts';
+import { pages } from './pages.ts';
+import { refusalOf } from './refusals.ts';
+import type { Visit } from './visit.ts';
+
+/** What takes long to make, made. */
+export async function finished(answer: Answer): Promise<Answer> {
+  if (!('file' in answer) || typeof answer.file.content !== 'function') return answer;
+  return { file: { ...answer.file, content: await answer.file.content() } };
+}
+
+interface Sending {
+  visit?: Visit | undefined;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/** Sends an answer. */
+export function send(answer: Answer, { visit, request, reply }: Sending): FastifyReply {
+  if ('redirect' in answer) return reply.redirect(answer.redirect, 303);
+  if ('file' in answer) {
+    const { name, type, content } = answer.file;
+    if (name !== undefined) reply.header('content-disposition', attachment(name));
+    return reply.type(type).send(content);
+  }
+  const path = request.url.split('?')[0] ?? '';
+  return reply.type('text/html; charset=utf-8').send(layOut({ ...answer, pages, path, user: visit?.user }));
+}
+
+/** A file name as a header may hold it (RFC 6266, RFC 8187). */
+function attachment(name: string): string {
+  return `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, escape)}`;
+}
+
+interface Failing {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  errors: ErrorSources;
+}
+
+/** What went wrong, as a page. The one for what isn't there says nothing of who asks, or what for. */
+export function answerError(thrown: unknown, { request, reply, errors }: Failing): FastifyReply {
+  const { status, message, retryAfterSeconds } = refusalOf(thrown, request) ?? apiErrorOf(thrown, request, errors);
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
+  const title = titles[status] ?? (status >= 500 ? 'Something failed on our side' : 'This was not understood');
+  const body = html`<p>${message}</p><p><a class="button plain" href="/developer">To the developer area</a></p>`;
+  return send({ title, body }, { request, reply: reply.code(status) });
+}
+
+const titles: Record<number, string> = {
+  403: 'Not allowed',
+  404: 'Nothing is here',
+  413: 'Too large',
+  429: 'Too many requests',
+};

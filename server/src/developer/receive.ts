@@ -1,0 +1,81 @@
+import type { FastifyRequest } from 'fastify';
+import { transaction } from '../context.ts';
+import type { Databases } from '../database/databases.ts';
+import { ApiError } from '../errors.ts';
+import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
+import { recordAudit } from '../resources/audit/queries.ts';
+import { unknownField } from '../validation.ts';
+import { askedOf, parsed } from './asked.ts';
+import { keepFlash } from './browser-memory.ts';
+import type { Answer, AnyForm, AnyPage, Asked, Sent } from './page.ts';
+import { assertRole } from './refusals.ts';
+import type { UserVisit, Visit } from './visit.ts';
+
+interface Receiving {
+  visit: Visit;
+  request: FastifyRequest;
+  databases: Pick<Databases, 'keyLookups' | 'system'>;
+  errors: ErrorSources;
+}
+
+/** What comes of a form: where it leads, or the page with what is wrong. */
+interface Received {
+  answer: Answer;
+  status: number;
+}
+
+/** Does what a form asks for; or shows the page again, with what was typed and what is wrong with it. */
+export async function receive(page: AnyPage, { visit, request, ...sources }: Receiving): Promise<Received> {
+  const name = String((request.query as Record<string, unknown>).form ?? '');
+  const form = page.forms !== undefined && Object.hasOwn(page.forms, name) ? page.forms[name] : undefined;
+  if (form === undefined) throw new ApiError('NOT_FOUND', 'There is no such form.');
+  assertRole(form.roles ?? page.roles, visit);
+  const asked = askedOf(page, { visit, request });
+  const { _csrf, ...values } = (request.body ?? {}) as Record<string, unknown>;
+  try {
+    const done = await run(form, { ...asked, fields: parsed(form.fields, values, unknownField) });
+    if ('found' in done) return await again({ values: typed(values), errors: {}, found: done.found }, 200);
+    const { redirect, flash } = done;
+    const session = visit.user?.session;
+    if (flash !== undefined && session !== undefined) {
+      await keepFlash(sources.databases, request, {
+        session,
+        path: redirect.split(/[?#]/)[0] ?? redirect,
+        value: flash,
+      });
+    }
+    return { answer: { redirect }, status: 303 };
+  } catch (error) {
+    const { code, details = [], message, status } = apiErrorOf(error, request, sources.errors);
+    if (status >= 500 || code === 'NOT_FOUND') throw error;
+    const errors = Object.fromEntries(details.map((detail) => [detail.path.split('.')[0], detail.message]).reverse());
+    return await again({ values: typed(values), errors, labels: new Map(), message }, status);
+  }
+
+  async function again(sent: Sent, status: number): Promise<Received> {
+    return { answer: await page.show({ ...asked, sent: { [name]: sent } }), status };
+  }
+}
+
+/** Runs a form with its entry in the audit log: both are committed, or neither. */
+async function run(form: AnyForm, asked: Asked<Visit> & { fields: unknown }): ReturnType<AnyForm['run']> {
+  const { visit } = asked;
+  if (!('context' in visit)) return form.run(asked);
+  const signedIn = visit as UserVisit;
+  return await transaction(signedIn.context, async (context) => {
+    const done = await form.run({ ...asked, visit: { ...signedIn, context } });
+    if (form.audit !== null && !('found' in done)) {
+      await recordAudit(context, { action: form.audit, subject: done.subject ?? null, ...visit.from });
+    }
+    return done;
+  });
+}
+
+/** What was typed, to be shown again: texts alone, and no password. */
+function typed(values: Record<string, unknown>): Sent['values'] {
+  const texts = Object.entries(values).map(([name, value]) => [
+    name,
+    [value].flat().filter((each) => typeof each === 'string'),
+  ]);
+  return Object.fromEntries(texts);
+}
