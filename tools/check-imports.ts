@@ -57,7 +57,7 @@ const rooms: Record<string, Room> = {
   },
   agents: {
     files: /^server\/src\/agents\//,
-    imports: ['contract', 'basics', 'context', 'queries', 'http'],
+    imports: ['contract', 'basics', 'context', 'queries', 'http', 'site'],
   },
   operations: {
     files: /^server\/src\/operations\//,

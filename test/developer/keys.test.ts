@@ -67,7 +67,7 @@ describe('a new key', () => {
     }
   });
 
-  it('is shown once, with a request to paste and the line of the client', async () => {
+  it('is shown once, with a request to paste, the client, and what agents are told', async () => {
     const sent = await admin.submit(fresh, 'create', wanted);
     expect(sent.status).toBe(303);
     const page = sent.headers.location as string;
@@ -76,6 +76,10 @@ describe('a new key', () => {
     expect(shown.headers['cache-control']).toContain('no-store');
     expect(shown.text).toContain(`/api/public/v1/me`);
     expect(shown.text).toContain('new ItsmClient(');
+    expect(shown.text).toMatch(/claude mcp add --transport http itsm http\S+\/mcp /);
+    for (const program of ['.vscode/mcp.json', '.cursor/mcp.json']) expect(shown.text).toContain(program);
+    // The key, a request, the client and Claude Code: files that get copied are without it.
+    expect(shown.text.split(key)).toHaveLength(5);
     expect(await Promise.all([statusWith(key), statusWith(key, '/assets')])).toEqual([200, 403]);
 
     expect(keyIn((await admin.get(page)).text)).toBeUndefined();

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -56,16 +57,16 @@ const programs: Record<Language, { command: string; args: string[]; extension: s
 };
 
 interface Guide {
-  blocks: { language: Language; code: string }[];
+  blocks: { language: Language | 'json'; code: string }[];
   /** What was not run yet; a guide must leave nothing. */
-  take(language: Language): string;
+  take(language: Language | 'json'): string;
 }
 
 async function readGuide(name: string): Promise<Guide> {
   const text = await readFile(new URL(`${name}.md`, guides), 'utf8');
   const blocks = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => {
-    expect(Object.keys(programs)).toContain(language);
-    return { language: language as Language, code };
+    expect([...Object.keys(programs), 'json']).toContain(language);
+    return { language: language as Language | 'json', code };
   });
   return {
     blocks,
@@ -127,6 +128,7 @@ async function freePort(): Promise<number> {
 it('all are run here', async () => {
   const names = (await readdir(guides)).filter((name) => name !== 'client.md');
   expect(names.sort()).toEqual([
+    'agents.md',
     'bulk.md',
     'comments-and-activity.md',
     'concurrency.md',
@@ -188,6 +190,33 @@ it('finding', async () => {
   expect(await run('sh', guide.take('sh'))).toContain('VPN drops at noon');
   expect(JSON.parse(await run('sh', guide.take('sh'))).meta.totalCount).toBeGreaterThan(0);
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ VPN drops at noon\n1 of 1\n$/);
+});
+
+it('agents', async () => {
+  const guide = await readGuide('agents');
+  // Programs of others: what they would be called with.
+  const called = (program: string) => run('sh', `${program}() { printf '%s\\n' "$@"; }\n${guide.take('sh')}`);
+  const mcp = `${origin}/mcp`;
+  const authorization = `Bearer ${workspace.key}`;
+  await run('sh', guide.take('sh'));
+  expect((await called('claude')).split('\n')).toEqual(
+    expect.arrayContaining(['mcp', 'add', '--transport', 'http', 'itsm', mcp, `Authorization: ${authorization}`]),
+  );
+  const settings = () => JSON.stringify(JSON.parse(guide.take('json')));
+  for (const names of [
+    ['mcp-remote', 'mcpServers'],
+    ['servers', 'input:itsm-key'],
+    ['mcpServers', 'env:ITSM_KEY'],
+  ]) {
+    const text = settings();
+    for (const name of [...names, 'http://127.0.0.1:3000/mcp', 'Authorization']) expect(text).toContain(name);
+  }
+  await symlink(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  const [tools, answer] = (await run('ts', guide.take('ts'))).split(/\n(.*)/s);
+  expect(tools).toContain('list_tickets get_ticket create_ticket');
+  expect(answer).toContain('Seen in a guide');
+  expect(await called('npx')).toContain(`--cli\n${mcp}\n`);
+  expect(guide.blocks).toEqual([]);
 });
 
 it('concurrency', async () => {

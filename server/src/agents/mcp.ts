@@ -18,6 +18,7 @@ import { namesOf } from '../resources/users/queries.ts';
 import { errorText, textOf } from './answer.ts';
 import { type Arguments, requestOf } from './call.ts';
 import { type Known, referredIn, withNames } from './references.ts';
+import { offerResources } from './resources.ts';
 import { type Tool, tools } from './tools.ts';
 
 export interface AgentOptions extends ErrorSources {
@@ -112,7 +113,11 @@ function serverOf(exchange: Exchange, supportedProtocolVersions?: string[]): Ser
   const { offered } = exchange;
   const server = new Server(
     { name: 'itsm', title: 'ITSM service desk', version: '1.0.0' },
-    { capabilities: { tools: {} }, instructions, ...(supportedProtocolVersions && { supportedProtocolVersions }) },
+    {
+      capabilities: { tools: {}, resources: {} },
+      instructions,
+      ...(supportedProtocolVersions && { supportedProtocolVersions }),
+    },
   );
   const { scopes } = exchange.request.identity;
   server.setRequestHandler('tools/list', () => ({
@@ -126,6 +131,7 @@ function serverOf(exchange: Exchange, supportedProtocolVersions?: string[]): Ser
     }
     return call(tool, params.arguments ?? {}, exchange);
   });
+  offerResources(server);
   return server;
 }
 

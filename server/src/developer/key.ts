@@ -103,13 +103,36 @@ function done({ id, name }: Key) {
 function shownOnce(key: string, origin: string): SafeHtml {
   const curl = `curl -H 'Authorization: Bearer ${key}' \\\n  ${origin}${pathPrefix}/me`;
   const client = `const client = new ItsmClient({\n  baseUrl: '${origin}',\n  apiKey: '${key}',\n});`;
+  const agents = agentSettings(key, origin);
   return html`<section class="notice good" aria-labelledby="shown-once">
 <h2 id="shown-once">Your key</h2>
 <p>It is shown this once. Keep it in a safe place: nobody can look it up, only make another.</p>
 ${code(key, 'The key')}
 <p>A first request, to be pasted:</p>${code(curl, 'A first request with curl')}
 <p>Or with <a href="/docs/client">the client</a>:</p>${code(client, 'The client with this key')}
+<p>Or by an agent:</p>
+${agents.map(([name, text]) => html`<p>${name}</p>${code(text, name)}`)}
+<p>What an agent may do with it is its scopes' to say. <a href="/docs/guides/agents">About agents</a></p>
 </section>`;
+}
+
+/** What the programs that agents run in are told; files, which get copied, without the key (docs/guides/agents.md). */
+function agentSettings(key: string, origin: string): [program: string, settings: string][] {
+  const url = `${origin}/mcp`;
+  const inputs = [{ type: 'promptString', id: 'itsm-key', description: 'Key of the ITSM API', password: true }];
+  const headers = (from: string) => ({ Authorization: `Bearer \${${from}}` });
+  const json = (value: unknown) => JSON.stringify(value, null, 2);
+  return [
+    ['Claude Code', `claude mcp add --transport http itsm ${url} \\\n  --header "Authorization: Bearer ${key}"`],
+    [
+      'VS Code, in .vscode/mcp.json; it asks for the key',
+      json({ inputs, servers: { itsm: { type: 'http', url, headers: headers('input:itsm-key') } } }),
+    ],
+    [
+      'Cursor, in .cursor/mcp.json; the key is in the variable ITSM_KEY',
+      json({ mcpServers: { itsm: { url, headers: headers('env:ITSM_KEY') } } }),
+    ],
+  ];
 }
 
 function factsOf(key: Key, requests: readonly number[] | undefined, { time }: UserVisit): SafeHtml {

@@ -81,9 +81,10 @@ export const groups: Group[] = [
     ],
   },
   {
-    title: 'Programs',
+    title: 'Programs and agents',
     pages: [
       guide('client', 'About the client', 'Programs to begin with, and how the client is made.'),
+      guide('agents', 'Agents', 'An MCP server for Claude, VS Code, Cursor and your own.'),
       example('sync-tickets', 'Tickets to a file', 'Writes all tickets to a file, however long it takes.'),
       example('follow-tickets', 'A copy that follows', 'Keeps a copy of all tickets, and goes on where it was.'),
       example('ticket-form', 'A form for tickets', 'A form in the browser that creates tickets.'),

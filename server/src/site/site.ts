@@ -4,9 +4,9 @@ import { stringify } from 'yaml';
 import { shareFiles } from '../http/shared-files.ts';
 import { lazily } from '../lazily.ts';
 import { policy } from './inlined.ts';
-import { groups, landing, linkToMarkdown, markdownPath, type Page, pages, reference } from './pages.ts';
+import { linkToMarkdown, markdownPath, type Page, pages, reference } from './pages.ts';
 import { addReference } from './reference.ts';
-import { sourceOf, withLinksToMarkdown } from './source.ts';
+import { listOfPages, sourceOf, withLinksToMarkdown } from './source.ts';
 
 /**
  * What people and programs read of the API on the server itself (docs/decisions/site.md): the OpenAPI document in its
@@ -69,20 +69,6 @@ function serve(
     const payload = await text();
     return reply.headers(headers).send(payload);
   });
-}
-
-/** The site for programs that read: every page, its Markdown, and what it is about (llmstxt.org). */
-function listOfPages(): string {
-  const line = (page: Page) => `- [${page.title}](${markdownPath(page)}): ${page.about}`;
-  return `# ${landing.title}
-
-> ${landing.about}
-
-${line(landing)}
-- [OpenAPI 3.1](/openapi.json): Every operation, parameter and field, for programs.
-
-${groups.map(({ title, pages }) => `## ${title}\n\n${pages.map(line).join('\n')}`).join('\n\n')}
-`;
 }
 
 const icon =

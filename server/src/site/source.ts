@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import type { OpenApi } from '@itsm-api/contract/openapi';
-import { markdownPath, type Page, pages } from './pages.ts';
+import { groups, landing, markdownPath, type Page, pages } from './pages.ts';
 
 const root = new URL('../../../', import.meta.url);
 
@@ -33,4 +33,18 @@ function pageOf({ source }: Page, file: string): Page | undefined {
   if (typeof source !== 'string') return undefined;
   const path = posix.join(posix.dirname(source), file);
   return pages.find((each) => each.source === path);
+}
+
+/** The site for programs that read: every page, its Markdown, and what it is about (llmstxt.org). */
+export function listOfPages(): string {
+  const line = (page: Page) => `- [${page.title}](${markdownPath(page)}): ${page.about}`;
+  return `# ${landing.title}
+
+> ${landing.about}
+
+${line(landing)}
+- [OpenAPI 3.1](/openapi.json): Every operation, parameter and field, for programs.
+
+${groups.map(({ title, pages }) => `## ${title}\n\n${pages.map(line).join('\n')}`).join('\n\n')}
+`;
 }

@@ -1,0 +1,29 @@
+import { startVitest } from 'vitest/node';
+import type { Cost } from './agent.ts';
+
+/*
+ * Has the tasks of tasks.test.ts done, and prints what each cost, as docs/agents.md has it: `pnpm agents`.
+ */
+const vitest = await startVitest('test', ['agents/tasks'], {
+  root: new URL('..', import.meta.url).pathname,
+  watch: false,
+  reporters: [],
+});
+const done = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);
+const lines = done.map((test) => {
+  const { cost } = test.meta() as { cost?: Cost };
+  return cost === undefined
+    ? `| ${test.name} | failed | |`
+    : `| ${test.name} | ${cost.calls} | ${cost.tokens.toLocaleString('en')} |`;
+});
+await vitest.close();
+const costs = done.flatMap((test) => (test.meta() as { cost?: Cost }).cost ?? []);
+const total = (of: (cost: Cost) => number) => costs.reduce((sum, cost) => sum + of(cost), 0).toLocaleString('en');
+process.stdout.write(`| task | calls | tokens |
+| ---- | ----: | -----: |
+${lines.join('\n')}
+| all ${done.length} | ${total(({ calls }) => calls)} | ${total(({ tokens }) => tokens)} |
+
+List of tools: ${Math.max(...costs.map(({ toolTokens }) => toolTokens)).toLocaleString('en')} tokens.
+`);
+process.exitCode = costs.length === done.length ? 0 : 1;

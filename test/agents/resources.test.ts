@@ -1,0 +1,48 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { countTokens } from 'gpt-tokenizer';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+/*
+ * What agents can read beside the tools.
+ */
+let api: Api;
+let client: Client;
+
+beforeAll(async () => {
+  api = await startApi();
+  const { key } = await createWorkspace(api);
+  const origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  client = new Client({ name: 'reader', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+  const requestInit = { headers: { authorization: `Bearer ${key}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { requestInit }));
+});
+afterAll(async () => {
+  await client.close();
+  await api.close();
+});
+
+async function read(uri: string): Promise<string> {
+  const { contents } = await client.readResource({ uri });
+  expect(contents).toHaveLength(1);
+  return (contents[0] as { text: string }).text;
+}
+
+it('are every guide and the list of all pages, as the site has them', async () => {
+  const { resources } = await client.listResources();
+  for (const { uri } of resources) {
+    const text = await read(uri);
+    expect(text, uri).toBe((await api.call({ method: 'GET', path: new URL(uri).pathname })).text);
+    expect(countTokens(text), uri).toBeLessThan(20_000);
+  }
+  // What the list of all pages names by path is found at that path here.
+  const guides = (await read('itsm:///llms.txt')).match(/\/docs\/guides\/[\w-]+\.md/g) ?? [];
+  expect(guides.length).toBeGreaterThan(10);
+  const named = guides.map((path) => new URL(path, 'itsm:///llms.txt').href);
+  expect(resources.map(({ uri }) => uri)).toEqual(['itsm:///llms.txt', ...named]);
+});
+
+it('are told apart from what is not there', async () => {
+  await expect(read('itsm:///../../package.json')).rejects.toThrow('resources/list names those that there are');
+});

@@ -1,0 +1,24 @@
+import { type Api, startApi } from '../support/api.ts';
+import { type Cost, startAgent } from './agent.ts';
+import { createGround } from './ground.ts';
+import { scopesOf, type Task } from './tasks.ts';
+
+/** A server whose windows are as large as in production, and short. */
+export async function startGround(): Promise<{ api: Api; origin: string }> {
+  const env = { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '2' };
+  const api = await startApi({ env });
+  return { api, origin: await api.app.listen({ host: '127.0.0.1', port: 0 }) };
+}
+
+/** Has a task done in a workspace of its own. @returns what it cost @throws what isn't as it should be afterwards */
+export async function runTask({ api, origin }: { api: Api; origin: string }, task: Task): Promise<Cost> {
+  const ground = await createGround(api);
+  const key = await ground.createKey({ scopes: scopesOf(task) });
+  const agent = await startAgent(origin + (task.path ?? '/mcp'), key);
+  try {
+    await task.check(ground, await task.run(agent, ground));
+    return agent.cost;
+  } finally {
+    await agent.close();
+  }
+}
