@@ -95,9 +95,9 @@ export interface Page<Visiting extends Visit = UserVisit, Params = unknown, Quer
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of pages holds each with types of its own
-export type AnyForm = Form<any, any, any>;
-// biome-ignore lint/suspicious/noExplicitAny: a list of pages holds each with types of its own
-export type AnyPage = Page<any, any, any>;
+type Own = any;
+export type AnyForm = Form<Own, Own, Own>;
+export type AnyPage = Page<Own, Own, Own>;
 
 /** A page for those who are signed in, in a role. */
 export function page<Params, Query>(

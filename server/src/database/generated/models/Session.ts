@@ -728,7 +728,7 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     address: string
     userAgent: string
     /**
-     * What may be shown once to this session, and no more when it was.
+     * By what is known that the session may still be shown once (developer/browser-memory.ts).
      */
     flash: string | null
     lastSeenAt: Date
