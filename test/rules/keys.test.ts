@@ -18,22 +18,26 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe.each(keyedEndpoints)('$title', (endpoint) => {
+  const missing = 'Send the API key as `Authorization: Bearer <API_KEY>` or as `X-API-Key: <API_KEY>`.';
+  const unknown = 'The API key is not valid.';
+
   it.each([
-    ['no key', async () => undefined],
-    ['an empty key', async () => ''],
-    ['a malformed key', async () => 'itsm_short'],
+    ['no key', async () => undefined, missing],
+    ['an empty key', async () => '', unknown],
+    ['a malformed key', async () => 'itsm_short', unknown],
     [
       'a key with a typing error',
       async () => `${workspace.key.slice(0, -1)}${workspace.key.endsWith('0') ? '1' : '0'}`,
+      unknown,
     ],
-    ['an unknown key', async () => newKey()],
-    ['a revoked key', () => workspace.createKey({ revokedAt: now })],
-    ['an expired key', () => workspace.createKey({ expiresAt: new Date(now.getTime() - 1) })],
-  ])('refuses %s', async (_, makeKey) => {
+    ['an unknown key', async () => newKey(), unknown],
+    ['a revoked key', () => workspace.createKey({ revokedAt: now }), unknown],
+    ['an expired key', () => workspace.createKey({ expiresAt: new Date(now.getTime() - 1) }), unknown],
+  ])('refuses %s', async (_, makeKey, message) => {
     const sample = await endpoint.sample(workspace);
     const answer = await api.call({ ...callOf(endpoint, sample), key: await makeKey() });
     expect(answer.status).toBe(401);
-    expect(errorOf(answer).code).toBe('INVALID_API_KEY');
+    expect(errorOf(answer)).toMatchObject({ code: 'INVALID_API_KEY', message });
     expect(answer.headers['www-authenticate']).toBe('Bearer');
     expect(answer.headers.ratelimit).toBeUndefined();
   });
@@ -73,6 +77,7 @@ describe('the two key headers', () => {
   it.each([
     ['Authorization: Bearer', (key: string) => ({ authorization: `Bearer ${key}` })],
     ['bearer in lower case', (key: string) => ({ authorization: `bearer ${key}` })],
+    ['more than one space', (key: string) => ({ authorization: `Bearer   ${key}` })],
     ['X-API-Key', (key: string) => ({ 'x-api-key': key })],
     ['both with the same key', (key: string) => ({ authorization: `Bearer ${key}`, 'x-api-key': key })],
     ['X-API-Key beside another scheme', (key: string) => ({ authorization: 'Basic YTpi', 'x-api-key': key })],
@@ -88,11 +93,13 @@ describe('the two key headers', () => {
       headers: { authorization: `Bearer ${workspace.key}`, 'x-api-key': other },
     });
     expect(answer.status).toBe(401);
+    expect(errorOf(answer).message).toBe('The two headers carry different API keys.');
   });
 
-  it('refuses another scheme alone', async () => {
-    const answer = await api.call({ ...list, headers: { authorization: `Basic ${workspace.key}` } });
+  it.each(['Basic', 'Basic Bearer'])('refuses another scheme alone: %s', async (scheme) => {
+    const answer = await api.call({ ...list, headers: { authorization: `${scheme} ${workspace.key}` } });
     expect(answer.status).toBe(401);
+    expect(errorOf(answer).message).toMatch(/^Send the API key as/);
   });
 });
 

@@ -129,6 +129,28 @@ describe('the windows', () => {
     await api.close();
   });
 
+  it('that are used up both are told of, and waited for until both open', async () => {
+    let clock = 0;
+    const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '3', RATE_LIMIT_GROUP: '2' }, clock: () => clock });
+    const { call } = await createWorkspace(api);
+    await call('GET', '/users');
+    clock += 30_000;
+    // As much is left of both: that of the group is told of.
+    expect((await call('GET', '/tickets')).headers).toMatchObject({
+      'x-ratelimit-limit': '2',
+      'x-ratelimit-remaining': '1',
+      'x-ratelimit-reset': '60',
+    });
+    await call('GET', '/tickets');
+    expect(errorOf(await call('GET', '/tickets'))).toMatchObject({
+      message:
+        'This key has used its 3 requests per 60 seconds on all endpoints. ' +
+        'This key has used its 2 requests per 60 seconds on tickets endpoints. Try again in 60 seconds.',
+      retryAfterSeconds: 60,
+    });
+    await api.close();
+  });
+
   it('last as long when the clock of the machine is set', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
     const workspace = await createWorkspace(api);
@@ -167,8 +189,10 @@ describe('what is kept of the windows', () => {
     const first = await store.take(key);
     const second = await store.take(key);
     expect(second).toMatchObject({ isTaken: true, global: { remaining: 1 }, group: { remaining: 0 } });
-    expect(await store.giveBack(key, second)).toMatchObject({ global: { remaining: 2 }, group: { remaining: 1 } });
+    const left = { isTaken: false, global: { remaining: 2 }, group: { remaining: 1 } };
+    expect(await store.giveBack(key, second)).toMatchObject(left);
     now = 60_000;
+    expect(await store.giveBack(key, first)).toMatchObject({ global: { remaining: 3 }, group: { remaining: 2 } });
     await store.take(key);
     expect(await store.giveBack(key, first)).toMatchObject({ global: { remaining: 2 }, group: { remaining: 1 } });
   });
@@ -180,10 +204,27 @@ describe('what is kept of the windows', () => {
     expect(await store.take('2:2:tickets')).toMatchObject({ global: { remaining: 1 }, group: { remaining: 0 } });
   });
 
+  it('is looked at without taking: a window that nobody has used is whole', async () => {
+    let now = 0;
+    const store = createMemoryStore(limits, () => now);
+    expect(store.state).toBe('memory');
+    await store.take('1:2:mcp');
+    now = 30_500;
+    const unused = { openedAt: undefined, resetSeconds: 60 };
+    const used = { openedAt: 0, resetSeconds: 30 };
+    expect(await store.look('1:2', ['tickets', 'mcp'])).toEqual([
+      { name: 'global', limit: 3, remaining: 2, ...used },
+      { name: 'tickets', limit: 2, remaining: 2, ...unused },
+      // What agents send that calls no endpoint has as much room as all groups together.
+      { name: 'mcp', limit: 3, remaining: 2, ...used },
+    ]);
+  });
+
   it('is bounded: of more keys than that the first ones are forgotten', async () => {
     const store = createMemoryStore(limits, () => 0);
     for (let key = 0; key <= 100_000; key++) await store.take(`1:${key}:tickets`);
     expect((await store.take('1:100000:tickets')).group.remaining).toBe(0);
+    expect((await store.take('1:1:tickets')).global.remaining).toBe(1);
     expect((await store.take('1:0:tickets')).group.remaining).toBe(1);
   });
 });
