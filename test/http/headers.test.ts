@@ -48,11 +48,10 @@ it('answers to pages of other origins vary by origin, too', async () => {
 });
 
 describe('a header that carries the key', () => {
-  const send = (...lines: string[]) => {
+  const status = async (...lines: string[]) => {
     const head = [`GET ${pathPrefix}/users HTTP/1.1`, 'Host: x', ...lines].join('\r\n');
-    return sendBare(port, `${head}\r\n\r\n`);
+    return (await sendBare(port, `${head}\r\n\r\n`)).status;
   };
-  const status = async (...lines: string[]) => (await send(...lines)).status;
 
   it.each(['Authorization', 'X-API-Key'])('may be repeated, but not with another value: %s', async (name) => {
     const value = (key: string) => (name === 'Authorization' ? `Bearer ${key}` : key);
@@ -60,9 +59,7 @@ describe('a header that carries the key', () => {
     expect(await status(`${name}: ${own}`, `${name.toUpperCase()}: ${own}`)).toBe(200);
     expect(await status(`${name}: ${own}`, `${name}: ${other}`)).toBe(401);
     expect(await status(`${name}: ${other}`, `${name}: ${own}`)).toBe(401);
-    const { status: refused, body } = await send(`${name}: ${own}`, `${name}: Basic x`);
-    expect(refused).toBe(401);
-    expect(JSON.parse(body).error.message).toBe(`The request carries several \`${name}\` headers that differ.`);
+    expect(await status(`${name}: ${own}`, `${name}: Basic x`)).toBe(401);
   });
 });
 

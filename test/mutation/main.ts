@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
 import { openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
@@ -68,7 +68,7 @@ async function mutantsOf(subject: Subject): Promise<Mutant[]> {
     // What hangs is ended; what is slow on a busy machine is not.
     timeoutMS: 60_000,
     disableTypeChecks: false,
-    reporters: process.stderr.isTTY ? ['progress'] : [],
+    reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
     logLevel: 'warn',
   });
   const mutants = await stryker.runMutationTest();
@@ -88,5 +88,5 @@ function scoreOf(mutants: Mutant[]): number {
 function describe({ fileName, location, mutatorName, replacement, status }: Mutant): string {
   const { line, column } = location.start;
   const what = status === 'NoCoverage' ? 'not run by any test' : 'not noticed';
-  return `  ${fileName}:${line}:${column} ${mutatorName}, ${what}: ${replacement}`;
+  return `  ${relative('.', fileName)}:${line}:${column} ${mutatorName}, ${what}: ${replacement}`;
 }

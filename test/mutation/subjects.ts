@@ -12,16 +12,16 @@ export interface Subject {
 
 /** What decides who may do what, how much of it, and what is delivered when: a wrong sign there is a wrong answer. */
 export const subjects: Subject[] = [
-  { file: 'server/src/http/api-key.ts', tests: ['http/headers.test.ts', 'rules/keys.test.ts'] },
+  { file: 'server/src/http/api-key.ts', tests: ['http/api-key.test.ts'] },
   { file: 'server/src/http/guard.ts', tests: ['rules/keys.test.ts', 'rules/limits.test.ts', 'api/me.test.ts'] },
   { file: 'server/src/http/rate-limit.ts', tests: ['rules/limits.test.ts', 'api/me.test.ts'] },
-  { file: 'server/src/http/rate-limit-store.ts', tests: ['rules/limits.test.ts', 'api/me.test.ts'] },
-  { file: 'server/src/http/rate-limit-redis.ts', tests: ['rules/shared-limits.test.ts'] },
-  { file: 'server/src/fair-use.ts', tests: ['rules/fair-use.test.ts'] },
+  { file: 'server/src/http/rate-limit-store.ts', tests: ['http/rate-limit-store.test.ts'] },
+  { file: 'server/src/http/rate-limit-redis.ts', tests: ['http/rate-limit-redis.test.ts'] },
+  { file: 'server/src/fair-use.ts', tests: ['rules/places.test.ts'] },
   {
     file: 'contract/src/tickets.ts',
     only: ['TicketStatus', 'ticketTransitions'],
-    tests: ['api/tickets.test.ts'],
+    tests: ['rules/transitions.test.ts'],
   },
   {
     file: 'server/src/resources/tickets/queries.ts',
@@ -29,18 +29,18 @@ export const subjects: Subject[] = [
     tests: ['api/tickets.test.ts'],
   },
   { file: 'server/src/webhooks/health.ts', tests: ['webhooks/breaker.test.ts'] },
-  { file: 'server/src/webhooks/schedule.ts', tests: ['webhooks/schedule.test.ts', 'webhooks/health.test.ts'] },
+  { file: 'server/src/webhooks/schedule.ts', tests: ['webhooks/schedule.test.ts'] },
   {
     file: 'server/src/webhooks/claim.ts',
     only: ['claimDue', 'recordLost'],
-    tests: ['webhooks/health.test.ts'],
+    tests: ['webhooks/claims.test.ts'],
   },
   {
     file: 'server/src/webhooks/settle.ts',
     only: ['settle', 'judge', 'signOf'],
-    tests: ['webhooks/health.test.ts'],
+    tests: ['webhooks/claims.test.ts'],
   },
-  { file: 'server/src/webhooks/record-health.ts', only: ['recordHealth'], tests: ['webhooks/health.test.ts'] },
+  { file: 'server/src/webhooks/record-health.ts', only: ['recordHealth'], tests: ['webhooks/claims.test.ts'] },
 ];
 
 /** The subject as Stryker names it: its file, or the lines of its declarations. */

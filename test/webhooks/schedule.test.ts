@@ -1,4 +1,5 @@
-import { nextWait, parseRetryAfter } from '@itsm-api/server/webhooks/schedule.ts';
+import { deliverySchedule } from '@itsm-api/contract';
+import { claimLease, nextWait, parseRetryAfter } from '@itsm-api/server/webhooks/schedule.ts';
 import { describe, expect, it } from 'vitest';
 
 const second = 1000;
@@ -45,6 +46,10 @@ describe('the next attempt', () => {
   ])('waits for %s', (_, attempt, retryAfter, wait) => {
     expect(waitAfter(attempt, 0, retryAfter)).toBe(wait);
   });
+});
+
+it('a delivery is kept for its worker for twice as long as an attempt may take', () => {
+  expect(claimLease).toBe(2 * deliverySchedule.attemptTimeout);
 });
 
 describe('Retry-After', () => {
