@@ -44,10 +44,30 @@ it('is looked at without taking: a window that nobody has used is whole', async 
   ]);
 });
 
-it('is bounded: of more keys than that the first ones are forgotten', async () => {
+it('takes from both windows or from neither', async () => {
   const store = createMemoryStore(limits, () => 0);
-  for (let key = 0; key <= 100_000; key++) await store.take(`1:${key}:tickets`);
-  expect((await store.take('1:100000:tickets')).group.remaining).toBe(0);
-  expect((await store.take('1:1:tickets')).global.remaining).toBe(1);
-  expect((await store.take('1:0:tickets')).group.remaining).toBe(1);
+  for (let i = 0; i < 2; i++) await store.take('1:2:tickets');
+  const full = { isTaken: false, global: { remaining: 1 }, group: { remaining: 0 } };
+  for (let i = 0; i < 2; i++) expect(await store.take('1:2:tickets')).toMatchObject(full);
+  expect(await store.take('1:2:users')).toMatchObject({ isTaken: true, global: { remaining: 0 } });
+  const used = { isTaken: false, global: { remaining: 0 }, group: { remaining: 1 } };
+  for (let i = 0; i < 2; i++) expect(await store.take('1:2:users')).toMatchObject(used);
+});
+
+it('is bounded: of more keys than that those are forgotten whose windows opened first', async () => {
+  let now = 0;
+  const store = createMemoryStore(limits, () => now);
+  await store.take('1:0:tickets');
+  now = 1;
+  for (let key = 1; key < 100_000; key++) await store.take(`1:${key}:tickets`);
+  now = 60_000;
+  // The first one's open anew, and there is one more.
+  for (const key of [0, 100_000]) await store.take(`1:${key}:tickets`);
+  for (const key of [0, 2, 100_000]) {
+    expect(await store.take(`1:${key}:tickets`), `${key}`).toMatchObject({
+      global: { remaining: 1 },
+      group: { remaining: 0 },
+    });
+  }
+  expect(await store.take('1:1:tickets')).toMatchObject({ global: { remaining: 2 }, group: { remaining: 1 } });
 });

@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { LogLevel, type MutantResult } from '@stryker-mutator/api/core';
 import { Stryker } from '@stryker-mutator/core';
 import { openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
+import { compiled } from '../support/compiled.ts';
 import { placesOf, type Subject, subjects } from './subjects.ts';
 
 const usage = `Changes the code in every way that Stryker knows, one at a time, and says which changes no test notices.
@@ -11,8 +13,6 @@ const usage = `Changes the code in every way that Stryker knows, one at a time, 
       All subjects of test/mutation/subjects.ts, or those whose file ends so. Fails where less than so many percent of the
       mutants of a file are noticed.
 `;
-
-type Mutant = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -32,6 +32,7 @@ if (values.help || chosen.length === 0) {
 } else {
   // Stryker copies the directory that it is started in.
   process.chdir(join(import.meta.dirname, '../..'));
+  Object.assign(process.env, compiled);
   process.exitCode = (await testAll(chosen)) ? 0 : 1;
 }
 
@@ -57,7 +58,7 @@ async function testAll(chosen: Subject[]): Promise<boolean> {
   }
 }
 
-async function mutantsOf(subject: Subject): Promise<Mutant[]> {
+async function mutantsOf(subject: Subject): Promise<MutantResult[]> {
   process.env.MUTATION_TESTS = subject.tests.join(',');
   const stryker = new Stryker({
     mutate: await placesOf(subject),
@@ -66,26 +67,26 @@ async function mutantsOf(subject: Subject): Promise<Mutant[]> {
     vitest: { configFile: 'test/mutation/vitest.config.ts', related: false, pool: 'forks' },
     concurrency: Number(values.concurrency),
     // What hangs is ended; what is slow on a busy machine is not.
-    timeoutMS: 60_000,
+    timeoutMS: 30_000,
     disableTypeChecks: false,
     reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
-    logLevel: 'warn',
+    logLevel: LogLevel.Warning,
   });
   const mutants = await stryker.runMutationTest();
   // The others are none: what they make of the code can't be loaded.
   return mutants.filter((mutant) => isUnnoticed(mutant) || mutant.status === 'Killed' || mutant.status === 'Timeout');
 }
 
-function isUnnoticed({ status }: Mutant): boolean {
+function isUnnoticed({ status }: MutantResult): boolean {
   return status === 'Survived' || status === 'NoCoverage';
 }
 
 /** In percent. */
-function scoreOf(mutants: Mutant[]): number {
+function scoreOf(mutants: MutantResult[]): number {
   return 100 * (1 - mutants.filter(isUnnoticed).length / mutants.length);
 }
 
-function describe({ fileName, location, mutatorName, replacement, status }: Mutant): string {
+function describe({ fileName, location, mutatorName, replacement, status }: MutantResult): string {
   const { line, column } = location.start;
   const what = status === 'NoCoverage' ? 'not run by any test' : 'not noticed';
   return `  ${relative('.', fileName)}:${line}:${column} ${mutatorName}, ${what}: ${replacement}`;

@@ -13,8 +13,8 @@ export interface Subject {
 /** What decides who may do what, how much of it, and what is delivered when: a wrong sign there is a wrong answer. */
 export const subjects: Subject[] = [
   { file: 'server/src/http/api-key.ts', tests: ['http/api-key.test.ts'] },
-  { file: 'server/src/http/guard.ts', tests: ['rules/keys.test.ts', 'rules/limits.test.ts', 'api/me.test.ts'] },
-  { file: 'server/src/http/rate-limit.ts', tests: ['rules/limits.test.ts', 'api/me.test.ts'] },
+  { file: 'server/src/http/guard.ts', tests: ['http/guard.test.ts'] },
+  { file: 'server/src/http/rate-limit.ts', tests: ['http/guard.test.ts'] },
   { file: 'server/src/http/rate-limit-store.ts', tests: ['http/rate-limit-store.test.ts'] },
   { file: 'server/src/http/rate-limit-redis.ts', tests: ['http/rate-limit-redis.test.ts'] },
   { file: 'server/src/fair-use.ts', tests: ['rules/places.test.ts'] },

@@ -128,28 +128,6 @@ describe('the windows', () => {
     await api.close();
   });
 
-  it('that are used up both are told of, and waited for until both open', async () => {
-    let clock = 0;
-    const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '3', RATE_LIMIT_GROUP: '2' }, clock: () => clock });
-    const { call } = await createWorkspace(api);
-    await call('GET', '/users');
-    clock += 30_000;
-    // As much is left of both: that of the group is told of.
-    expect((await call('GET', '/tickets')).headers).toMatchObject({
-      'x-ratelimit-limit': '2',
-      'x-ratelimit-remaining': '1',
-      'x-ratelimit-reset': '60',
-    });
-    await call('GET', '/tickets');
-    expect(errorOf(await call('GET', '/tickets'))).toMatchObject({
-      message:
-        'This key has used its 3 requests per 60 seconds on all endpoints. ' +
-        'This key has used its 2 requests per 60 seconds on tickets endpoints. Try again in 60 seconds.',
-      retryAfterSeconds: 60,
-    });
-    await api.close();
-  });
-
   it('last as long when the clock of the machine is set', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '1' } });
     const workspace = await createWorkspace(api);
