@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { LogLevel, type MutantResult } from '@stryker-mutator/api/core';
+import type { LogLevel, MutantResult } from '@stryker-mutator/api/core';
 import { Stryker } from '@stryker-mutator/core';
 import { openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
 import { compiled } from '../support/compiled.ts';
@@ -70,7 +70,7 @@ async function mutantsOf(subject: Subject): Promise<MutantResult[]> {
     timeoutMS: 30_000,
     disableTypeChecks: false,
     reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
-    logLevel: LogLevel.Warning,
+    logLevel: 'warn' as LogLevel,
   });
   const mutants = await stryker.runMutationTest();
   // The others are none: what they make of the code can't be loaded.

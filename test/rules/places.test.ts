@@ -10,7 +10,7 @@ const waits: number[] = [];
 const done: [tenantId: bigint, milliseconds: number][] = [];
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }).advanceTimersByTime(5000);
   for (const told of [refusals, waits, done]) told.length = 0;
 });
 afterEach(() => vi.useRealTimers());
@@ -75,6 +75,15 @@ it('are a share for each tenant, and those that wait get them in turn', async ()
     [99n, 0],
   ]);
   expect(refusals).toEqual([]);
+});
+
+it('go to another tenant that waits, though the first one has room for more', async () => {
+  const { running, ask, end } = open({ places: 2, share: 1 });
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']) await ask(name);
+  for (const name of ['a1', 'a2']) await end(name);
+  expect(running).toEqual(['a3', 'b1']);
+  for (const name of ['a3', 'b1']) await end(name);
+  expect(running).toEqual(['a4', 'b2']);
 });
 
 it('are refused to those that are too many, or wait too long, and to nobody else', async () => {
