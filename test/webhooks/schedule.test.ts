@@ -78,6 +78,8 @@ describe('Retry-After', () => {
     ['an exponent', '1e3', undefined],
     ['hex', '0x10', undefined],
     ['two of them in one', '60, 120', undefined],
+    ['a date without its day of the week', '20 Nov 2026 10:01:30 GMT', undefined],
+    ['a date with a letter for it', 'F, 20 Nov 2026 10:01:30 GMT', undefined],
     ['an ISO date, which HTTP does not know', '2026-11-20T10:01:30Z', undefined],
   ])('as %s', (_, header, wait) => {
     expect(parseRetryAfter(header, at)).toBe(wait);
