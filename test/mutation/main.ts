@@ -67,6 +67,7 @@ async function mutantsOf(subject: Subject): Promise<MutantResult[]> {
     vitest: { configFile: 'test/mutation/vitest.config.ts', related: false, pool: 'forks' },
     concurrency: Number(values.concurrency),
     // What hangs is ended; what is slow on a busy machine is not.
+    dryRunTimeoutMinutes: 20,
     timeoutMS: 30_000,
     disableTypeChecks: false,
     reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
