@@ -11,11 +11,13 @@ import { describe, expect, it } from 'vitest';
  */
 const services = { now: () => new Date(0) };
 const db = { of: 'the tenant' };
-const identityOf = (scope: string) => ({ tenantId: 1n, keyId: 2n, userId: 3n, db, scopes: new Set([scope]) });
+const identityOf = (scope: string, ids = {}) => {
+  return { tenantId: 1n, keyId: 2n, userId: 3n, db, scopes: new Set([scope]), ...ids };
+};
 
 const { list } = contract.tickets as { list: Endpoint };
 
-/** A server with a guard. Its keys are `reader`, of tickets, and `stranger`, of articles. */
+/** A server with a guard. Its keys are `reader`, of tickets, `stranger`, of articles, and `elsewhere`, of another tenant. */
 async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOptions> = {}) {
   const app = fastify();
   const clock = { now: 0 };
@@ -23,7 +25,8 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
   const limited: string[][] = [];
   const keyOf = new Map([
     ['reader', identityOf('tickets:read')],
-    ['stranger', identityOf('kb:read')],
+    ['stranger', identityOf('kb:read', { keyId: 4n })],
+    ['elsewhere', identityOf('tickets:read', { tenantId: 5n })],
   ]);
   const limits = { global, group, windowSeconds: 60 };
   await addGuard(app, {
@@ -159,6 +162,13 @@ describe('the limits of a key', () => {
     expect(await refusal('/tickets')).toMatchObject({ message: `${all} ${group} Try again in 60 seconds.` });
     expect(await refusal('/me')).toMatchObject({ message: `${all} Try again in 30 seconds.`, retryAfterSeconds: 30 });
     expect(limited).toEqual([['group'], ['global', 'group'], ['global']]);
+  });
+
+  it('are those of one key of one tenant', async () => {
+    const { get } = await open();
+    for (const key of ['reader', 'stranger', 'elsewhere']) {
+      expect((await get('/message', key)).headers['x-ratelimit-remaining'], key).toBe('59');
+    }
   });
 
   it('refuse it, too, where nobody is to be told', async () => {
