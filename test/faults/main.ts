@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { formatChanges, isFollowed, runChanges } from './changes.ts';
+import { formatFailovers, isFailedOver, runFailovers } from './failover.ts';
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
 import { formatIdempotency, isMadeOnce, runIdempotency } from './idempotency.ts';
@@ -31,6 +32,11 @@ const usage = `Makes things fail that fail in production, and counts what become
 
   pnpm faults changes [--changes 100000] [--json]
       Follows GET /tickets/changes while eight write in transactions of random length and API and PostgreSQL are killed.
+
+  pnpm faults failover [--failovers 20] [--rate 40] [--json]
+      Loses the primary of two PostgreSQL servers under so many changes per second, by turns killed and silent, promotes
+      its standby behind deploy/haproxy-postgresql.cfg, and has the lost one come back, and then be the standby. Every
+      third time it is the standby that is lost.
 `;
 
 const options = {
@@ -45,6 +51,7 @@ const options = {
   drain: { type: 'string', default: '5' },
   deliveries: { type: 'string', default: '100000' },
   changes: { type: 'string', default: '100000' },
+  failovers: { type: 'string', default: '20' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
@@ -67,6 +74,7 @@ const faults: Record<string, () => Promise<Outcome>> = {
   changes: follow,
   idempotency: makeOnce,
   replay: sendAgain,
+  failover: failOver,
 };
 
 async function killAll(): Promise<Outcome> {
@@ -146,6 +154,19 @@ async function follow(): Promise<Outcome> {
     onProgress: (text) => process.stderr.write(`${text}\n`),
   });
   return { table: formatChanges(report), report, good: isFollowed(report) };
+}
+
+async function failOver(): Promise<Outcome> {
+  const inTurn = ['killed', 'silent', 'standby'] as const;
+  const report = await runFailovers({
+    losses: Array.from({ length: Number(values.failovers) }, (_, i) => inTurn[i % 3] ?? 'killed'),
+    perSecond: Number(values.rate ?? 40),
+    calmMs: 5000,
+    noticeMs: 3000,
+    readOnlyMs: 1500,
+    onProgress: (text) => process.stderr.write(`${text}\n`),
+  });
+  return { table: formatFailovers(report), report, good: isFailedOver(report) };
 }
 
 const run = faults[positionals[0] ?? 'kills'];
