@@ -11,10 +11,11 @@ it.skipIf(!hasHaproxy('Failovers'))(
   async () => {
     const report = await runFailovers({
       losses: ['killed'],
+      synchronous: true,
       perSecond: 25,
-      calmMs: 2000,
-      noticeMs: 500,
-      readOnlyMs: 1500,
+      calmMs: 1000,
+      noticeMs: 300,
+      readOnlyMs: 1200,
     });
     console.log(formatFailovers(report));
     const { lost, madeTwice, sentForUndone, unsigned, missed, madeUp, crashes } = report;

@@ -14,6 +14,8 @@ import { addWorkspace, type Subscription, subscribe, type Workspace } from './wo
 export interface FailoverOptions {
   /** How the primary is lost, one time after the other. */
   losses: Loss[];
+  /** Whether commits wait for the standby. */
+  synchronous: boolean;
   /** Changes that are begun in a second. */
   perSecond: number;
   /** How long all is well before each loss. Milliseconds. */
@@ -114,8 +116,8 @@ export async function runFailovers(options: FailoverOptions): Promise<FailoverRe
   }
 }
 
-async function startSystem({ perSecond }: FailoverOptions, stops: Stops): Promise<System> {
-  const pair = await openPair(stops);
+async function startSystem({ perSecond, synchronous }: FailoverOptions, stops: Stops): Promise<System> {
+  const pair = await openPair(stops, synchronous);
   const { runtime, apiUrl, env } = await openDatabase(pair.url, stops);
   const receiver = await openReceiver({ failing: 0, slowest: 100 });
   stops.push(receiver.close);
@@ -176,11 +178,16 @@ const isGood = ({ status = 500 }: Asked) => status < 300;
 
 /** What those saw who asked from a failover on until the next one. */
 function measure({ loss, lostAt, goneAt, promotedAt, strayed }: Moments, all: Asked[], next?: Moments): Failover {
-  const asked = all.filter(({ at }) => at >= goneAt && at < (next?.lostAt ?? Number.POSITIVE_INFINITY));
+  const until = next?.lostAt ?? Number.POSITIVE_INFINITY;
+  const asked = all.filter(({ at, answeredAt }) => at >= goneAt && answeredAt < until);
   const good = asked.filter(isGood);
   const failed = asked.filter((each) => !isGood(each));
+  // Reads go on where it is the standby that was lost.
   const first = (isWrite: boolean) =>
-    Math.min(...good.filter((each) => each.isWrite === isWrite).map(({ answeredAt }) => answeredAt - promotedAt));
+    Math.max(
+      0,
+      Math.min(...good.filter((each) => each.isWrite === isWrite).map((each) => each.answeredAt)) - promotedAt,
+    );
   return {
     loss,
     promotedAfter: promotedAt - lostAt,

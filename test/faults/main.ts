@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { formatChanges, isFollowed, runChanges } from './changes.ts';
-import { formatFailovers, isFailedOver, runFailovers } from './failover.ts';
+import { type FailoverOptions, formatFailovers, isFailedOver, runFailovers } from './failover.ts';
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
 import { formatIdempotency, isMadeOnce, runIdempotency } from './idempotency.ts';
@@ -36,7 +36,8 @@ const usage = `Makes things fail that fail in production, and counts what become
   pnpm faults failover [--failovers 20] [--rate 40] [--json]
       Loses the primary of two PostgreSQL servers under so many changes per second, by turns killed and silent, promotes
       its standby behind deploy/haproxy-postgresql.cfg, and has the lost one come back, and then be the standby. Every
-      third time it is the standby that is lost.
+      third time it is the standby that is lost. Then once where commits wait for no standby: the run fails where nothing
+      is lost then.
 `;
 
 const options = {
@@ -157,16 +158,26 @@ async function follow(): Promise<Outcome> {
 }
 
 async function failOver(): Promise<Outcome> {
+  const lose = (given: Pick<FailoverOptions, 'losses' | 'synchronous'>) =>
+    runFailovers({
+      ...given,
+      perSecond: Number(values.rate ?? 40),
+      calmMs: 5000,
+      noticeMs: 3000,
+      readOnlyMs: 1500,
+      onProgress: (text) => process.stderr.write(`${text}\n`),
+    });
   const inTurn = ['killed', 'silent', 'standby'] as const;
-  const report = await runFailovers({
-    losses: Array.from({ length: Number(values.failovers) }, (_, i) => inTurn[i % 3] ?? 'killed'),
-    perSecond: Number(values.rate ?? 40),
-    calmMs: 5000,
-    noticeMs: 3000,
-    readOnlyMs: 1500,
-    onProgress: (text) => process.stderr.write(`${text}\n`),
-  });
-  return { table: formatFailovers(report), report, good: isFailedOver(report) };
+  const losses = Array.from({ length: Number(values.failovers) }, (_, i) => inTurn[i % 3] ?? 'killed');
+  const report = await lose({ losses, synchronous: true });
+  // Nothing that is lost proves something only where it would be seen.
+  const control = await lose({ losses: ['killed'], synchronous: false });
+  const both = { ...report, control };
+  return {
+    table: `${formatFailovers(report)}\n  The same where commits wait for nobody, and writes must be lost:\n${formatFailovers(control)}`,
+    report: both,
+    good: isFailedOver(report) && control.lost.length > 0,
+  };
 }
 
 const run = faults[positionals[0] ?? 'kills'];

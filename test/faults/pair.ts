@@ -8,8 +8,8 @@ import { createDatabase, postgresOf, steadyPort, urlOf } from './postgres.ts';
 import { follow, type Member, waitForNobody, withAdmin } from './standby.ts';
 
 /**
- * What is lost, and how: the primary, of which all processes are killed, or stand still so that its connections fall
- * silent; or the standby, which is killed.
+ * What is lost, and how: the primary, of which all processes are killed while the standby is behind, or stand still so that
+ * its connections fall silent; or the standby, which is killed.
  */
 export type Loss = 'killed' | 'silent' | 'standby';
 
@@ -39,8 +39,14 @@ const settings = { wal_keep_size: '1GB' };
 /** For how long it is looked at who comes to a server that is back. Milliseconds. */
 const lookMs = 2500;
 
-/** Opens the two. What stops them is added to `stops`, which are called last first. */
-export async function openPair(stops: (() => Promise<unknown>)[]): Promise<Pair> {
+/** How long the standby has received nothing when the primary is killed. Milliseconds. */
+const behindMs = 500;
+
+/**
+ * Opens the two. What stops them is added to `stops`, which are called last first.
+ * @param synchronous whether commits wait for the standby
+ */
+export async function openPair(stops: (() => Promise<unknown>)[], synchronous: boolean): Promise<Pair> {
   const cluster = await prepareCluster(temporaryDataDir(), settings);
   const first = await addMember(cluster, stops);
   const second = await addMember({ ...cluster, name: 'the other', dataDir: temporaryDataDir() }, stops);
@@ -48,6 +54,7 @@ export async function openPair(stops: (() => Promise<unknown>)[]): Promise<Pair>
   await first.postgres.start();
   await createDatabase(urlOf(cluster, first.port, 'postgres'));
   await follow(first, second);
+  if (!synchronous) await waitForNobody(first);
 
   const candidates = [first, second].map(async (member) => {
     const statusPort = await serveStatus(member, () => roles.primary === member, stops);
@@ -63,9 +70,16 @@ export async function openPair(stops: (() => Promise<unknown>)[]): Promise<Pair>
   return {
     url: urlOf(cluster, haproxy.port, 'itsm'),
     async lose(loss) {
-      const { postgres } = loss === 'standby' ? roles.standby : roles.primary;
-      if (loss === 'silent') thaw = await postgres.freeze();
-      else await postgres.killAll();
+      const primary = roles.primary.postgres;
+      const standby = roles.standby.postgres;
+      if (loss === 'standby') await standby.killAll();
+      else if (loss === 'silent') thaw = await primary.freeze();
+      else {
+        const goOn = await standby.freeze();
+        await sleep(behindMs);
+        await primary.killAll();
+        goOn();
+      }
       lost = { loss, at: new Date() };
     },
     async promote(readOnlyMs) {
