@@ -38,8 +38,9 @@ interface Failover {
   allWell: number;
   /** The longest that a request waited that was sent meanwhile. */
   longestWait: number;
-  /** Requests that failed, and those of them that were not told when to come back. */
-  failed: number;
+  /** Requests that failed: how many of each status. */
+  failed: Record<string, number>;
+  /** Those of them that were not told when to come back. */
   untold: number;
   /** Requests that succeeded before the promotion began. */
   early: number;
@@ -195,11 +196,16 @@ function measure({ loss, lostAt, goneAt, promotedAt, strayed }: Moments, all: As
     firstWrite: first(true),
     allWell: Math.max(0, ...failed.map(({ at }) => at - promotedAt)),
     longestWait: Math.max(...asked.map(({ at, answeredAt }) => answeredAt - at)),
-    failed: failed.length,
+    failed: countsOf(failed),
     untold: failed.filter(({ saysWhen }) => !saysWhen).length,
     early: good.filter(({ answeredAt }) => answeredAt < promotedAt - promotingMs).length,
     strayed,
   };
+}
+
+function countsOf(asked: Asked[]): Record<string, number> {
+  const groups = Object.groupBy(asked, ({ status }) => String(status ?? 'none'));
+  return Object.fromEntries(Object.entries(groups).map(([status, group = []]) => [status, group.length]));
 }
 
 /** Whether nothing was lost, and all was back in time. */
@@ -222,7 +228,7 @@ export function formatFailovers(report: FailoverReport): string {
   const row = (name: string, figure: (failover: Failover) => number) => {
     const figures = failovers.map(figure).sort((a, b) => a - b);
     const median = figures[Math.floor(figures.length / 2)];
-    return `  ${name.padEnd(44)}${String(median).padStart(8)}${String(figures.at(-1)).padStart(8)}\n`;
+    return `  ${name.padEnd(60)}${String(median).padStart(8)}${String(figures.at(-1)).padStart(8)}\n`;
   };
   const silent = failovers.filter(({ loss }) => loss === 'silent').length;
   return `
@@ -235,14 +241,13 @@ export function formatFailovers(report: FailoverReport): string {
   Made up for who follows     ${madeUp.length}
   Duplicates                  ${duplicates}
 
-${' '.repeat(48)}median   worst
+${' '.repeat(64)}median   worst
 ${row('From the loss to the promotion, ms', ({ promotedAfter }) => promotedAfter)}\
 ${row('First read after the promotion, ms', ({ firstRead }) => firstRead)}\
 ${row('First write after it, ms', ({ firstWrite }) => firstWrite)}\
 ${row('What was sent later all succeeded, ms', ({ allWell }) => allWell)}\
 ${row('Longest wait of a request, ms', ({ longestWait }) => longestWait)}\
-${row('Requests of the probe that failed', ({ failed }) => failed)}\
-${row('  that were not told when to come back', ({ untold }) => untold)}\
+${row('Requests that failed, and were not told when to come back', ({ untold }) => untold)}\
 ${[lost, madeTwice, report.sentForUndone, report.unsigned, missed, madeUp]
   .flat()
   .map((each) => `\n  ${each}`)

@@ -5,7 +5,7 @@ import { type Cluster, prepareCluster } from '@itsm-api/server/embedded-postgres
 import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.ts';
 import { type Candidate, startPostgresHaproxy } from './haproxy.ts';
 import { createDatabase, postgresOf, steadyPort, urlOf } from './postgres.ts';
-import { follow, type Member, waitForNobody, withAdmin } from './standby.ts';
+import { follow, leave, type Member, waitForNobody, withAdmin } from './standby.ts';
 
 /**
  * What is lost, and how: the primary, of which all processes are killed while the standby is behind, or stand still so that
@@ -75,10 +75,9 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
       if (loss === 'standby') await standby.killAll();
       else if (loss === 'silent') thaw = await primary.freeze();
       else {
-        const goOn = await standby.freeze();
+        await leave(roles.standby);
         await sleep(behindMs);
         await primary.killAll();
-        goOn();
       }
       lost = { loss, at: new Date() };
     },

@@ -78,6 +78,14 @@ async function waitForStandby(client: pg.Client): Promise<void> {
   throw new Error(`The standby has not caught up within ${syncPatience / 1000} seconds.`);
 }
 
+/** Has a standby receive nothing any more. */
+export async function leave(standby: Member): Promise<void> {
+  await withAdmin(standby, async (client) => {
+    await client.query(`ALTER SYSTEM SET primary_conninfo = ''`);
+    await client.query('SELECT pg_reload_conf()');
+  });
+}
+
 /** Has commits wait for no standby from now on, those too that wait already. */
 export async function waitForNobody(primary: Member): Promise<void> {
   await withAdmin(primary, async (client) => {
