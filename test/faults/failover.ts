@@ -59,8 +59,6 @@ export interface FailoverReport extends Figures {
 /** Within this all requests succeed again after a promotion. Milliseconds. */
 export const backWithinMs = 5000;
 const backPatience = 60_000;
-/** What the promotion itself takes at most: nobody knows when within it the standby became the primary. */
-const promotingMs = 1000;
 
 /** What stops what was started, called last first. */
 type Stops = (() => Promise<unknown>)[];
@@ -155,6 +153,7 @@ interface Moments {
   lostAt: number;
   /** What was sent since then can't have been answered by who was lost. */
   goneAt: number;
+  promotingAt: number;
   promotedAt: number;
   strayed: number;
 }
@@ -165,20 +164,21 @@ async function failOver({ pair, probe }: System, loss: Loss, options: FailoverOp
   await pair.lose(loss);
   const goneAt = Date.now();
   await sleep(options.noticeMs);
-  await pair.promote(options.readOnlyMs);
+  const promotingAt = await pair.promote(options.readOnlyMs);
   const promotedAt = Date.now();
   const isBack = (isWrite: boolean) =>
     probe.asked.some((each) => each.at >= promotedAt && each.isWrite === isWrite && isGood(each));
   for (const deadline = promotedAt + backPatience; Date.now() < deadline; await sleep(100)) {
     if (isBack(false) && isBack(true)) break;
   }
-  return { loss, lostAt, goneAt, promotedAt, strayed: await pair.comeBack() };
+  return { loss, lostAt, goneAt, promotingAt, promotedAt, strayed: await pair.comeBack() };
 }
 
 const isGood = ({ status = 500 }: Asked) => status < 300;
 
 /** What those saw who asked from a failover on until the next one. */
-function measure({ loss, lostAt, goneAt, promotedAt, strayed }: Moments, all: Asked[], next?: Moments): Failover {
+function measure(moments: Moments, all: Asked[], next?: Moments): Failover {
+  const { loss, lostAt, goneAt, promotingAt, promotedAt, strayed } = moments;
   const until = next?.lostAt ?? Number.POSITIVE_INFINITY;
   const asked = all.filter(({ at, answeredAt }) => at >= goneAt && answeredAt < until);
   const good = asked.filter(isGood);
@@ -198,7 +198,7 @@ function measure({ loss, lostAt, goneAt, promotedAt, strayed }: Moments, all: As
     longestWait: Math.max(...asked.map(({ at, answeredAt }) => answeredAt - at)),
     failed: countsOf(failed),
     untold: failed.filter(({ saysWhen }) => !saysWhen).length,
-    early: good.filter(({ answeredAt }) => answeredAt < promotedAt - promotingMs).length,
+    early: good.filter(({ answeredAt }) => answeredAt < promotingAt).length,
     strayed,
   };
 }

@@ -24,9 +24,9 @@ export interface Pair {
   lose(loss: Loss): Promise<void>;
   /**
    * Has HAProxy lead to the standby, which still is one for so long, and promotes it then; or, where it is the standby that
-   * was lost, has commits wait for nobody. Milliseconds.
+   * was lost, has commits wait for nobody. Milliseconds; resolves to when the promotion began.
    */
-  promote(readOnlyMs: number): Promise<void>;
+  promote(readOnlyMs: number): Promise<number>;
   /** Has the server that was lost go on as it was; resolves to how many sessions of ours were begun on it since. */
   comeBack(): Promise<number>;
   /** Makes the server that was lost the standby of the other, for which commits then wait. */
@@ -82,10 +82,14 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
       lost = { loss, at: new Date() };
     },
     async promote(readOnlyMs) {
-      if (lost?.loss === 'standby') return waitForNobody(roles.primary);
-      [roles.primary, roles.standby] = [roles.standby, roles.primary];
-      await sleep(readOnlyMs);
-      await withAdmin(roles.primary, (client) => client.query('SELECT pg_promote()'));
+      if (lost?.loss !== 'standby') {
+        [roles.primary, roles.standby] = [roles.standby, roles.primary];
+        await sleep(readOnlyMs);
+      }
+      const beganAt = Date.now();
+      if (lost?.loss === 'standby') await waitForNobody(roles.primary);
+      else await withAdmin(roles.primary, (client) => client.query('SELECT pg_promote()'));
+      return beganAt;
     },
     async comeBack() {
       thaw?.();

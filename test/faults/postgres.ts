@@ -62,7 +62,7 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
     process.kill(Number(parent), 'SIGSTOP');
     const { stdout } = await promisify(execFile)('pgrep', ['-P', parent]);
     const pids = [parent, ...stdout.trim().split('\n')].map(Number);
-    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    for (const pid of pids) signal(pid, 'SIGSTOP');
     return pids;
   };
 
@@ -94,12 +94,12 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
     start,
     async killAll() {
       killed = postmaster(cluster);
-      for (const pid of await still()) process.kill(pid, 'SIGKILL');
+      for (const pid of await still()) signal(pid, 'SIGKILL');
     },
     async freeze() {
       const pids = await still();
       return () => {
-        for (const pid of pids) process.kill(pid, 'SIGCONT');
+        for (const pid of pids) signal(pid, 'SIGCONT');
       };
     },
     async remove() {
@@ -147,9 +147,14 @@ export async function createDatabase(adminUrl: string): Promise<void> {
   }
 }
 
-function kill(cluster: Cluster, signal: 'SIGKILL' | 'SIGQUIT'): boolean {
+function kill(cluster: Cluster, name: 'SIGKILL' | 'SIGQUIT'): boolean {
+  return signal(postmaster(cluster) ?? Number.NaN, name);
+}
+
+/** Whether there was a process to be told. */
+function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
-    return process.kill(postmaster(cluster) ?? Number.NaN, signal);
+    return process.kill(pid, name);
   } catch {
     return false;
   }

@@ -64,16 +64,21 @@ async function giveTo(cluster: Cluster, paths: string[]): Promise<void> {
   if (user !== undefined) for (const path of paths) await chown(path, user.uid, user.gid);
 }
 
-/** Has commits wait for the standby from now on, and waits until it has all that was committed before. */
-async function waitForStandby(client: pg.Client): Promise<void> {
-  await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
-  await client.query('SELECT pg_reload_conf()');
+/** Has commits wait for the standby as soon as it has caught up, and resolves when it has all from before, too. */
+async function waitForStandby(primary: pg.Client): Promise<void> {
+  await until(primary, `state = 'streaming'`);
+  await primary.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+  await primary.query('SELECT pg_reload_conf()');
+  await until(primary, `sync_state = 'sync' AND flush_lsn >= pg_current_wal_lsn()`);
+}
+
+/** Waits until what is said of the standby holds. */
+async function until(primary: pg.Client, condition: string): Promise<void> {
   for (const deadline = Date.now() + syncPatience; Date.now() < deadline; await sleep(50)) {
-    const { rows } = await client.query(
-      `SELECT flush_lsn >= pg_current_wal_lsn() AS has_all FROM pg_stat_replication
-       WHERE application_name = '${name}' AND sync_state = 'sync'`,
+    const { rows } = await primary.query(
+      `SELECT FROM pg_stat_replication WHERE application_name = '${name}' AND ${condition}`,
     );
-    if (rows[0]?.has_all) return;
+    if (rows.length > 0) return;
   }
   throw new Error(`The standby has not caught up within ${syncPatience / 1000} seconds.`);
 }
