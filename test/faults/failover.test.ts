@@ -15,7 +15,7 @@ it.skipIf(!hasHaproxy('Failovers'))(
       perSecond: 25,
       calmMs: 1000,
       noticeMs: 200,
-      readOnlyMs: 2000,
+      readOnlyMs: 500,
     });
     console.log(formatFailovers(report));
     const { lost, madeTwice, sentForUndone, unsigned, missed, madeUp, crashes } = report;

@@ -164,7 +164,7 @@ async function failOver(): Promise<Outcome> {
       perSecond: Number(values.rate ?? 40),
       calmMs: 5000,
       noticeMs: 3000,
-      readOnlyMs: 1500,
+      readOnlyMs: 1000,
       onProgress: (text) => process.stderr.write(`${text}\n`),
     });
   const inTurn = ['killed', 'silent', 'standby'] as const;

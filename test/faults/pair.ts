@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, prepareCluster } from '@itsm-api/server/embedded-postgres/cluster.ts';
 import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.ts';
+import type pg from 'pg';
 import { type Candidate, startPostgresHaproxy } from './haproxy.ts';
 import { createDatabase, postgresOf, steadyPort, urlOf } from './postgres.ts';
 import { follow, leave, type Member, waitForNobody, withAdmin } from './standby.ts';
@@ -62,7 +63,15 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
   }) as [Promise<Candidate>, Promise<Candidate>];
   const haproxy = await startPostgresHaproxy(await candidates[0], await candidates[1]);
   stops.push(haproxy.stop);
-  await leadsToPrimary({ ...first, port: haproxy.port });
+  /** Waits until HAProxy leads nowhere else. */
+  const leadsTo = async (wanted: 'primary' | 'standby') => {
+    for (let inTurn = 0; inTurn < 4; await sleep(20)) {
+      const found = await withAdmin({ ...first, port: haproxy.port }, kindOf).catch(() => undefined);
+      inTurn = found === wanted ? inTurn + 1 : 0;
+    }
+  };
+  // Before it has asked both, it leads to the one and the other in turn.
+  await leadsTo('primary');
 
   let lost: { loss: Loss; at: Date } | undefined;
   let thaw: (() => void) | undefined;
@@ -84,6 +93,7 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
     async promote(readOnlyMs) {
       if (lost?.loss !== 'standby') {
         [roles.primary, roles.standby] = [roles.standby, roles.primary];
+        await leadsTo('standby');
         await sleep(readOnlyMs);
       }
       const beganAt = Date.now();
@@ -118,15 +128,10 @@ async function addMember(cluster: Cluster, stops: (() => Promise<unknown>)[]): P
   return { cluster, port, postgres };
 }
 
-/** Waits until HAProxy has asked both: before, it leads to the one and the other in turn. */
-async function leadsToPrimary(haproxy: Member): Promise<void> {
-  for (let inTurn = 0; inTurn < 4; await sleep(50)) {
-    const isStandby = await withAdmin(haproxy, async (client) => {
-      const { rows } = await client.query('SELECT pg_is_in_recovery() AS standby');
-      return rows[0].standby;
-    }).catch(() => true);
-    inTurn = isStandby ? 0 : inTurn + 1;
-  }
+/** Which of the two a server is. */
+async function kindOf(client: pg.Client): Promise<'primary' | 'standby'> {
+  const { rows } = await client.query('SELECT pg_is_in_recovery() AS standby');
+  return rows[0].standby ? 'standby' : 'primary';
 }
 
 /**
