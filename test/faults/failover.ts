@@ -34,7 +34,7 @@ interface Failover {
   /** The first read and the first write that succeeded. */
   firstRead: number;
   firstWrite: number;
-  /** What was sent later than this has all succeeded. */
+  /** What was sent later than this has all succeeded, or was asked to come back since too many waited for their turn. */
   allWell: number;
   /** The longest that a request waited that was sent meanwhile. */
   longestWait: number;
@@ -158,8 +158,11 @@ interface Moments {
   strayed: number;
 }
 
-async function failOver({ pair, probe }: System, loss: Loss, options: FailoverOptions): Promise<Moments> {
+async function failOver({ pair, probe, walkers }: System, loss: Loss, options: FailoverOptions): Promise<Moments> {
   await sleep(options.calmMs);
+  // Their cursors are then of the server that is lost.
+  const pages = walkers.map(({ seen }) => seen.pages);
+  while (walkers.some(({ seen }, i) => seen.pages < (pages[i] ?? 0) + 2)) await sleep(20);
   const lostAt = Date.now();
   await pair.lose(loss);
   const goneAt = Date.now();
@@ -194,7 +197,7 @@ function measure(moments: Moments, all: Asked[], next?: Moments): Failover {
     promotedAfter: promotedAt - lostAt,
     firstRead: first(false),
     firstWrite: first(true),
-    allWell: Math.max(0, ...failed.map(({ at }) => at - promotedAt)),
+    allWell: Math.max(0, ...failed.filter(({ status }) => status !== 429).map(({ at }) => at - promotedAt)),
     longestWait: Math.max(...asked.map(({ at, answeredAt }) => answeredAt - at)),
     failed: countsOf(failed),
     untold: failed.filter(({ saysWhen }) => !saysWhen).length,
