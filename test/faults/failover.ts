@@ -57,7 +57,7 @@ export interface FailoverReport extends Figures {
 }
 
 /** Within this all requests succeed again after a promotion. Milliseconds. */
-export const backWithinMs = 5000;
+const backWithinMs = 5000;
 const backPatience = 60_000;
 
 /** What stops what was started, called last first. */
