@@ -10,6 +10,7 @@ import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
 import { benchPacing } from './pacing.ts';
 import { benchRetention } from './retention.ts';
+import { benchSoak } from './soak/soak.ts';
 import { benchUsage } from './usage.ts';
 import { benchWebhooks } from './webhooks.ts';
 
@@ -21,6 +22,7 @@ pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench cli [--rounds count] [--json]
 pnpm bench area [--tickets 1m] [--deliveries 100k] [--rounds count] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
+pnpm bench soak [--minutes 60] [--tickets 200k] [--json]
 pnpm bench usage [--rounds count] [--seconds of a round] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
@@ -39,6 +41,7 @@ const options = {
   only: { type: 'string' },
   creates: { type: 'string', default: '200' },
   clients: { type: 'string', default: '1' },
+  minutes: { type: 'string', default: '60' },
   limit: { type: 'string', default: '30' },
   window: { type: 'string', default: '60' },
   profile: { type: 'string' },
@@ -49,6 +52,8 @@ interface Printed {
   table: string;
   /** For programs. */
   result: unknown;
+  /** False where what was measured is not as it must be. */
+  good?: boolean;
 }
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options });
@@ -71,6 +76,12 @@ const benches: Record<string, () => Promise<Printed>> = {
     }),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   pacing: measurePacing,
+  soak: () =>
+    benchSoak({
+      minutes: Number(values.minutes),
+      tickets: countOf('tickets', values.tickets ?? '200k'),
+      onProgress,
+    }),
   usage: () =>
     inFolder((dataDir) =>
       benchUsage({ dataDir, rounds: Number(values.rounds), seconds: Number(values.seconds ?? 5), onProgress }),
@@ -137,6 +148,7 @@ if (bench === undefined) {
 } else {
   // An exit lets what was started here be ended.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
-  const { table, result } = await bench();
+  const { table, result, good = true } = await bench();
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : table);
+  process.exitCode = good ? 0 : 1;
 }
