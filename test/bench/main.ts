@@ -22,7 +22,7 @@ pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench cli [--rounds count] [--json]
 pnpm bench area [--tickets 1m] [--deliveries 100k] [--rounds count] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
-pnpm bench soak [--minutes 60] [--tickets 200k] [--json]
+pnpm bench soak [--minutes 60] [--rate per second] [--tickets 200k] [--json]
 pnpm bench usage [--rounds count] [--seconds of a round] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
@@ -35,7 +35,7 @@ const options = {
   data: { type: 'string' },
   keys: { type: 'string', default: '10m' },
   deliveries: { type: 'string', default: '100k' },
-  rate: { type: 'string', default: '2000' },
+  rate: { type: 'string' },
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string' },
   only: { type: 'string' },
@@ -65,7 +65,12 @@ const benches: Record<string, () => Promise<Printed>> = {
   fairness: measureFairness,
   retention: () =>
     inFolder((dataDir) =>
-      benchRetention({ dataDir, keys: countOf('keys', values.keys), perSecond: Number(values.rate), onProgress }),
+      benchRetention({
+        dataDir,
+        keys: countOf('keys', values.keys),
+        perSecond: Number(values.rate ?? 2000),
+        onProgress,
+      }),
     ),
   cli: () => inFolder((dataDir) => benchCli({ dataDir, rounds: Number(values.rounds), onProgress })),
   area: () =>
@@ -79,6 +84,7 @@ const benches: Record<string, () => Promise<Printed>> = {
   soak: () =>
     benchSoak({
       minutes: Number(values.minutes),
+      perSecond: values.rate === undefined ? undefined : Number(values.rate),
       tickets: countOf('tickets', values.tickets ?? '200k'),
       onProgress,
     }),

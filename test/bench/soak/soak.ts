@@ -1,6 +1,5 @@
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { openGround } from '../../faults/ground.ts';
 import { steadyPort } from '../../faults/postgres.ts';
@@ -18,12 +17,14 @@ import { type Course, formatCourses, judge, median } from './verdict.ts';
 export interface SoakOptions {
   /** How long half of what the processes can carry is held, warming included. */
   minutes: number;
+  /** Requests per second to be held in the place of that half. */
+  perSecond: number | undefined;
   tickets: number;
   onProgress: (text: string) => void;
 }
 
 export interface SoakResult {
-  /** Requests per second that the processes carried, and those that were held: half of them. */
+  /** Requests per second that the processes carried before, and those that were held. */
   carried: number;
   held: number;
   requests: number;
@@ -56,7 +57,7 @@ const partSeconds = 15 * 60;
 
 /** Holds half of what API and worker can carry, with everything on, and watches what they hold (test/bench/README.md). */
 export async function benchSoak(options: SoakOptions): Promise<{ table: string; result: SoakResult; good: boolean }> {
-  const { minutes, tickets, onProgress } = options;
+  const { minutes, perSecond, tickets, onProgress } = options;
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const { postgres, runtime, apiUrl, env } = await openGround(stops);
@@ -70,7 +71,7 @@ export async function benchSoak(options: SoakOptions): Promise<{ table: string; 
     const clients = await createClients({ runtime, client, apiUrl, receivers, tenants });
 
     const carried = await measureCarried({ url: apiUrl, clients, seconds: Math.min(60, 10 * minutes), onProgress });
-    const held = Math.floor(carried / 2);
+    const held = perSecond ?? Math.floor(carried / 2);
     onProgress(`${carried} requests per second are carried; ${held} are held for ${minutes} minutes`);
     const load = startLoad({ url: apiUrl, clients, pace: { perSecond: held } });
     stops.push(load.stop);
@@ -116,7 +117,10 @@ interface Started {
 
 /** An API and a worker, each as in production, but that retention finds something to do. */
 async function startServers(env: Record<string, string>, stops: (() => Promise<unknown>)[]): Promise<Started[]> {
-  const imports = ['./collect-garbage.ts', './short-retention.ts'].map((file) => `--import=${urlOf(file)}`);
+  const imports = [
+    new URL('./collect-garbage.ts', import.meta.url),
+    new URL('./short-retention.ts', import.meta.url),
+  ].map((url) => `--import=${url}`);
   const started: Started[] = [];
   for (const name of ['api', 'worker']) {
     const port = await steadyPort();
@@ -130,10 +134,6 @@ async function startServers(env: Record<string, string>, stops: (() => Promise<u
     started.push({ server, watched: { name, pid: server.child.pid ?? 0, operationsUrl: `http://127.0.0.1:${port}` } });
   }
   return started;
-}
-
-function urlOf(file: string): string {
-  return fileURLToPath(new URL(file, import.meta.url));
 }
 
 /** How many requests per second are answered when each sender asks again as soon as it is. The first half doesn't count. */
@@ -230,7 +230,7 @@ function tableOf(result: SoakResult): string {
   const { carried, held, requests, deliveries, minutes, cpuUs, unexpected, said, ended, courses, samples } = result;
   const load = median(samples.map((sample) => sample['machine: load'] ?? 0));
   const part = Math.min(partSeconds, Math.round((samples.length * everySeconds) / 3)) / 60;
-  return `${held} requests per second, half of the ${carried} that were carried, for ${minutes} minutes: ${requests} requests,
+  return `${held} requests per second for ${minutes} minutes, where ${carried} were carried before: ${requests} requests,
 ${deliveries} deliveries; load of the machine ${load.toFixed(1)}
 CPU time of a request               ${Math.round(cpuUs.api)} µs of the API, ${Math.round(cpuUs.postgres)} µs of PostgreSQL
 CPU time of a delivery              ${Math.round(cpuUs.worker)} µs of the worker
