@@ -16,6 +16,8 @@ export interface Load {
   take(): Taken;
   /** How often each was answered what it must not be, in all, such as `create: 500`; `none` is no answer. */
   unexpected: Record<string, number>;
+  /** How many were refused for fair use, in all: right where the machine is too busy for the rate. */
+  refused(): number;
   /** Sends no more; resolves when the last request was answered. */
   stop(): Promise<void>;
 }
@@ -36,6 +38,7 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
   const unexpected: Record<string, number> = {};
   let taken: Taken = { requests: 0, took: [] };
   let count = 0;
+  let refused = 0;
   let stopped = false;
 
   async function send(dueAt: number): Promise<void> {
@@ -46,7 +49,9 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
     const answer = await ask(agent, url, asked, client.keys[turn % client.keys.length]).catch(() => undefined);
     taken.requests += 1;
     taken.took.push(performance.now() - dueAt);
-    if (answer === undefined || !isExpected(asked, answer)) {
+    if (answer?.text.includes('as many requests under way at once as it may')) {
+      refused += 1;
+    } else if (answer === undefined || !isExpected(asked, answer)) {
       const wrong = `${name}: ${answer?.status ?? 'none'}`;
       unexpected[wrong] = (unexpected[wrong] ?? 0) + 1;
     } else if (asked.learn !== undefined) {
@@ -75,6 +80,7 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
       : Promise.all(Array.from({ length: pace.senders }, sendOneByOne));
   return {
     unexpected,
+    refused: () => refused,
     take() {
       const all = taken;
       taken = { requests: 0, took: [] };

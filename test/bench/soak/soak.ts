@@ -29,6 +29,8 @@ export interface SoakResult {
   held: number;
   requests: number;
   deliveries: number;
+  /** How many of them were refused for fair use. */
+  refused: number;
   /** What was answered otherwise than it must be, and how often; none is good. */
   unexpected: Record<string, number>;
   /** What the processes said: errors, and nothing else. */
@@ -57,48 +59,45 @@ const partSeconds = 15 * 60;
 
 /** Holds half of what API and worker can carry, with everything on, and watches what they hold (test/bench/README.md). */
 export async function benchSoak(options: SoakOptions): Promise<{ table: string; result: SoakResult; good: boolean }> {
-  const { minutes, perSecond, tickets, onProgress } = options;
+  const { minutes, onProgress } = options;
   const stops: (() => Promise<unknown>)[] = [];
   try {
-    const { postgres, runtime, apiUrl, env } = await openGround(stops);
-    await loadData(postgres.url, tickets, onProgress);
-    const client = new pg.Client({ connectionString: postgres.url });
-    await client.connect();
-    stops.push(() => client.end());
-    const receivers = startReceivers();
-    stops.push(async () => receivers.close());
-    const servers = await startServers(env, stops);
-    const clients = await createClients({ runtime, client, apiUrl, receivers, tenants });
-
+    const { apiUrl, clients, servers, soaked } = await startSoaked(options, stops);
     const carried = await measureCarried({ url: apiUrl, clients, seconds: Math.min(60, 10 * minutes), onProgress });
-    const held = perSecond ?? Math.floor(carried / 2);
+    const held = options.perSecond ?? Math.floor(carried / 2);
     onProgress(`${carried} requests per second are carried; ${held} are held for ${minutes} minutes`);
     const load = startLoad({ url: apiUrl, clients, pace: { perSecond: held } });
     stops.push(load.stop);
-    const watched = servers.map(({ watched }) => watched);
-    const cpuBefore = await readCpu(watched, client);
-    const { samples, requests, deliveries } = await watch({ watched, client, receivers }, load, options);
-    const cpuAfter = await readCpu(watched, client);
+    const watched = await watch(soaked, load, options);
     await load.stop();
     const ended = await endAll(servers);
-    const warming = Math.floor(samples.length / 6);
-    const kept = samples.slice(warming);
+    const samples = watched.samples.slice(Math.floor(watched.samples.length / 6));
     const result: SoakResult = {
-      ...{ carried, held, requests, deliveries, minutes, ended },
-      cpuUs: {
-        api: (cpuAfter.api - cpuBefore.api) / requests,
-        worker: (cpuAfter.worker - cpuBefore.worker) / deliveries,
-        postgres: (cpuAfter.postgres - cpuBefore.postgres) / requests,
-      },
+      ...{ carried, held, minutes, ...watched, ended, samples },
+      refused: load.refused(),
       unexpected: load.unexpected,
       said: servers.map(({ server }) => errorsOf(server)).filter((each) => each !== ''),
-      courses: judge(kept, { everySeconds, partSeconds }),
-      samples: kept,
+      courses: judge(samples, { everySeconds, partSeconds }),
     };
     return { table: tableOf(result), result, good: isSteady(result) };
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
+}
+
+/** Loads tickets, starts the processes, and makes clients of some tenants. */
+async function startSoaked({ tickets, onProgress }: SoakOptions, stops: (() => Promise<unknown>)[]) {
+  const { postgres, runtime, apiUrl, env } = await openGround(stops);
+  await loadData(postgres.url, tickets, onProgress);
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  stops.push(() => client.end());
+  const receivers = startReceivers();
+  stops.push(async () => receivers.close());
+  const servers = await startServers(env, stops);
+  const clients = await createClients({ runtime, client, apiUrl, receivers, tenants });
+  const soaked: Soaked = { watched: servers.map(({ watched }) => watched), client, receivers };
+  return { apiUrl, clients, servers, soaked };
 }
 
 /** Nothing was answered or said that must not be, both processes ended well, and what is judged is flat. */
@@ -136,18 +135,14 @@ async function startServers(env: Record<string, string>, stops: (() => Promise<u
   return started;
 }
 
-/** How many requests per second are answered when each sender asks again as soon as it is. The first half doesn't count. */
-async function measureCarried({
-  url,
-  clients,
-  seconds,
-  onProgress,
-}: {
+interface Carrying extends Pick<SoakOptions, 'onProgress'> {
   url: string;
   clients: Client[];
   seconds: number;
-  onProgress: SoakOptions['onProgress'];
-}): Promise<number> {
+}
+
+/** How many requests per second are answered when each sender asks again as soon as it is. The first half doesn't count. */
+async function measureCarried({ url, clients, seconds, onProgress }: Carrying): Promise<number> {
   onProgress(`measuring for ${seconds} seconds what the processes carry`);
   const load = startLoad({ url, clients, pace: { senders } });
   await sleep(seconds * 500);
@@ -160,9 +155,14 @@ async function measureCarried({
 }
 
 /** Looks at everything every ten seconds. */
-async function watch(soaked: Soaked, load: Load, { minutes, onProgress }: SoakOptions) {
+async function watch(
+  soaked: Soaked,
+  load: Load,
+  { minutes, onProgress }: SoakOptions,
+): Promise<Pick<SoakResult, 'requests' | 'deliveries' | 'cpuUs' | 'samples'>> {
   const samples: Sample[] = [];
   const sums = { requests: 0, deliveries: 0 };
+  const before = await readCpu(soaked);
   const began = performance.now();
   for (let at = everySeconds; at <= minutes * 60; at += everySeconds) {
     await sleep(Math.max(0, began + at * 1000 - performance.now()));
@@ -174,7 +174,13 @@ async function watch(soaked: Soaked, load: Load, { minutes, onProgress }: SoakOp
     samples.push(sample);
     if (at % 60 === 0) onProgress(progressOf(at / 60, sample, load));
   }
-  return { samples, ...sums };
+  const after = await readCpu(soaked);
+  const cpuUs = {
+    api: (after.api - before.api) / sums.requests,
+    worker: (after.worker - before.worker) / sums.deliveries,
+    postgres: (after.postgres - before.postgres) / sums.requests,
+  };
+  return { samples, cpuUs, ...sums };
 }
 
 async function lookAt({ watched, client }: Soaked): Promise<Sample> {
@@ -200,7 +206,7 @@ function progressOf(minute: number, sample: Sample, { unexpected }: Load): strin
 }
 
 /** The CPU time that each has used. Microseconds. */
-async function readCpu([api, worker]: Watched[], client: pg.Client) {
+async function readCpu({ watched: [api, worker], client }: Soaked): Promise<SoakResult['cpuUs']> {
   const { rows } = await client.query<{ pid: number }>(
     "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS pid",
   );
@@ -227,13 +233,14 @@ function errorsOf({ output }: ServerProcess): string {
 }
 
 function tableOf(result: SoakResult): string {
-  const { carried, held, requests, deliveries, minutes, cpuUs, unexpected, said, ended, courses, samples } = result;
+  const { carried, held, requests, deliveries, minutes, cpuUs, refused, unexpected, said, ended, courses, samples } = result;
   const load = median(samples.map((sample) => sample['machine: load'] ?? 0));
   const part = Math.min(partSeconds, Math.round((samples.length * everySeconds) / 3)) / 60;
   return `${held} requests per second for ${minutes} minutes, where ${carried} were carried before: ${requests} requests,
 ${deliveries} deliveries; load of the machine ${load.toFixed(1)}
 CPU time of a request               ${Math.round(cpuUs.api)} µs of the API, ${Math.round(cpuUs.postgres)} µs of PostgreSQL
 CPU time of a delivery              ${Math.round(cpuUs.worker)} µs of the worker
+Refused for fair use                ${refused}
 Answered otherwise than it must be  ${JSON.stringify(unexpected)}
 Errors in the log                   ${said.length === 0 ? 'none' : said.join('\n')}
 Ended after SIGTERM                 ${JSON.stringify(ended)}
