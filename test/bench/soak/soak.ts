@@ -233,7 +233,8 @@ function errorsOf({ output }: ServerProcess): string {
 }
 
 function tableOf(result: SoakResult): string {
-  const { carried, held, requests, deliveries, minutes, cpuUs, refused, unexpected, said, ended, courses, samples } = result;
+  const { carried, held, requests, deliveries, minutes, cpuUs, refused, unexpected, said, ended, courses, samples } =
+    result;
   const load = median(samples.map((sample) => sample['machine: load'] ?? 0));
   const part = Math.min(partSeconds, Math.round((samples.length * everySeconds) / 3)) / 60;
   return `${held} requests per second for ${minutes} minutes, where ${carried} were carried before: ${requests} requests,

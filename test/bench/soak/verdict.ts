@@ -20,8 +20,8 @@ interface Allowed {
   always: number;
 }
 
-/** By the end of a figure's name; the first that fits. */
-const allowed: [unit: string, allowed: Allowed | undefined][] = [
+/** By the end of a figure's name; what has none grows by what is written. */
+const allowed: [unit: string, allowed: Allowed][] = [
   ['memory MB', { share: 0.05, always: 5 }],
   ['heap MB', { share: 0.05, always: 3 }],
   ['buffers MB', { share: 0.05, always: 5 }],
@@ -35,8 +35,6 @@ const allowed: [unit: string, allowed: Allowed | undefined][] = [
   ['dead rows', { share: 0.5, always: 2000 }],
   // What else the machine does is in them.
   ['ms', { share: 0.5, always: 10 }],
-  ['wait s', { share: 0.5, always: 5 }],
-  ['', undefined],
 ];
 
 /** What of a heap is used is told by what is left when garbage was collected, which is once a minute. */
