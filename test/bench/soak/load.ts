@@ -6,7 +6,7 @@ import type { Answer } from '../../support/api.ts';
 import { type Asked, type Client, kinds, pick } from './requests.ts';
 
 /** What was asked since somebody looked last. */
-export interface Taken {
+interface Taken {
   requests: number;
   /** Milliseconds, each from the moment when it was due. */
   took: number[];
