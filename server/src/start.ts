@@ -21,11 +21,13 @@ import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metr
 import { openOperationsServer } from './operations/server.ts';
 import { openTraces, type Traces } from './operations/traces.ts';
 import { scheduleIdempotencyRetention } from './resources/idempotency-retention.ts';
+import { settleMoves } from './resources/tenants/move.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
 import { createUsageRecorder } from './usage/recorder.ts';
 import { scheduleUsageRetention } from './usage/retention.ts';
+import { createLoop } from './webhooks/loop.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
 /** Stops what was started. @param drainMs how long the API is still served, as not ready */
@@ -154,11 +156,22 @@ async function startWorker(
   if (metrics !== undefined) measureChanges(metrics, runtime.databases.system.pool);
   const boss = await runtime.openBoss();
   stops.push(await startWebhooks({ ...runtime, boss, logger, checks, observer, tracer: traces?.attempts }));
+  const moves = createLoop({
+    name: 'moves',
+    interval: movesEveryMs,
+    step: () => settleMoves(runtime).then(() => false),
+    logger,
+    isOutage: (error) => runtime.databases.options.reachability.explains(error, 'loop steps'),
+  });
+  stops.push(() => moves.stop());
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
   await scheduleIdempotencyRetention(boss, runtime.prisma);
   await scheduleUsageRetention(boss, runtime.prisma);
 }
+
+/** How often a worker looks for tenants whose mover is gone before it was decided where they are. Milliseconds. */
+const movesEveryMs = 2000;
 
 /** Has the API answer at the door. */
 async function startApi({ stops, ...starting }: Starting, { runtime, metrics }: Foundation, door: Door): Promise<void> {

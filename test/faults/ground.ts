@@ -15,10 +15,15 @@ export interface Ground {
   env: Record<string, string>;
 }
 
-/** Opens a PostgreSQL of its own, migrated. What stops it again is added to `stops`, which are called last first. */
+/**
+ * Opens a PostgreSQL of its own, migrated. What stops it again is added to `stops`, which are called last first.
+ * @param settings of PostgreSQL
+ * @param given of the server
+ */
 export async function openGround(
   stops: (() => Promise<unknown>)[],
   settings: Record<string, string> = {},
+  given: Record<string, string> = {},
 ): Promise<Ground> {
   const postgres = await openPostgres(settings);
   stops.push(postgres.remove);
@@ -31,6 +36,7 @@ export async function openGround(
     RATE_LIMIT_GLOBAL: '1000000000',
     RATE_LIMIT_GROUP: '1000000000',
     FAIR_USE_SHARE: '1',
+    ...given,
   };
   const runtime = await openRuntime(readSettings(env), {
     holder: { type: 'command' },
