@@ -113,7 +113,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
 async function enterCell(pool: Pool, cell: number): Promise<void> {
   const { rows } = await pool.query('SELECT enter_cell($1) AS cell', [cell]);
   const [found] = rows;
-  if (found.cell !== cell) throw new SettingsError(`CELL: must be ${found.cell}: this database has been that cell before`);
+  if (found.cell !== cell)
+    throw new SettingsError(`CELL: must be ${found.cell}: this database has been that cell before`);
 }
 
 /** The database that the settings name, reachable, or the embedded one, started. */

@@ -107,7 +107,9 @@ export async function runCells(
       if (place === undefined) outcome.broken.push(`killed after ${Math.round(point)} ms`);
       if (isKilled) outcome[place === to ? 'moved' : 'stayed']++;
       if (place === to) proxy.leadsTo = to;
-      onProgress?.(`${outcome.kills} kills: ${outcome.stayed} stayed, ${outcome.moved} moved; ${load.written()} writes`);
+      onProgress?.(
+        `${outcome.kills} kills: ${outcome.stayed} stayed, ${outcome.moved} moved; ${load.written()} writes`,
+      );
     }
     for (const decided of [false, true]) {
       const [from, to] = [proxy.leadsTo, otherCell()];
@@ -128,7 +130,9 @@ export async function runCells(
       heldBack: load.heldBack(),
       ...(await compare({ moving, load, walker, receiver, here: proxy.leadsTo, there: otherCell() })),
       unexpected: [...load.unexpected, ...others.unexpected],
-      wrongTotals: (await Promise.all([first, second].map(({ runtime }) => findWrongTotals(runtime.databases.options)))).flat(),
+      wrongTotals: (
+        await Promise.all([first, second].map(({ runtime }) => findWrongTotals(runtime.databases.options)))
+      ).flat(),
       othersP99: { before: others.p99('before'), meanwhile: others.p99('meanwhile') },
       crashes: [...first.server.crashes, ...second.server.crashes],
     };
@@ -212,7 +216,10 @@ async function fill({ runtime }: Cell, { tenantId, context }: Workspace, count: 
     count,
   ]);
   await pool.query('UPDATE tickets SET comment_count = 1 WHERE tenant_id = $1 AND ordinal % 2 = 0', [tenantId]);
-  await pool.query('INSERT INTO ticket_watchers SELECT $1, id, $2 FROM tickets WHERE tenant_id = $1 AND ordinal % 5 = 0', values);
+  await pool.query(
+    'INSERT INTO ticket_watchers SELECT $1, id, $2 FROM tickets WHERE tenant_id = $1 AND ordinal % 5 = 0',
+    values,
+  );
   await pool.query(
     `INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility)
      SELECT $1, id, $2, 'Said before the move.', 'PUBLIC' FROM tickets WHERE tenant_id = $1 AND ordinal % 2 = 0`,
@@ -325,7 +332,7 @@ function startLoad(url: () => string, { key }: Workspace, perSecond: number): Lo
       if (answer.status !== 429) took.push(performance.now() - began);
       if (answer.status !== 429) return answer;
       heldBack++;
-      await sleep(100);
+      await sleep(1000 + Math.random() * 1000);
     }
   }
 
@@ -430,7 +437,10 @@ async function compare({ moving, load, walker, receiver, here, there }: Compared
   const lost = [...load.titles]
     .filter(([id, titles]) => table.get(id)?.title !== titles.at(-1))
     .map(([id, titles]) => `${titles.at(-1)}, ticket ${id}: ${table.get(id)?.title}`);
-  const shown = Map.groupBy([...table.values()].filter(({ title }) => title.startsWith('Change ')), ({ title }) => title);
+  const shown = Map.groupBy(
+    [...table.values()].filter(({ title }) => title.startsWith('Change ')),
+    ({ title }) => title,
+  );
   const doubled = [...shown].filter(([, found]) => found.length > 1).map(([title]) => title);
   const unfollowed = await walker.settle(table);
   const all = [...load.titles.values()].flat();

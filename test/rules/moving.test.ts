@@ -1,4 +1,5 @@
 import { pathPrefix } from '@itsm-api/contract';
+import { readTenantTables } from '@itsm-api/server/resources/tenants/move-tables.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine, secretKey } from '../cli/itsm.ts';
@@ -69,6 +70,22 @@ describe.each(keyedEndpoints)('$title of a workspace that is moved', (endpoint) 
     const limit = Number(next.headers['x-ratelimit-limit']);
     expect(Number(next.headers['x-ratelimit-remaining']), metadata.group).toBe(limit - 1);
   });
+});
+
+it('takes along every table that has rows of tenants, after those that they refer to', async () => {
+  await client.query(`CREATE TABLE later (tenant_id bigint, id bigint, ticket_id bigint, PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, ticket_id) REFERENCES tickets (tenant_id, id))`);
+  try {
+    const { copied, made } = await readTenantTables(client);
+    const names = copied.map(({ name }) => name);
+    const { rows } = await client.query(`SELECT table_name::text AS name FROM information_schema.columns
+      WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_name <> 'tenant_moves'`);
+    expect([...names, ...made.map(({ name }) => name)].toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
+    expect(names.indexOf('later')).toBeGreaterThan(names.indexOf('tickets'));
+    expect(copied.find(({ name }) => name === 'tickets')).toMatchObject({ parent: 'parent_id' });
+  } finally {
+    await client.query('DROP TABLE later');
+  }
 });
 
 it('holds nobody else up', async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '../../database/connection.ts';
-import type { Databases } from '../../database/databases.ts';
 import { readApplied } from '../../database/history.ts';
 import { withOwnConnection } from '../../database/own-connection.ts';
 import { Reachability } from '../../database/reachability.ts';
@@ -9,7 +8,15 @@ import { missingRoles, systemRole } from '../../database/roles.ts';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../../error-code.ts';
 import type { SecretCipher } from '../../webhooks/secret-cipher.ts';
 import { checkSecretKeys } from '../../webhooks/secret-keys.ts';
-import { compareTable, copyTable, countRows, DifferenceError, deleteRows, type Sides, textSettings } from './move-copy.ts';
+import {
+  compareTable,
+  copyTable,
+  countRows,
+  DifferenceError,
+  deleteRows,
+  type Sides,
+  textSettings,
+} from './move-copy.ts';
 import {
   activate,
   arrive,
@@ -28,7 +35,7 @@ import { readTenantTables, type TenantTable, type TenantTables } from './move-ta
 
 /** What moving is done with. */
 export interface MoveSources {
-  databases: Pick<Databases, 'options'>;
+  databases: { options: Parameters<typeof withOwnConnection>[0] };
   services: { secretCipher: SecretCipher };
 }
 
@@ -52,7 +59,7 @@ export class MoveError extends Error {
 }
 
 /** How long one statement may take, and how long a transaction of either side may rest while the other one works. */
-const statementMs = 3_600_000;
+const statementMs = 600_000;
 /** How long writers that are under way are waited for, and whoever else moves the tenant. */
 const lockMs = 30_000;
 /** Within this every process has been told that keys are no longer good. */
@@ -73,7 +80,9 @@ export function moveTenant(sources: MoveSources, options: MoveOptions): Promise<
       await sweepUp(source, tables, tenantId);
       return { rows: 0 };
     }
-    return withSide(sources, options.to, (target) => moveBetween({ ...sources, ...options, source, target, tenantId }, tables));
+    return withSide(sources, options.to, (target) =>
+      moveBetween({ ...sources, ...options, source, target, tenantId }, tables),
+    );
   });
 }
 
@@ -83,7 +92,7 @@ export function moveTenant(sources: MoveSources, options: MoveOptions): Promise<
  */
 export async function settleMoves(sources: MoveSources): Promise<void> {
   const { databases } = sources;
-  await withOwnConnection({ ...databases.options }, { name: 'moves', statementMs: lockMs }, async (source) => {
+  await withOwnConnection(databases.options, { name: 'moves', statementMs: lockMs }, async (source) => {
     const { rows } = await source.query("SELECT tenant_id FROM tenant_moves WHERE state = 'LEAVING'");
     for (const { tenant_id } of rows) {
       const tenantId = BigInt(tenant_id);
@@ -121,24 +130,43 @@ async function moveBetween(moving: Moving, tables: TenantTables): Promise<Moved>
     throw error;
   }
   await letWritersIn(target, tenantId);
-  const sealed = Buffer.from(services.secretCipher.encrypt(to, addressOf(tenantId)));
-  await leave(source, { tenantId, token, wasActive, target: sealed });
-  if (!(await activate(target, tenantId, token))) {
-    await settle(source, target, { tenantId, token });
-    throw new MoveError('Somebody called this move off meanwhile. Nothing was moved: run it again.');
-  }
-  await depart(source, tenantId, token);
+  await switchOver(moving, { token, wasActive });
   await sweepUp(source, tables, tenantId);
   return { rows };
 }
 
+/** Has the other side decide that the tenant is there, and this one take note of it. */
+async function switchOver(
+  { source, target, tenantId, to, services }: Moving,
+  { token, wasActive }: { token: string; wasActive: boolean },
+): Promise<void> {
+  const sealed = Buffer.from(services.secretCipher.encrypt(to, addressOf(tenantId)));
+  await leave(source, { tenantId, token, wasActive, target: sealed });
+  let isThere: boolean;
+  try {
+    isThere = await activate(target, tenantId, token);
+    if (isThere) await depart(source, tenantId, token);
+    else await settle(source, target, { tenantId, token });
+  } catch (cause) {
+    const message = 'A connection was lost while the cells were switched. A worker of this cell finds out on which side the';
+    throw new MoveError(`${message} tenant is, within seconds of both being there. Then run this again.`, { cause });
+  }
+  if (!isThere) throw new MoveError('Somebody called this move off meanwhile. Nothing was moved: run it again.');
+}
+
 /** Ends what another call has begun. Resolves to whether the tenant has moved by it; undefined where nothing was begun. */
-async function endInterrupted(sources: MoveSources, source: Connection, tenantId: bigint): Promise<'moved' | undefined> {
+async function endInterrupted(
+  sources: MoveSources,
+  source: Connection,
+  tenantId: bigint,
+): Promise<'moved' | undefined> {
   const found = await readState(source, tenantId);
   if (found === undefined) return undefined;
   if (found.state === 'MOVED') return 'moved';
   if (found.state !== 'LEAVING') {
-    throw new MoveError('The tenant is not here: what is here was left by a move that was interrupted. Run that one again.');
+    throw new MoveError(
+      'The tenant is not here: what is here was left by a move that was interrupted. Run that one again.',
+    );
   }
   const to = addressIn(found, sources.services.secretCipher, tenantId);
   const decision = await withSide(sources, to, (target) => settle(source, target, { tenantId, token: found.token }));
@@ -220,7 +248,9 @@ async function readTenant(source: Connection, tenantId: bigint): Promise<TenantR
 async function refuseUnfit({ source, target, tenantId, services }: Moving, nameKey: string): Promise<void> {
   const [here, there] = [await readSide(source), await readSide(target)];
   if (here.system === there.system) {
-    throw new MoveError('--to is a database of this same server, or of a copy of it: a cell has a PostgreSQL of its own.');
+    throw new MoveError(
+      '--to is a database of this same server, or of a copy of it: a cell has a PostgreSQL of its own.',
+    );
   }
   const lacking = here.migrations.filter((each) => !there.migrations.includes(each));
   const ahead = there.migrations.filter((each) => !here.migrations.includes(each));
@@ -232,7 +262,9 @@ async function refuseUnfit({ source, target, tenantId, services }: Moving, nameK
     throw new MoveError(`The databases have different schemas: ${differences.join('; ')}. Bring both to one release.`);
   }
   await checkSecretKeys(target, services.secretCipher).catch(() => {
-    throw new MoveError('The other cell has another WEBHOOK_SECRET_KEY: it could not read the secrets of the webhooks.');
+    throw new MoveError(
+      'The other cell has another WEBHOOK_SECRET_KEY: it could not read the secrets of the webhooks.',
+    );
   });
   const { rows } = await target.query('SELECT id, name_key = $2 AS named FROM tenants WHERE id = $1 OR name_key = $2', [
     tenantId,
@@ -287,7 +319,9 @@ function withSide<Result>(
   const open = async (client: Connection) => {
     opened = true;
     if ((await missingRoles(client)).length > 0) {
-      throw new MoveError('The roles of this service are not in that server, or the URL may not take them: run `itsm migrate` there.');
+      throw new MoveError(
+        'The roles of this service are not in that server, or the URL may not take them: run `itsm migrate` there.',
+      );
     }
     await client.query(`SET ROLE ${systemRole}; ${textSettings}`);
     return await work(client);
