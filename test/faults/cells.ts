@@ -315,6 +315,9 @@ interface Load {
   stop(): Promise<void>;
 }
 
+/** As many as wait for a move of some seconds; on a machine that is too busy for more, none are added. */
+const mostUnderWay = 150;
+
 /** Creates, changes and reads tickets at a steady rate. What is answered 429 is asked again, wherever it belongs then. */
 function startLoad(url: () => string, { key }: Workspace, perSecond: number): Load {
   const titles = new Map<number, string[]>();
@@ -359,6 +362,7 @@ function startLoad(url: () => string, { key }: Workspace, perSecond: number): Lo
   }
 
   const timer = setInterval(() => {
+    if (underWay.size >= mostUnderWay) return;
     const sent = send(count++).catch((error: Error) => void unexpected.push(`not answered: ${error.message}`));
     underWay.add(sent);
     void sent.finally(() => underWay.delete(sent));
