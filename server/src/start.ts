@@ -21,7 +21,7 @@ import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metr
 import { openOperationsServer } from './operations/server.ts';
 import { openTraces, type Traces } from './operations/traces.ts';
 import { scheduleIdempotencyRetention } from './resources/idempotency-retention.ts';
-import { settleMoves } from './resources/tenants/move.ts';
+import { settleMoves, sweepMoved } from './resources/tenants/move.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
@@ -156,22 +156,20 @@ async function startWorker(
   if (metrics !== undefined) measureChanges(metrics, runtime.databases.system.pool);
   const boss = await runtime.openBoss();
   stops.push(await startWebhooks({ ...runtime, boss, logger, checks, observer, tracer: traces?.attempts }));
-  const moves = createLoop({
-    name: 'moves',
-    interval: movesEveryMs,
-    step: () => settleMoves(runtime).then(() => false),
-    logger,
-    isOutage: (error) => runtime.databases.options.reachability.explains(error, 'loop steps'),
-  });
-  stops.push(() => moves.stop());
+  const isOutage = (error: unknown) => runtime.databases.options.reachability.explains(error, 'loop steps');
+  const whatMoves = {
+    moves: { interval: 2000, step: () => settleMoves(runtime) },
+    'what has moved': { interval: 10_000, step: () => sweepMoved(runtime), watchAfter: 3_600_000 },
+  };
+  for (const [name, { step, ...options }] of Object.entries(whatMoves)) {
+    const loop = createLoop({ name, logger, isOutage, ...options, step: () => step().then(() => false) });
+    stops.push(() => loop.stop());
+  }
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
   await scheduleIdempotencyRetention(boss, runtime.prisma);
   await scheduleUsageRetention(boss, runtime.prisma);
 }
-
-/** How often a worker looks for tenants whose mover is gone before it was decided where they are. Milliseconds. */
-const movesEveryMs = 2000;
 
 /** Has the API answer at the door. */
 async function startApi({ stops, ...starting }: Starting, { runtime, metrics }: Foundation, door: Door): Promise<void> {

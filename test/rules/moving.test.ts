@@ -54,7 +54,7 @@ const moving = {
 };
 
 describe.each(keyedEndpoints)('$title of a workspace that is moved', (endpoint) => {
-  const { method, metadata } = endpoint.route;
+  const { method } = endpoint.route;
 
   it(method === 'GET' ? 'is served' : 'is refused, takes nothing from the limits, and is served again', async () => {
     const sample = await endpoint.sample(workspace);
@@ -68,7 +68,7 @@ describe.each(keyedEndpoints)('$title of a workspace that is moved', (endpoint) 
     const next = await call();
     expect(next.status, next.text).toBe(endpoint.success);
     const limit = Number(next.headers['x-ratelimit-limit']);
-    expect(Number(next.headers['x-ratelimit-remaining']), metadata.group).toBe(limit - 1);
+    expect(Number(next.headers['x-ratelimit-remaining'])).toBe(limit - 1);
   });
 });
 

@@ -9,6 +9,7 @@ CREATE TABLE "tenant_moves" (
     "was_active" BOOLEAN NOT NULL,
     "target" BYTEA,
     "changed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "swept_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "tenant_moves_pkey" PRIMARY KEY ("tenant_id")
 );

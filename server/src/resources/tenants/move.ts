@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import type { Connection } from '../../database/connection.ts';
 import { readApplied } from '../../database/history.ts';
 import { withOwnConnection } from '../../database/own-connection.ts';
@@ -62,8 +62,8 @@ export class MoveError extends Error {
 const statementMs = 600_000;
 /** How long writers that are under way are waited for, and whoever else moves the tenant. */
 const lockMs = 30_000;
-/** Within this every process has been told that keys are no longer good. */
-const revocationMs = 2000;
+/** So much later no request is still being answered that came before its workspace had moved. */
+const sweepAfterSeconds = 60;
 
 /**
  * Moves a tenant to another database, and everything of it (docs/decisions/cells.md). From its beginning nobody writes the
@@ -75,11 +75,8 @@ export function moveTenant(sources: MoveSources, options: MoveOptions): Promise<
   const { url } = sources.databases.options;
   return withSide(sources, url, async (source) => {
     await lock(source, tenantId, 'this');
+    if ((await endInterrupted(sources, source, tenantId)) === 'moved') return { rows: 0 };
     const tables = await readTenantTables(source);
-    if ((await endInterrupted(sources, source, tenantId)) === 'moved') {
-      await sweepUp(source, tables, tenantId);
-      return { rows: 0 };
-    }
     return withSide(sources, options.to, (target) =>
       moveBetween({ ...sources, ...options, source, target, tenantId }, tables),
     );
@@ -103,6 +100,36 @@ export async function settleMoves(sources: MoveSources): Promise<void> {
   });
 }
 
+/** What tells whose a key is, so that it can be answered: it stays where the tenant was. */
+const kept = ['users', 'api_keys'];
+
+/** Deletes the rows of tenants that have gone, when nobody reads them here any more. */
+export async function sweepMoved(
+  { databases }: Pick<MoveSources, 'databases'>,
+  { afterSeconds = sweepAfterSeconds } = {},
+): Promise<void> {
+  await withOwnConnection(databases.options, { name: 'moves', statementMs }, async (source) => {
+    const { rows } = await source.query(
+      `SELECT tenant_id FROM tenant_moves
+       WHERE state = 'MOVED' AND swept_at IS NULL AND changed_at <= now() - $1 * interval '1 second'`,
+      [afterSeconds],
+    );
+    for (const { tenant_id } of rows) {
+      const tenantId = BigInt(tenant_id);
+      // Another worker is at it, or it is coming back.
+      if (!(await tryToKeepWritersOut(source, tenantId))) continue;
+      if ((await readState(source, tenantId))?.state === 'MOVED') {
+        const { copied, made } = await readTenantTables(source);
+        await deleteRows(source, [...made, ...copied.filter(({ name }) => !kept.includes(name))], tenantId);
+        await source.query("UPDATE tenant_moves SET swept_at = now() WHERE tenant_id = $1 AND state = 'MOVED'", [
+          tenantId,
+        ]);
+      }
+      await letWritersIn(source, tenantId);
+    }
+  });
+}
+
 interface Moving extends MoveSources, MoveOptions {
   source: Connection;
   target: Connection;
@@ -110,7 +137,7 @@ interface Moving extends MoveSources, MoveOptions {
 }
 
 async function moveBetween(moving: Moving, tables: TenantTables): Promise<Moved> {
-  const { source, target, tenantId, to, services, onProgress } = moving;
+  const { source, target, tenantId, onProgress } = moving;
   const { row, nameKey, wasActive } = await readTenant(source, tenantId);
   await refuseUnfit(moving, nameKey);
   await lock(target, tenantId, 'the other');
@@ -131,7 +158,6 @@ async function moveBetween(moving: Moving, tables: TenantTables): Promise<Moved>
   }
   await letWritersIn(target, tenantId);
   await switchOver(moving, { token, wasActive });
-  await sweepUp(source, tables, tenantId);
   return { rows };
 }
 
@@ -148,7 +174,8 @@ async function switchOver(
     if (isThere) await depart(source, tenantId, token);
     else await settle(source, target, { tenantId, token });
   } catch (cause) {
-    const message = 'A connection was lost while the cells were switched. A worker of this cell finds out on which side the';
+    const message =
+      'A connection was lost while the cells were switched. A worker of this cell finds out on which side the';
     throw new MoveError(`${message} tenant is, within seconds of both being there. Then run this again.`, { cause });
   }
   if (!isThere) throw new MoveError('Somebody called this move off meanwhile. Nothing was moved: run it again.');
@@ -212,21 +239,16 @@ function isCompared({ name }: TenantTable): boolean {
 }
 
 /** Takes away what an earlier attempt has left on the other side, or what was left when the tenant went from there. */
-export async function clearAway(target: Connection, { copied, made }: TenantTables, tenantId: bigint): Promise<void> {
+export async function clearAway(
+  target: pg.ClientBase,
+  { copied, made }: TenantTables,
+  tenantId: bigint,
+): Promise<void> {
   const found = await readState(target, tenantId);
   if (found === undefined || found.state === 'LEAVING') return;
   await callOff(target, tenantId);
   await deleteRows(target, [...made, ...copied], tenantId);
   await forget(target, tenantId);
-}
-
-/** What tells whose a key is, so that it can be answered: it stays where the tenant was. */
-const kept = ['users', 'api_keys'];
-
-/** Deletes the rows of a tenant that has gone, when nobody reads them here any more. */
-async function sweepUp(source: Connection, { copied, made }: TenantTables, tenantId: bigint): Promise<void> {
-  await sleep(revocationMs);
-  await deleteRows(source, [...made, ...copied.filter(({ name }) => !kept.includes(name))], tenantId);
 }
 
 interface TenantRow {

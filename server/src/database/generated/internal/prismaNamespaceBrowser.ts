@@ -118,7 +118,8 @@ export const TenantMoveScalarFieldEnum = {
   token: 'token',
   wasActive: 'wasActive',
   target: 'target',
-  changedAt: 'changedAt'
+  changedAt: 'changedAt',
+  sweptAt: 'sweptAt'
 } as const
 
 export type TenantMoveScalarFieldEnum = (typeof TenantMoveScalarFieldEnum)[keyof typeof TenantMoveScalarFieldEnum]

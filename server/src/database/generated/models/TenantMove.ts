@@ -43,6 +43,7 @@ export type TenantMoveMinAggregateOutputType = {
   wasActive: boolean | null
   target: runtime.Bytes | null
   changedAt: Date | null
+  sweptAt: Date | null
 }
 
 export type TenantMoveMaxAggregateOutputType = {
@@ -52,6 +53,7 @@ export type TenantMoveMaxAggregateOutputType = {
   wasActive: boolean | null
   target: runtime.Bytes | null
   changedAt: Date | null
+  sweptAt: Date | null
 }
 
 export type TenantMoveCountAggregateOutputType = {
@@ -61,6 +63,7 @@ export type TenantMoveCountAggregateOutputType = {
   wasActive: number
   target: number
   changedAt: number
+  sweptAt: number
   _all: number
 }
 
@@ -80,6 +83,7 @@ export type TenantMoveMinAggregateInputType = {
   wasActive?: true | runtime.Types.Skip
   target?: true | runtime.Types.Skip
   changedAt?: true | runtime.Types.Skip
+  sweptAt?: true | runtime.Types.Skip
 }
 
 export type TenantMoveMaxAggregateInputType = {
@@ -89,6 +93,7 @@ export type TenantMoveMaxAggregateInputType = {
   wasActive?: true | runtime.Types.Skip
   target?: true | runtime.Types.Skip
   changedAt?: true | runtime.Types.Skip
+  sweptAt?: true | runtime.Types.Skip
 }
 
 export type TenantMoveCountAggregateInputType = {
@@ -98,6 +103,7 @@ export type TenantMoveCountAggregateInputType = {
   wasActive?: true | runtime.Types.Skip
   target?: true | runtime.Types.Skip
   changedAt?: true | runtime.Types.Skip
+  sweptAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -194,6 +200,7 @@ export type TenantMoveGroupByOutputType = {
   wasActive: boolean
   target: runtime.Bytes | null
   changedAt: Date
+  sweptAt: Date | null
   _count: TenantMoveCountAggregateOutputType | null
   _avg: TenantMoveAvgAggregateOutputType | null
   _sum: TenantMoveSumAggregateOutputType | null
@@ -226,6 +233,7 @@ export type TenantMoveWhereInput = {
   wasActive?: Prisma.BoolFilter<"TenantMove"> | boolean | runtime.Types.Skip
   target?: Prisma.BytesNullableFilter<"TenantMove"> | runtime.Bytes | null | runtime.Types.Skip
   changedAt?: Prisma.DateTimeFilter<"TenantMove"> | Date | string | runtime.Types.Skip
+  sweptAt?: Prisma.DateTimeNullableFilter<"TenantMove"> | Date | string | null | runtime.Types.Skip
 }
 
 export type TenantMoveOrderByWithRelationInput = {
@@ -235,6 +243,7 @@ export type TenantMoveOrderByWithRelationInput = {
   wasActive?: Prisma.SortOrder | runtime.Types.Skip
   target?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   changedAt?: Prisma.SortOrder | runtime.Types.Skip
+  sweptAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TenantMoveWhereUniqueInput = Prisma.AtLeast<{
@@ -247,6 +256,7 @@ export type TenantMoveWhereUniqueInput = Prisma.AtLeast<{
   wasActive?: Prisma.BoolFilter<"TenantMove"> | boolean | runtime.Types.Skip
   target?: Prisma.BytesNullableFilter<"TenantMove"> | runtime.Bytes | null | runtime.Types.Skip
   changedAt?: Prisma.DateTimeFilter<"TenantMove"> | Date | string | runtime.Types.Skip
+  sweptAt?: Prisma.DateTimeNullableFilter<"TenantMove"> | Date | string | null | runtime.Types.Skip
 }, "tenantId">
 
 export type TenantMoveOrderByWithAggregationInput = {
@@ -256,6 +266,7 @@ export type TenantMoveOrderByWithAggregationInput = {
   wasActive?: Prisma.SortOrder | runtime.Types.Skip
   target?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   changedAt?: Prisma.SortOrder | runtime.Types.Skip
+  sweptAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.TenantMoveCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.TenantMoveAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.TenantMoveMaxOrderByAggregateInput | runtime.Types.Skip
@@ -273,6 +284,7 @@ export type TenantMoveScalarWhereWithAggregatesInput = {
   wasActive?: Prisma.BoolWithAggregatesFilter<"TenantMove"> | boolean | runtime.Types.Skip
   target?: Prisma.BytesNullableWithAggregatesFilter<"TenantMove"> | runtime.Bytes | null | runtime.Types.Skip
   changedAt?: Prisma.DateTimeWithAggregatesFilter<"TenantMove"> | Date | string | runtime.Types.Skip
+  sweptAt?: Prisma.DateTimeNullableWithAggregatesFilter<"TenantMove"> | Date | string | null | runtime.Types.Skip
 }
 
 export type TenantMoveCreateInput = {
@@ -282,6 +294,7 @@ export type TenantMoveCreateInput = {
   wasActive: boolean
   target?: runtime.Bytes | null | runtime.Types.Skip
   changedAt?: Date | string | runtime.Types.Skip
+  sweptAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type TenantMoveUncheckedCreateInput = {
@@ -291,6 +304,7 @@ export type TenantMoveUncheckedCreateInput = {
   wasActive: boolean
   target?: runtime.Bytes | null | runtime.Types.Skip
   changedAt?: Date | string | runtime.Types.Skip
+  sweptAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type TenantMoveUpdateInput = {
@@ -300,6 +314,7 @@ export type TenantMoveUpdateInput = {
   wasActive?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   target?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
   changedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  sweptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type TenantMoveUncheckedUpdateInput = {
@@ -309,6 +324,7 @@ export type TenantMoveUncheckedUpdateInput = {
   wasActive?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   target?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
   changedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  sweptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type TenantMoveCreateManyInput = {
@@ -318,6 +334,7 @@ export type TenantMoveCreateManyInput = {
   wasActive: boolean
   target?: runtime.Bytes | null | runtime.Types.Skip
   changedAt?: Date | string | runtime.Types.Skip
+  sweptAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type TenantMoveUpdateManyMutationInput = {
@@ -327,6 +344,7 @@ export type TenantMoveUpdateManyMutationInput = {
   wasActive?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   target?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
   changedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  sweptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type TenantMoveUncheckedUpdateManyInput = {
@@ -336,6 +354,7 @@ export type TenantMoveUncheckedUpdateManyInput = {
   wasActive?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   target?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null | runtime.Types.Skip
   changedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  sweptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type TenantMoveCountOrderByAggregateInput = {
@@ -345,6 +364,7 @@ export type TenantMoveCountOrderByAggregateInput = {
   wasActive?: Prisma.SortOrder | runtime.Types.Skip
   target?: Prisma.SortOrder | runtime.Types.Skip
   changedAt?: Prisma.SortOrder | runtime.Types.Skip
+  sweptAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TenantMoveAvgOrderByAggregateInput = {
@@ -358,6 +378,7 @@ export type TenantMoveMaxOrderByAggregateInput = {
   wasActive?: Prisma.SortOrder | runtime.Types.Skip
   target?: Prisma.SortOrder | runtime.Types.Skip
   changedAt?: Prisma.SortOrder | runtime.Types.Skip
+  sweptAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TenantMoveMinOrderByAggregateInput = {
@@ -367,6 +388,7 @@ export type TenantMoveMinOrderByAggregateInput = {
   wasActive?: Prisma.SortOrder | runtime.Types.Skip
   target?: Prisma.SortOrder | runtime.Types.Skip
   changedAt?: Prisma.SortOrder | runtime.Types.Skip
+  sweptAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TenantMoveSumOrderByAggregateInput = {
@@ -375,6 +397,10 @@ export type TenantMoveSumOrderByAggregateInput = {
 
 export type NullableBytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes | null | runtime.Types.Skip
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null | runtime.Types.Skip
 }
 
 
@@ -386,6 +412,7 @@ export type TenantMoveSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   wasActive?: boolean | runtime.Types.Skip
   target?: boolean | runtime.Types.Skip
   changedAt?: boolean | runtime.Types.Skip
+  sweptAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["tenantMove"]>
 
 export type TenantMoveSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -395,6 +422,7 @@ export type TenantMoveSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   wasActive?: boolean | runtime.Types.Skip
   target?: boolean | runtime.Types.Skip
   changedAt?: boolean | runtime.Types.Skip
+  sweptAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["tenantMove"]>
 
 export type TenantMoveSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -404,6 +432,7 @@ export type TenantMoveSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   wasActive?: boolean | runtime.Types.Skip
   target?: boolean | runtime.Types.Skip
   changedAt?: boolean | runtime.Types.Skip
+  sweptAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["tenantMove"]>
 
 export type TenantMoveSelectScalar = {
@@ -413,9 +442,10 @@ export type TenantMoveSelectScalar = {
   wasActive?: boolean | runtime.Types.Skip
   target?: boolean | runtime.Types.Skip
   changedAt?: boolean | runtime.Types.Skip
+  sweptAt?: boolean | runtime.Types.Skip
 }
 
-export type TenantMoveOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "state" | "token" | "wasActive" | "target" | "changedAt", ExtArgs["result"]["tenantMove"], runtime.Types.Skip>
+export type TenantMoveOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "state" | "token" | "wasActive" | "target" | "changedAt" | "sweptAt", ExtArgs["result"]["tenantMove"], runtime.Types.Skip>
 
 export type $TenantMovePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "TenantMove"
@@ -439,6 +469,10 @@ export type $TenantMovePayload<ExtArgs extends runtime.Types.Extensions.Internal
      */
     target: runtime.Bytes | null
     changedAt: Date
+    /**
+     * When the rows of one that is MOVED were deleted.
+     */
+    sweptAt: Date | null
   }, ExtArgs["result"]["tenantMove"]>
   composites: {}
 }
@@ -868,6 +902,7 @@ export interface TenantMoveFieldRefs {
   readonly wasActive: Prisma.FieldRef<"TenantMove", 'Boolean'>
   readonly target: Prisma.FieldRef<"TenantMove", 'Bytes'>
   readonly changedAt: Prisma.FieldRef<"TenantMove", 'DateTime'>
+  readonly sweptAt: Prisma.FieldRef<"TenantMove", 'DateTime'>
 }
     
 
