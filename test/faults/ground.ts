@@ -19,10 +19,15 @@ interface Database {
   env: Record<string, string>;
 }
 
-/** Opens a PostgreSQL of its own, migrated. What stops it again is added to `stops`, which are called last first. */
+/**
+ * Opens a PostgreSQL of its own, migrated. What stops it again is added to `stops`, which are called last first.
+ * @param settings of PostgreSQL
+ * @param given of the server
+ */
 export async function openGround(
   stops: (() => Promise<unknown>)[],
   settings: Record<string, string> = {},
+  given: Record<string, string> = {},
 ): Promise<Ground> {
   const postgres = await openPostgres(settings);
   stops.push(postgres.remove);
@@ -40,6 +45,7 @@ export async function openDatabase(url: string, stops: (() => Promise<unknown>)[
     RATE_LIMIT_GLOBAL: '1000000000',
     RATE_LIMIT_GROUP: '1000000000',
     FAIR_USE_SHARE: '1',
+    ...given,
   };
   const runtime = await openRuntime(readSettings(env), {
     holder: { type: 'command' },
