@@ -1,8 +1,7 @@
 /** Something that was asked of one row, and what was answered. */
 export interface Step<State> {
-  /** For people. */
-  request: string;
-  answer: string;
+  /** What was asked and answered, for people. */
+  describe(): string;
   /** Places in the order of all that was sent and answered in the run. It happened somewhere between the two. */
   begin: number;
   end: number;

@@ -15,7 +15,7 @@ import { type Resource, toldOf } from './resources/webhooks.ts';
 import { listed, shown } from './steps.ts';
 import { type Servers, Turn } from './turn.ts';
 import { agrees } from './values.ts';
-import { followed, type RowHistory, searchOf, type Sent, type Table, type Workspace, type World } from './world.ts';
+import { followed, requestText, type RowHistory, searchOf, type Sent, type Table, type Workspace, type World } from './world.ts';
 
 /*
  * Quiet points: all clients wait. Every row is read, the steps of each since the last one are put in order, and the whole of
@@ -171,7 +171,7 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
   for (const row of tickets.rows.values()) {
     if (!wasWritten(row as RowHistory<never>)) continue;
     await read(tickets, 'activities.ofTicket', 'deeds', row.id);
-    const isCommented = row.steps.some(({ request }) => request.includes('/comments'));
+    const isCommented = row.steps.some((step) => !step.isRead && step.describe().includes('/comments '));
     if (isCommented) await read(tickets, 'comments.list', 'comments', row.id);
   }
   for (const row of assets.rows.values()) {
@@ -191,7 +191,7 @@ function order<Row extends { id: number }>(
   const placed = linearize(row.state, steps);
   if (placed === undefined) {
     const shortest = shortestWithoutOrder(row.state, steps).toSorted((a, b) => a.begin - b.begin);
-    const lines = shortest.map(({ request, answer, begin, end }) => `${begin}–${end} ${request}\n    ${answer}`);
+    const lines = shortest.map((step) => `${step.begin}–${step.end} ${step.describe()}`);
     const before = row.state === undefined ? 'not there' : JSON.stringify({ ...row.state.row, etag: row.state.etag });
     world.find(`no order explains what was answered of ${what} ${row.id}`, [`before: ${before}`, ...lines]);
     table.rows.delete(row.id);
@@ -246,7 +246,7 @@ function compareTotal<Row extends { id: number }>(
     if (!isOpen && all.every((isMatch) => isMatch)) least++;
   }
   if (totalCount < least || totalCount > most) {
-    world.find(`a list counts ${totalCount}, and there were ${least} to ${most}`, [`${begin}–${end} ${request}`]);
+    world.find(`a list counts ${totalCount}, and there were ${least} to ${most}`, [`${begin}–${end} ${requestText(request)}`]);
   }
 }
 

@@ -22,8 +22,7 @@ function step<Row>({ sent, answer }: Told, { isRead, after }: Explained<Row>): S
   const { request, begin, end } = sent;
   const isCertain = answer !== undefined;
   return {
-    request: requestText(request),
-    answer: answerText(answer),
+    describe: () => `${requestText(request)}\n    ${answerText(answer)}`,
     begin,
     end: isCertain ? end : Number.POSITIVE_INFINITY,
     isCertain,
@@ -43,7 +42,7 @@ export function shown<Row extends object>(sent: Sent, told: object): Step<State<
         after: (state) => (state === undefined ? undefined : bound(state, told, etag as string | undefined)),
       },
     ),
-    answer: `${etag ?? ''} ${JSON.stringify(told)}`,
+    describe: () => `${requestText(sent.request)}\n    ${etag ?? ''} ${JSON.stringify(told)}`,
   };
 }
 

@@ -54,7 +54,7 @@ export interface Making<Row> {
 
 /** A list that was answered while rows were changed. */
 export interface ListRead<Row> {
-  request: string;
+  request: Request;
   begin: number;
   end: number;
   totalCount: number;

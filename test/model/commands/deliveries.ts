@@ -60,7 +60,7 @@ async function replay(turn: Turn, delivery: Delivery | undefined): Promise<void>
   if (sent?.answer === undefined) return;
   turn.workspace.webhooks.of(webhookId).steps.push(
     looked<Subscription>(sent, ({ active }, answer) => {
-      return active ? answer.status === 200 : isRefused(answer, ['NOT_FOUND'], 404);
+      return active ? answer.status === 200 : isRefused(answer, ['VALIDATION_ERROR']);
     }),
   );
   if (sent.answer.status === 200) turn.workspace.asked.push({ webhookId, eventId });

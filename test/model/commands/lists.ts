@@ -1,7 +1,7 @@
 import { type ListQuery, pageOf } from '../resources/lists.ts';
 import { shown } from '../steps.ts';
 import type { Turn } from '../turn.ts';
-import { isRefused, requestText, searchOf, type Sent, type Table } from '../world.ts';
+import { isRefused, searchOf, type Sent, type Table } from '../world.ts';
 import { missingId } from './arbitraries.ts';
 
 /** Notes a page of rows that others may change meanwhile: each row is a read of its own, the total has bounds. */
@@ -23,7 +23,7 @@ export function noteList<Row extends { id: number }>(
   const isOrdered = ids.every((id, index) => index === 0 || (sort === 'id' ? id > (ids[index - 1] ?? 0) : id < (ids[index - 1] ?? 0)));
   world.expect(isOrdered, 'a list is out of order', sent);
   world.expect(meta.page === page && meta.perPage === perPage && data.length <= perPage, 'a page is another', sent);
-  table.lists.push({ request: requestText(sent.request), begin, end, totalCount: meta.totalCount, isIn });
+  table.lists.push({ request: sent.request, begin, end, totalCount: meta.totalCount, isIn });
   for (const row of data) {
     const told = toldOf(row as never);
     const isMatch = isIn({ ...row, ...told });
