@@ -70,11 +70,19 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
   return async () => {
     if (world.findings.length === 0) {
       await Promise.all(
-        world.workspaces.map((workspace, index) => tellings[index]?.settle(world, workspace, system.receiver, patience)),
+        world.workspaces.map((workspace, index) =>
+          tellings[index]?.settle(world, workspace, system.receiver, patience),
+        ),
       );
     }
     system.receiver.forget(name);
-    return { commands: done, findings: world.findings, succeeded: world.succeeded, failures: failed, requests: world.next() / 2 };
+    return {
+      commands: done,
+      findings: world.findings,
+      succeeded: world.succeeded,
+      failures: failed,
+      requests: world.next() / 2,
+    };
   };
 }
 

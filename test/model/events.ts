@@ -119,7 +119,8 @@ export class Tellings {
       const deeds = (tellings.get(keyOf(told.type, resourceOf(told))) ?? []).map(({ deed }) => deed);
       const deed = deeds.find((each) => isOf(told, told.type, each) && (eventOfDeed.get(each) ?? eventId) === eventId);
       if (deed !== undefined) eventOfDeed.set(deed, eventId);
-      else if (deeds.some((each) => isOf(told, told.type, each))) world.find('one change is told of in two events', history);
+      else if (deeds.some((each) => isOf(told, told.type, each)))
+        world.find('one change is told of in two events', history);
       else world.find(`an event arrived at subscription ${id} that is not for it, or never happened`, history);
     }
   }
@@ -158,7 +159,10 @@ function during(versions: readonly Version[], begin: number, end: number): (Subs
 /** A secret signs what was sent before another was answered for: milliseconds between the two. */
 const onItsWay = 20_000;
 
-function isSigned(versions: readonly Version[], { headers, body, at }: Pick<Arrival, 'headers' | 'body' | 'at'>): boolean {
+function isSigned(
+  versions: readonly Version[],
+  { headers, body, at }: Pick<Arrival, 'headers' | 'body' | 'at'>,
+): boolean {
   return versions.some(({ row }, index) => {
     const next = versions.slice(index + 1).find(({ row: later }) => later.secret !== row.secret);
     if (next !== undefined && next.at + onItsWay < at) return false;

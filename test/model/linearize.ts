@@ -70,9 +70,7 @@ export function shortestWithoutOrder<State>(
   steps: readonly Step<State>[],
 ): readonly Step<State>[] {
   const ends = steps.filter(({ isCertain }) => isCertain).map(({ end }) => end);
-  const until = ends
-    .toSorted((a, b) => a - b)
-    .find((end) => linearize(initial, stepsUntil(steps, end)) === undefined);
+  const until = ends.toSorted((a, b) => a - b).find((end) => linearize(initial, stepsUntil(steps, end)) === undefined);
   let shortest = until === undefined ? steps : stepsUntil(steps, until);
   for (const read of shortest.filter(({ isRead }) => isRead)) {
     const without = shortest.filter((step) => step !== read);

@@ -15,7 +15,16 @@ import { type Resource, toldOf } from './resources/webhooks.ts';
 import { listed, shown } from './steps.ts';
 import { type Servers, Turn } from './turn.ts';
 import { agrees } from './values.ts';
-import { followed, requestText, type RowHistory, searchOf, type Sent, type Table, type Workspace, type World } from './world.ts';
+import {
+  followed,
+  type RowHistory,
+  requestText,
+  type Sent,
+  searchOf,
+  type Table,
+  type Workspace,
+  type World,
+} from './world.ts';
 
 /*
  * Quiet points: all clients wait. Every row is read, the steps of each since the last one are put in order, and the whole of
@@ -43,7 +52,11 @@ async function compareWorkspace(turn: Turn, workspace: Workspace, tellings: Tell
   await readRows(turn, workspace.assets, { operation: 'assets.list', marker: ({ assetTag }) => assetTag });
   for (const { id } of workspace.projects) {
     const params = { id };
-    await readRows(turn, workspace.tasks, { operation: 'tasks.list', params, marker: ({ title }) => title.split(' ')[0] });
+    await readRows(turn, workspace.tasks, {
+      operation: 'tasks.list',
+      params,
+      marker: ({ title }) => title.split(' ')[0],
+    });
   }
   await readWebhooks(turn, workspace);
   adoptAll(world, workspace);
@@ -66,7 +79,11 @@ async function compareWorkspace(turn: Turn, workspace: Workspace, tellings: Tell
 }
 
 /** Reads all pages of a list, each row as a read of its own; rows that nobody knows are adopted later. */
-async function readPages(turn: Turn, operation: string, params: Record<string, number> = {}): Promise<[Sent, { id: number }[]][]> {
+async function readPages(
+  turn: Turn,
+  operation: string,
+  params: Record<string, number> = {},
+): Promise<[Sent, { id: number }[]][]> {
   const pages: [Sent, { id: number }[]][] = [];
   for (let page = 1; ; page++) {
     const sent = await turn.ask(operation, { params, search: searchOf({ page, perPage: 100 }) });
@@ -144,7 +161,8 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
     const data = sent?.answer?.body?.data;
     if (sent === undefined || data === undefined) continue;
     webhooks.of(id).steps.push(shown(sent, toldOf(data)));
-    if (listed.has(id) !== data.active) turn.world.expect(false, 'the list of subscriptions is not that of the active ones', sent);
+    if (listed.has(id) !== data.active)
+      turn.world.expect(false, 'the list of subscriptions is not that of the active ones', sent);
   }
 }
 
@@ -164,7 +182,12 @@ function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace)
 async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promise<void> {
   const wasWritten = ({ steps }: RowHistory<never>) => steps.some(({ isRead }) => !isRead);
   const paging = { page: 1, perPage: 100 };
-  const read = async <Row extends { id: number }>(table: Table<Row>, operation: string, kind: 'deeds' | 'comments', id: number) => {
+  const read = async <Row extends { id: number }>(
+    table: Table<Row>,
+    operation: string,
+    kind: 'deeds' | 'comments',
+    id: number,
+  ) => {
     const sent = await turn.ask(operation, { params: { id }, search: searchOf(paging) });
     if (sent?.answer !== undefined) table.of(id).steps.push(listed(sent, kind, paging));
   };
@@ -246,7 +269,9 @@ function compareTotal<Row extends { id: number }>(
     if (!isOpen && all.every((isMatch) => isMatch)) least++;
   }
   if (totalCount < least || totalCount > most) {
-    world.find(`a list counts ${totalCount}, and there were ${least} to ${most}`, [`${begin}–${end} ${requestText(request)}`]);
+    world.find(`a list counts ${totalCount}, and there were ${least} to ${most}`, [
+      `${begin}–${end} ${requestText(request)}`,
+    ]);
   }
 }
 
@@ -277,7 +302,8 @@ async function compareLists(turn: Turn, workspace: Workspace, seed: number): Pro
     const sent = await turn.ask(operation, { params, search: searchOf(query) });
     expectList(turn, rows, sent, { query, isIn });
   };
-  const askTickets = (query: ListQuery) => ask('tickets.list', tickets, { query, isIn: (row) => isTicketIn(row, query, me) });
+  const askTickets = (query: ListQuery) =>
+    ask('tickets.list', tickets, { query, isIn: (row) => isTicketIn(row, query, me) });
   const values = {
     status: ['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'],
     priority: ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'],
@@ -288,7 +314,8 @@ async function compareLists(turn: Turn, workspace: Workspace, seed: number): Pro
   for (const [name, some] of Object.entries(values)) {
     for (const value of some) await askTickets({ page: 1, perPage: 2, [name]: [value] });
   }
-  for (const query of fc.sample(ticketQueryGiven, { seed, numRuns: searches })) await askTickets(ticketQuery(turn, query));
+  for (const query of fc.sample(ticketQueryGiven, { seed, numRuns: searches }))
+    await askTickets(ticketQuery(turn, query));
 
   const assets = workspace.assets.current();
   for (const query of [{}, { status: ['IN_USE', 'IN_STOCK'] }, { type: ['LAPTOP'] }, { q: 'vpn' }]) {
@@ -296,7 +323,8 @@ async function compareLists(turn: Turn, workspace: Workspace, seed: number): Pro
   }
   for (const { id: projectId } of workspace.projects) {
     for (const query of [{}, { status: ['TODO', 'DONE'] }, { priority: ['HIGH'] }]) {
-      const isIn = (row: { projectId: number } & Parameters<typeof isTaskIn>[0]) => row.projectId === projectId && isTaskIn(row, query);
+      const isIn = (row: { projectId: number } & Parameters<typeof isTaskIn>[0]) =>
+        row.projectId === projectId && isTaskIn(row, query);
       await ask('tasks.list', workspace.tasks.current(), { query, isIn, params: { id: projectId } });
     }
   }
@@ -316,7 +344,9 @@ async function compareCopies(turn: Turn, workspace: Workspace): Promise<void> {
           await sleep(20);
           continue;
         }
-        const history = missing.slice(0, 3).map((row) => `${JSON.stringify(row)}\n    ${JSON.stringify(walker.copy.get(row.id))}`);
+        const history = missing
+          .slice(0, 3)
+          .map((row) => `${JSON.stringify(row)}\n    ${JSON.stringify(walker.copy.get(row.id))}`);
         turn.world.find(`changes of ${resource} have left out ${missing.length} rows`, history);
         break;
       }

@@ -71,8 +71,11 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
         const found = episode.findings.slice(0, 5);
         if (found.length > 0) {
           const shorter = await shrink(system, seedOfEpisode, given, shrinkFor);
-          report.findings.push(...found.map((finding) => ({ ...finding, seed: seedOfEpisode, commands: shorter?.commands })));
-          if (shorter !== undefined) report.findings.push({ ...shorter.finding, seed: seedOfEpisode, commands: shorter.commands });
+          report.findings.push(
+            ...found.map((finding) => ({ ...finding, seed: seedOfEpisode, commands: shorter?.commands })),
+          );
+          if (shorter !== undefined)
+            report.findings.push({ ...shorter.finding, seed: seedOfEpisode, commands: shorter.commands });
         }
         const { commands, requests, findings } = report;
         const failures = Object.values(report.failures).reduce((sum, each) => sum + each);
@@ -128,7 +131,11 @@ async function shrink(
     return finding !== undefined;
   };
   if (forMs === 0 || !(await fails(given))) return undefined;
-  for (let size = Math.ceil(given.length / 2); size >= 1 && Date.now() < deadline; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+  for (
+    let size = Math.ceil(given.length / 2);
+    size >= 1 && Date.now() < deadline;
+    size = size === 1 ? 0 : Math.ceil(size / 2)
+  ) {
     for (let from = 0; from < (shortest?.commands.length ?? 0) && Date.now() < deadline; ) {
       const { commands } = shortest ?? { commands: given };
       const others = commands.filter((_, index) => index < from || index >= from + size);
@@ -146,7 +153,9 @@ export function formatModel({ commands, requests, failures, seconds, findings, c
     `  ${what}`,
     ...history.map((line) => `    ${line}`),
     `  Again: pnpm model --commands ${perEpisode} --seed ${seed}`,
-    ...(commands === undefined ? [] : [`  Shortest commands: ${commands.length}`, ...commands.map((each) => `    ${JSON.stringify(each)}`)]),
+    ...(commands === undefined
+      ? []
+      : [`  Shortest commands: ${commands.length}`, ...commands.map((each) => `    ${JSON.stringify(each)}`)]),
   ]);
   return `
   ${commands} commands, ${requests} requests in ${seconds.toFixed(0)} s (${(commands / seconds).toFixed(0)} commands/s)

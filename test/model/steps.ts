@@ -191,7 +191,11 @@ export function commented<Row extends object>(
 }
 
 /** A page of the comments or the activity of a row. */
-export function listed<Row>(sent: Sent, kind: 'comments' | 'deeds', { page, perPage }: { page: number; perPage: number }) {
+export function listed<Row>(
+  sent: Sent,
+  kind: 'comments' | 'deeds',
+  { page, perPage }: { page: number; perPage: number },
+) {
   const { answer } = sent;
   return step<Row>(
     { sent, answer },

@@ -124,7 +124,9 @@ async function settled({ prisma }: Runtime): Promise<void> {
   for (;;) {
     const rows = await prisma.$queryRaw<{ count: number }[]>`
       SELECT count(*)::int AS count FROM pg_stat_activity
-      WHERE application_name = 'itsm-api requests' AND datname = current_database() AND state <> 'idle'`.catch(() => []);
+      WHERE application_name = 'itsm-api requests' AND datname = current_database() AND state <> 'idle'`.catch(
+      () => [],
+    );
     if (rows[0]?.count === 0) return;
     await sleep(20);
   }
@@ -133,7 +135,11 @@ async function settled({ prisma }: Runtime): Promise<void> {
 const allScopes = Object.keys(scopes) as Scope[];
 const readScopes = allScopes.filter((scope) => scope.endsWith(':read'));
 
-async function addKey(made: Made | undefined, name: string, given: Partial<{ scopes: Scope[]; user: string }> = {}): Promise<Key> {
+async function addKey(
+  made: Made | undefined,
+  name: string,
+  given: Partial<{ scopes: Scope[]; user: string }> = {},
+): Promise<Key> {
   if (made === undefined) throw new Error('The workspace is of another system.');
   const { user = 'admin@example.com', scopes = allScopes } = given;
   const { id, key, userId } = await createKey(made.context, { user, name, scopes });

@@ -190,6 +190,11 @@ export class Turn {
     const isSameAnswer = one.status === other.status && (isBulk || one.status >= 400 || isSame(one.body, other.body));
     this.world.expect(isSameAnswer, 'a request under an Idempotency-Key was answered in two ways', first, second);
     const isReplay = [one, other].some((answer: Answer) => answer.headers['idempotent-replayed'] === 'true');
-    this.world.expect(one.status >= 400 || isReplay, 'both of two requests under one Idempotency-Key were done', first, second);
+    this.world.expect(
+      one.status >= 400 || isReplay,
+      'both of two requests under one Idempotency-Key were done',
+      first,
+      second,
+    );
   }
 }

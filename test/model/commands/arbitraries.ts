@@ -22,7 +22,13 @@ export const priority = fc.constantFrom('LOW', 'MEDIUM', 'HIGH', 'CRITICAL');
 
 export const customFields = fc.dictionary(
   fc.constantFrom('site', 'floor', 'vip', 'tags'),
-  fc.oneof(words, fc.integer({ min: -1000, max: 1000 }), fc.boolean(), fc.constant(null), fc.array(words, { maxLength: 2 })),
+  fc.oneof(
+    words,
+    fc.integer({ min: -1000, max: 1000 }),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(words, { maxLength: 2 }),
+  ),
   { maxKeys: 3, noNullPrototype: true },
 );
 
@@ -43,16 +49,22 @@ export const missingId = 2 ** 45;
 
 /** The id that a reference names now; null for nobody. */
 export function userId({ workspace, other }: Turn, { kind, place }: UserRef): number | null {
-  const users = { active: workspace.users.filter(({ active }) => active), inactive: workspace.users.filter(({ active }) => !active) };
+  const users = {
+    active: workspace.users.filter(({ active }) => active),
+    inactive: workspace.users.filter(({ active }) => !active),
+  };
   if (kind === 'nobody') return null;
   if (kind === 'missing') return missingId;
   const some = kind === 'foreign' ? other.users : users[kind];
   return some[Math.floor(place * some.length)]?.id ?? missingId;
 }
 
-/** Some of an object's fields. */
+/** Some of an object's fields, few at a time: a patch is refused for any of them. */
 export function some<Fields extends object>(fields: { [Name in keyof Fields]: Arbitrary<Fields[Name]> }) {
-  return fc.record(fields, { requiredKeys: [], noNullPrototype: true }).filter((patch) => Object.keys(patch).length > 0);
+  const names = Object.keys(fields) as (keyof Fields)[];
+  return fc
+    .tuple(fc.record(fields), fc.subarray(names, { minLength: 1, maxLength: 3 }))
+    .map(([all, kept]) => Object.fromEntries(kept.map((name) => [name, all[name]])) as Partial<Fields>);
 }
 
 /** A filter: none, one value or several. */

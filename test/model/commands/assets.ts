@@ -4,13 +4,34 @@ import { changeAsset, isAssetIn, newAsset } from '../resources/assets.ts';
 import { changed, made, shown, shownUnlessKnown } from '../steps.ts';
 import type { Turn } from '../turn.ts';
 import { isRefused } from '../world.ts';
-import { customFields, filterOf, missingId, paging, place, question, sending, some, user, userId, words } from './arbitraries.ts';
+import {
+  customFields,
+  filterOf,
+  missingId,
+  paging,
+  place,
+  question,
+  sending,
+  some,
+  user,
+  userId,
+  words,
+} from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList, noteList } from './lists.ts';
 import { noteTag, tagOf } from './tickets.ts';
 
 const type = fc.constantFrom('LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'OTHER');
-const status = fc.constantFrom('ON_ORDER', 'IN_STOCK', 'IN_TRANSIT', 'IN_USE', 'MAINTENANCE', 'RETIRED', 'DISPOSED', 'LOST');
+const status = fc.constantFrom(
+  'ON_ORDER',
+  'IN_STOCK',
+  'IN_TRANSIT',
+  'IN_USE',
+  'MAINTENANCE',
+  'RETIRED',
+  'DISPOSED',
+  'LOST',
+);
 const fields = {
   serialNumber: fc.option(words),
   type,
@@ -74,7 +95,10 @@ export const assets = {
       if (sent === undefined) return;
       const { answer } = sent;
       const outcome = newAsset(body, references);
-      const codes = [...('codes' in outcome ? outcome.codes : []), ...(tag === marker ? [] : ['VALIDATION_ERROR' as const])];
+      const codes = [
+        ...('codes' in outcome ? outcome.codes : []),
+        ...(tag === marker ? [] : ['VALIDATION_ERROR' as const]),
+      ];
       if (codes.length > 0) {
         if (answer !== undefined) world.expect(isRefused(answer, codes), 'an asset is not refused', sent);
         return;
@@ -114,7 +138,9 @@ export const assets = {
       });
       if (sent === undefined) return;
       const told = { sent, answer: sent.answer };
-      assets.of(id).steps.push(changed<Asset>(told, { actor, ifMatch, change: (row) => changeAsset(row, body, references) }));
+      assets
+        .of(id)
+        .steps.push(changed<Asset>(told, { actor, ifMatch, change: (row) => changeAsset(row, body, references) }));
       noteTag(assets.of(id), sent.answer);
     },
   ),

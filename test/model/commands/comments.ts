@@ -28,10 +28,7 @@ export const comments = {
       const sent = await turn.ask('comments.create', { params: { id }, body, sending, other });
       if (sent === undefined) return;
       const comment = { ticketId: id, authorId: turn.key.userId, ...body };
-      const step = commented(
-        { sent, answer: sent.answer },
-        { actor: turn.actor, comment, change: commentedTicket },
-      );
+      const step = commented({ sent, answer: sent.answer }, { actor: turn.actor, comment, change: commentedTicket });
       turn.workspace.tickets.of(id).steps.push(step);
     },
   ),

@@ -14,7 +14,8 @@ export const keys = {
     const key = await turn.servers.newKey(turn.workspace);
     if (key === undefined) return;
     const before = await askBoth(turn, key);
-    for (const sent of before) turn.world.expect(sent === undefined || sent.answer?.status === 200, 'a new key does not work', sent);
+    for (const sent of before)
+      turn.world.expect(sent === undefined || sent.answer?.status === 200, 'a new key does not work', sent);
     turn.world.background.push(expectRevoked(turn, key));
   }),
 };

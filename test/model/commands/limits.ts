@@ -19,7 +19,10 @@ export const limits = {
       if (key === undefined) return;
       const requests = asked.flatMap(({ group, count }) => Array.from({ length: count }, () => group));
       const ask = (group: string) =>
-        turn.sendOnce({ method: 'GET', path: `/api/public/v1/${group}?perPage=1`, key: key.key }, turn.servers.apiUrls[1]);
+        turn.sendOnce(
+          { method: 'GET', path: `/api/public/v1/${group}?perPage=1`, key: key.key },
+          turn.servers.apiUrls[1],
+        );
       const sents = await Promise.all(requests.map(ask));
       // A process that is killed counts from nothing.
       if (sents.some(({ answer }) => answer === undefined)) return;
@@ -29,7 +32,13 @@ export const limits = {
         passed.length === expected &&
         sents.every(({ answer }) => answer?.status === 200 || answer?.status === 429) &&
         areLeft(passed, 'global', perKey) &&
-        asked.every(({ group }) => areLeft(passed.filter(({ request }) => request.path.includes(`/${group}?`)), group, perGroup));
+        asked.every(({ group }) =>
+          areLeft(
+            passed.filter(({ request }) => request.path.includes(`/${group}?`)),
+            group,
+            perGroup,
+          ),
+        );
       const what = `of ${JSON.stringify(asked)} ${passed.length} requests were let through, and ${expected} must be`;
       turn.world.expect(isRight, `limits: ${what}`, ...passed.slice(-2));
     },
@@ -38,6 +47,8 @@ export const limits = {
 
 /** Whether each request was told of one place less than the one before. */
 function areLeft(sents: Sent[], window: string, limit: number): boolean {
-  const left = sents.map(({ answer }) => Number(new RegExp(`"${window}";r=(\\d+)`).exec(String(answer?.headers.ratelimit))?.[1]));
+  const left = sents.map(({ answer }) =>
+    Number(new RegExp(`"${window}";r=(\\d+)`).exec(String(answer?.headers.ratelimit))?.[1]),
+  );
   return left.toSorted((a, b) => b - a).every((each, index) => each === limit - 1 - index);
 }

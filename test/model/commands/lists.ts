@@ -1,7 +1,7 @@
 import { type ListQuery, pageOf } from '../resources/lists.ts';
 import { shown } from '../steps.ts';
 import type { Turn } from '../turn.ts';
-import { isRefused, searchOf, type Sent, type Table } from '../world.ts';
+import { isRefused, type Sent, searchOf, type Table } from '../world.ts';
 import { missingId } from './arbitraries.ts';
 
 /** Notes a page of rows that others may change meanwhile: each row is a read of its own, the total has bounds. */
@@ -20,7 +20,9 @@ export function noteList<Row extends { id: number }>(
   const { data, meta } = answer.body as { data: Row[]; meta: { page: number; perPage: number; totalCount: number } };
   const { page = 1, perPage = 20, sort } = query;
   const ids = data.map(({ id }) => id);
-  const isOrdered = ids.every((id, index) => index === 0 || (sort === 'id' ? id > (ids[index - 1] ?? 0) : id < (ids[index - 1] ?? 0)));
+  const isOrdered = ids.every(
+    (id, index) => index === 0 || (sort === 'id' ? id > (ids[index - 1] ?? 0) : id < (ids[index - 1] ?? 0)),
+  );
   world.expect(isOrdered, 'a list is out of order', sent);
   world.expect(meta.page === page && meta.perPage === perPage && data.length <= perPage, 'a page is another', sent);
   table.lists.push({ request: sent.request, begin, end, totalCount: meta.totalCount, isIn });
@@ -78,6 +80,11 @@ export async function askForeign(
   }
   const messages = [foreign, missing].map((sent) => sent?.answer?.body?.error?.message);
   if (messages.every((message) => message !== undefined)) {
-    turn.world.expect(messages[0] === messages[1], "another tenant's row is answered otherwise than none", foreign, missing);
+    turn.world.expect(
+      messages[0] === messages[1],
+      "another tenant's row is answered otherwise than none",
+      foreign,
+      missing,
+    );
   }
 }

@@ -12,7 +12,10 @@ export const me = {
       key?.id === id &&
       isSame(key?.scopes, scopes) &&
       workspace?.name === turn.workspace.name &&
-      isSame(user, turn.workspace.users.find((each) => each.id === userId));
+      isSame(
+        user,
+        turn.workspace.users.find((each) => each.id === userId),
+      );
     turn.world.expect(isRight, 'GET /me tells of another key', sent);
   }),
 };

@@ -4,7 +4,19 @@ import { changeTask, isTaskIn, newTask } from '../resources/tasks.ts';
 import { changed, made, shown } from '../steps.ts';
 import type { Turn } from '../turn.ts';
 import { isRefused } from '../world.ts';
-import { filterOf, missingId, paging, place, priority, question, sending, some, user, userId, words } from './arbitraries.ts';
+import {
+  filterOf,
+  missingId,
+  paging,
+  place,
+  priority,
+  question,
+  sending,
+  some,
+  user,
+  userId,
+  words,
+} from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList, noteList } from './lists.ts';
 import { noteTag, tagOf } from './tickets.ts';
@@ -12,14 +24,20 @@ import { noteTag, tagOf } from './tickets.ts';
 const status = fc.constantFrom('TODO', 'IN_PROGRESS', 'BLOCKED', 'DONE', 'CANCELLED');
 const date = fc.option(fc.constantFrom('2026-11-27', '2026-12-24', '2027-02-28'));
 const fields = { description: fc.option(words), assignee: user, startDate: date, dueDate: date };
-const newGiven = fc.record({ title: words, priority: fc.option(priority), ...fields }, { requiredKeys: ['title'], noNullPrototype: true });
+const newGiven = fc.record(
+  { title: words, priority: fc.option(priority), ...fields },
+  { requiredKeys: ['title'], noNullPrototype: true },
+);
 const patchGiven = some({ title: words, status, priority, ...fields });
 
 function projectOf({ workspace: { projects } }: Turn, place: number): number {
   return projects[Math.floor(place * projects.length)]?.id ?? missingId;
 }
 
-function withAssignee<Given extends { assignee?: Parameters<typeof userId>[1] }>(turn: Turn, { assignee, ...body }: Given) {
+function withAssignee<Given extends { assignee?: Parameters<typeof userId>[1] }>(
+  turn: Turn,
+  { assignee, ...body }: Given,
+) {
   return { ...body, ...(assignee && { assigneeId: userId(turn, assignee) }) };
 }
 
@@ -90,7 +108,12 @@ export const tasks = {
 
   update: kind(
     6,
-    fc.record({ place, patch: patchGiven, tag: fc.option(fc.nat(2), { nil: undefined, freq: 3 }), isForeign: fc.nat(29) }),
+    fc.record({
+      place,
+      patch: patchGiven,
+      tag: fc.option(fc.nat(2), { nil: undefined, freq: 3 }),
+      isForeign: fc.nat(29),
+    }),
     async (turn, { place, patch, tag, isForeign }) => {
       const { tasks } = turn.workspace;
       if (isForeign === 0) {
@@ -106,7 +129,9 @@ export const tasks = {
       const sent = await turn.ask('tasks.update', { params: { taskId: id }, body, ...headers });
       if (sent === undefined) return;
       const told = { sent, answer: sent.answer };
-      tasks.of(id).steps.push(changed<Task>(told, { actor, ifMatch, change: (row) => changeTask(row, body, references) }));
+      tasks
+        .of(id)
+        .steps.push(changed<Task>(told, { actor, ifMatch, change: (row) => changeTask(row, body, references) }));
       noteTag(tasks.of(id), sent.answer);
     },
   ),

@@ -2,11 +2,25 @@ import type { NewTicket, Ticket, TicketPatch } from '@itsm-api/contract';
 import fc from 'fast-check';
 import type { ListQuery } from '../resources/lists.ts';
 import { changeTicket, isTicketIn, newTicket, prefixes } from '../resources/tickets.ts';
+import type { Answer } from '../send.ts';
 import { changed, made, shown, shownUnlessKnown, type Told } from '../steps.ts';
 import type { Sending, Turn } from '../turn.ts';
-import type { Answer } from '../send.ts';
 import { isRefused } from '../world.ts';
-import { customFields, filterOf, missingId, paging, place, priority, question, sending, some, type UserRef, user, userId, words } from './arbitraries.ts';
+import {
+  customFields,
+  filterOf,
+  missingId,
+  paging,
+  place,
+  priority,
+  question,
+  sending,
+  some,
+  type UserRef,
+  user,
+  userId,
+  words,
+} from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList, noteList } from './lists.ts';
 
@@ -74,7 +88,10 @@ function parentId({ workspace, other }: Turn, { kind, place }: { kind: string; p
 }
 
 /** What of a body names rows. */
-function named(turn: Turn, given: { assignee?: UserRef; watchers?: UserRef[]; parent?: { kind: string; place: number } }) {
+function named(
+  turn: Turn,
+  given: { assignee?: UserRef; watchers?: UserRef[]; parent?: { kind: string; place: number } },
+) {
   return {
     ...(given.assignee && { assigneeId: userId(turn, given.assignee) }),
     ...(given.watchers && {
@@ -129,7 +146,8 @@ function noteNew(turn: Turn, told: Told, body: NewTicket, marker: string): void 
   const { sent, answer } = told;
   const outcome = newTicket(body, key.userId, references);
   if ('codes' in outcome) {
-    if (answer !== undefined) world.expect(isRefused(answer, outcome.codes), `a ticket is not refused: ${marker}`, sent);
+    if (answer !== undefined)
+      world.expect(isRefused(answer, outcome.codes), `a ticket is not refused: ${marker}`, sent);
     return;
   }
   const { row } = outcome;
@@ -153,7 +171,11 @@ function noteParent({ workspace: { parents } }: Turn, id: number, parentId: numb
 }
 
 /** Notes what became of a patch of a ticket. */
-function notePatch(turn: Turn, told: Told, { id, body, ifMatch }: { id: number; body: TicketPatch; ifMatch?: string | undefined }): void {
+function notePatch(
+  turn: Turn,
+  told: Told,
+  { id, body, ifMatch }: { id: number; body: TicketPatch; ifMatch?: string | undefined },
+): void {
   const { workspace, references, actor } = turn;
   const parentsBefore = workspace.parents;
   noteParent(turn, id, body.parentId);
@@ -274,24 +296,20 @@ export const tickets = {
     },
   ),
 
-  updateMany: kind(
-    4,
-    fc.array(fc.tuple(place, patchGiven), { minLength: 1, maxLength: 6 }),
-    async (turn, many) => {
-      const byId = new Map(many.map(([place, patch]) => [turn.workspace.tickets.pick(place), patch]));
-      byId.delete(undefined);
-      const items = [...(byId as Map<number, PatchGiven>)].map(([id, patch], index) => {
-        return { id, body: patchBody(turn, patch, `p${turn.number}.${index}`) };
-      });
-      if (items.length === 0) return;
-      const body = { tickets: items.map(({ id, body }) => ({ id, ...body })) };
-      const sent = await turn.ask('tickets.updateMany', { body });
-      if (sent === undefined) return;
-      for (const [index, item] of items.entries()) {
-        notePatch(turn, { sent, answer: itemOf(sent.answer, index) }, item);
-      }
-    },
-  ),
+  updateMany: kind(4, fc.array(fc.tuple(place, patchGiven), { minLength: 1, maxLength: 6 }), async (turn, many) => {
+    const byId = new Map(many.map(([place, patch]) => [turn.workspace.tickets.pick(place), patch]));
+    byId.delete(undefined);
+    const items = [...(byId as Map<number, PatchGiven>)].map(([id, patch], index) => {
+      return { id, body: patchBody(turn, patch, `p${turn.number}.${index}`) };
+    });
+    if (items.length === 0) return;
+    const body = { tickets: items.map(({ id, body }) => ({ id, ...body })) };
+    const sent = await turn.ask('tickets.updateMany', { body });
+    if (sent === undefined) return;
+    for (const [index, item] of items.entries()) {
+      notePatch(turn, { sent, answer: itemOf(sent.answer, index) }, item);
+    }
+  }),
 };
 
 /** What the item of a bulk request would have been answered by itself. */

@@ -12,7 +12,13 @@ const event = fc.constantFrom('ticket.created', 'ticket.updated', 'asset.created
 const events = fc.uniqueArray(event, { minLength: 1, maxLength: 4 });
 const filter = fc.oneof(
   { weight: 2, arbitrary: fc.constant(null) },
-  { weight: 1, arbitrary: fc.record({ priority: fc.uniqueArray(priority, { minLength: 1, maxLength: 2 }) }, { noNullPrototype: true }) },
+  {
+    weight: 1,
+    arbitrary: fc.record(
+      { priority: fc.uniqueArray(priority, { minLength: 1, maxLength: 2 }) },
+      { noNullPrototype: true },
+    ),
+  },
 );
 const newGiven = fc.record({ events, filter, skipOwn: fc.boolean() });
 const patchGiven = fc
@@ -37,7 +43,8 @@ function urlOf({ world, servers }: Turn, name: string, version: number): string 
   return `${servers.receiverUrl}/${world.name}/${name}/${version}`;
 }
 
-const activeOf = ({ workspace: { webhooks } }: Turn) => webhooks.known.filter((id) => webhooks.of(id).state?.row.active !== false);
+const activeOf = ({ workspace: { webhooks } }: Turn) =>
+  webhooks.known.filter((id) => webhooks.of(id).state?.row.active !== false);
 
 async function create(turn: Turn, given: Omit<NewWebhook, 'url' | 'secret'>): Promise<void> {
   const { world, workspace, key, actor } = turn;

@@ -69,7 +69,6 @@ export function isAssetIn(asset: Asset, query: ListQuery): boolean {
     anyOf(query.status, asset.status) &&
     anyOf(query.type, asset.type) &&
     anyOf(query.assignedToId, asset.assignedToId) &&
-    (query.q === undefined ||
-      holdsWords(query.q as string, [asset.name, asset.assetTag, asset.serialNumber ?? '']))
+    (query.q === undefined || holdsWords(query.q as string, [asset.name, asset.assetTag, asset.serialNumber ?? '']))
   );
 }

@@ -110,7 +110,6 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     (query.watcherUserId === undefined || ticket.watcherUserIds.some((id) => anyOf(query.watcherUserId, id))) &&
     (query.createdSince === undefined || ticket.createdAt >= (query.createdSince as string)) &&
     (query.createdBefore === undefined || ticket.createdAt < (query.createdBefore as string)) &&
-    (query.q === undefined ||
-      holdsWords(query.q as string, [ticket.title, ticket.description], [ticket.ticketNumber]))
+    (query.q === undefined || holdsWords(query.q as string, [ticket.title, ticket.description], [ticket.ticketNumber]))
   );
 }

@@ -17,7 +17,8 @@ export function refusalsOf(
   { isActiveUser, isTicket }: References,
   { users, tickets = [] }: { users: (number | null | undefined)[]; tickets?: (number | null | undefined)[] },
 ): ErrorCode[] {
-  const isWrong = users.some((id) => id != null && !isActiveUser(id)) || tickets.some((id) => id != null && !isTicket(id));
+  const isWrong =
+    users.some((id) => id != null && !isActiveUser(id)) || tickets.some((id) => id != null && !isTicket(id));
   return isWrong ? ['INVALID_REFERENCE'] : [];
 }
 
