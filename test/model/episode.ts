@@ -24,6 +24,13 @@ export interface EpisodeReport {
   requests: number;
 }
 
+/** An episode whose commands are done. */
+interface Episode {
+  hasFailed: boolean;
+  /** Resolves when receivers have been told of all, or are not going to be. */
+  told(): Promise<EpisodeReport>;
+}
+
 const clients = 8;
 /** Commands between two quiet points. */
 const perRound = 250;
@@ -33,9 +40,8 @@ const patience = 120_000;
 /**
  * Has eight clients do commands in three new workspaces, while processes are killed, and compares all with the model, now and
  * then and at the end. What receivers are told may still be waited for when it resolves.
- * @returns what resolves when all has been told
  */
-export async function runEpisode(system: System, options: EpisodeOptions): Promise<() => Promise<EpisodeReport>> {
+export async function runEpisode(system: System, options: EpisodeOptions): Promise<Episode> {
   const { name, seed, commands, failures } = options;
   const world = new World(name);
   for (const part of ['first', 'second', 'third']) world.workspaces.push(await system.addWorkspace(`${name} ${part}`));
@@ -67,7 +73,7 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
   lookForFailures(world, system);
   await resume(world, system);
 
-  return async () => {
+  const told = async () => {
     if (world.findings.length === 0) {
       await Promise.all(
         world.workspaces.map((workspace, index) =>
@@ -84,6 +90,7 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
       requests: world.next() / 2,
     };
   };
+  return { hasFailed: world.findings.length > 0, told };
 }
 
 /** Resolves when requests are answered again. */

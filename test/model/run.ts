@@ -59,7 +59,7 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
     for (let begun = 0; begun < commands && report.findings.length === 0; begun += perEpisode) {
       const seedOfEpisode = seed + begun / perEpisode;
       const given = commandsOf(seedOfEpisode, Math.min(perEpisode, commands - begun));
-      const told = await runEpisode(system, {
+      const { hasFailed, told } = await runEpisode(system, {
         name: `seed-${seedOfEpisode}`,
         seed: seedOfEpisode,
         commands: given,
@@ -83,7 +83,8 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
       };
       // What is still to be told is waited for beside the next episodes.
       ending.push(end());
-      if (ending.length > 8) await ending.shift();
+      if (hasFailed) await Promise.all(ending);
+      else if (ending.length > 8) await ending.shift();
     }
     await Promise.all(ending);
     return { ...report, seconds: (Date.now() - since) / 1000, crashes: system.crashes() };
@@ -125,7 +126,12 @@ async function shrink(
   let shortest: { commands: Command[]; finding: Finding } | undefined;
   let attempt = 0;
   const fails = async (commands: Command[]) => {
-    const told = await runEpisode(system, { name: `seed-${seed}-again-${attempt++}`, seed, commands, failures: [] });
+    const { told } = await runEpisode(system, {
+      name: `seed-${seed}-again-${attempt++}`,
+      seed,
+      commands,
+      failures: [],
+    });
     const [finding] = (await told()).findings;
     if (finding !== undefined) shortest = { commands, finding };
     return finding !== undefined;

@@ -129,7 +129,7 @@ export function changed<Row extends object>(told: Told, changing: Changing<Row>)
   const { sent, answer } = told;
   const { actor, ifMatch, change, mayBeRefused, toldOf } = changing;
   return step<Row>(told, {
-    isRead: false,
+    isRead: answer !== undefined && answer.status >= 400,
     after: (state) => {
       if (state === undefined) return undefined;
       if (answer?.status === 412) {
