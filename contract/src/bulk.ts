@@ -34,12 +34,15 @@ export function bulk<Item extends z.ZodType>(item: Item) {
   return z.preprocess(firstOnes, items) as unknown as Items;
 }
 
+/** What is wrong with an item that names the same as one before it. */
+export const repeatedId = 'is that of another item: name each id once';
+
 function refuseRepeatedIds(items: readonly unknown[], context: z.core.$RefinementCtx): void {
   const seen = new Set<unknown>();
   for (const [index, item] of items.entries()) {
     const { id } = ((item instanceof Faulty ? item.input : item) ?? {}) as { id?: unknown };
     if (id !== undefined && seen.has(id)) {
-      context.addIssue({ code: 'custom', path: [index, 'id'], message: 'is that of another item: name each id once' });
+      context.addIssue({ code: 'custom', path: [index, 'id'], message: repeatedId });
     }
     seen.add(id);
   }

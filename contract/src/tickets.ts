@@ -77,11 +77,14 @@ function numberFromText<Value extends number | string>(value: Value): Value | nu
   return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
 }
 
-/** What a path names a ticket by: its id or its number (docs/decisions/identifiers.md). */
-export const TicketReference = z.preprocess(
-  numberFromText<number | TicketNumber>,
-  z.union([Id, TicketNumber], { error: 'must be a positive integer or a ticket number such as INC-17' }),
-);
+/** What a body names a ticket by: its id or its number (docs/decisions/identifiers.md). */
+const NamedTicket = z.union([Id, TicketNumber], {
+  error: ({ input }) =>
+    input === undefined ? 'is required' : 'must be a positive integer or a ticket number such as INC-17',
+});
+
+/** The same in a path or a query, where all is text. */
+export const TicketReference = z.preprocess(numberFromText<number | TicketNumber>, NamedTicket);
 export type TicketReference = z.output<typeof TicketReference>;
 
 /** `:id` of a path below `/tickets`. */
@@ -109,6 +112,9 @@ const WatcherUserIds = z
   });
 const ParentId = Id.meta({
   description: 'The ticket that it is a part of; null where there is none. No ticket stands above itself.',
+});
+const NamedParent = NamedTicket.meta({
+  description: 'The ticket that it is a part of, by id or number such as `INC-17`; null where there is none.',
 });
 const Resolution = longText('How it was resolved');
 
@@ -186,7 +192,7 @@ export const NewTicket = z
     requesterId: Id.nullish().meta({ description: 'On whose behalf: the user who created the key when absent.' }),
     assigneeId: AssigneeId.nullish(),
     watcherUserIds: WatcherUserIds.nullish(),
-    parentId: ParentId.nullish(),
+    parentId: NamedParent.nullish(),
     customFields: CustomFields.nullish(),
   })
   .refine((ticket) => ticket.category != null || ticket.categoryConfigId != null, {
@@ -219,7 +225,7 @@ const patchFields = {
   categoryConfigId: CategoryConfigId.nullable().optional(),
   assigneeId: AssigneeId.nullable().optional(),
   watcherUserIds: WatcherUserIds.optional(),
-  parentId: ParentId.nullable().optional(),
+  parentId: NamedParent.nullable().optional(),
   customFields: CustomFieldsPatch.optional(),
   resolution: Resolution.nullable().optional(),
 };
@@ -250,11 +256,14 @@ export const NewTickets = z.strictObject({ tickets: bulk(NewTicket) }).meta({
 export type NewTickets = z.output<typeof NewTickets>;
 
 export const TicketPatchItem = z
-  .strictObject({ id: Id, ...patchFields })
+  .strictObject({
+    id: NamedTicket.meta({ description: 'The ticket, by id or number such as `INC-17`.' }),
+    ...patchFields,
+  })
   .refine((change) => Object.keys(change).length > 1, 'must name at least one field to change')
   .meta({
     id: 'TicketPatchItem',
-    description: 'The id of a ticket and what changes in it: absent fields stay as they are; null clears.',
+    description: 'A ticket and what changes in it: absent fields stay as they are; null clears.',
     minProperties: 2,
     example: { id: 38, status: 'IN_PROGRESS' },
   });
@@ -305,7 +314,7 @@ export const TicketQuery = listQuery({
   type: filter(TicketType),
   category: filter(TicketCategory),
   requesterId: idFilter(),
-  parentId: idFilter(),
+  parentId: filter(TicketReference),
   watcherUserId: idFilter(),
   createdSince: TimestampInput.meta({ description: 'Only those created then or later.' }).optional(),
   createdBefore: TimestampInput.meta({ description: 'Only those created earlier.' }).optional(),
@@ -411,7 +420,7 @@ export const tickets = endpoints({
       group: 'tickets',
       agent: {
         tool: 'update_tickets',
-        when: 'By id; up to 100 in one call: prefer it to repeated update_ticket.',
+        when: 'By id or number; up to 100 in one call: prefer it to repeated update_ticket.',
         short: ['id', 'ticketNumber', 'status'],
       },
     }),

@@ -165,7 +165,7 @@ export async function buildApp({
   });
   meters?.watchFairUse(fairUse);
   await addDeveloperArea(app, { databases, services, settings, fairUse, ...errorSources });
-  addAgents(app, { fairUse, ...errorSources });
+  addAgents(app, { fairUse, settings, ...errorSources });
   serializeListsInSlices(app);
   await addResources(app, fairUse);
   return app;

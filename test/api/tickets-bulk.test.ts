@@ -98,6 +98,8 @@ describe('POST /tickets/bulk', () => {
     ],
     ['a parent that is nothing', async () => ({ ...ticket, parentId: nothing })],
     ["another workspace's parent", async () => ({ ...ticket, parentId: (await other.createTicket()).id })],
+    ['a parent by a number that was not given out', async () => ({ ...ticket, parentId: 'PRB-99' })],
+    ['a parent by what is no number', async () => ({ ...ticket, parentId: 'INC-01' })],
     ['an inactive assignee', async () => ({ ...ticket, assigneeId: await inactiveUser() })],
     ['nothing', async () => ({})],
   ];
@@ -192,7 +194,7 @@ describe('PATCH /tickets/bulk', () => {
     });
     const theirs = await other.createTicket();
     const mine = await workspace.createTicket();
-    const faults: [number, Record<string, unknown>][] = [
+    const faults: [number | string, Record<string, unknown>][] = [
       [closed.id, { status: 'OPEN' }],
       [closed.id, { title: 'x', status: 'IN_PROGRESS' }],
       [full.id, { customFields: { more: 1 } }],
@@ -205,6 +207,10 @@ describe('PATCH /tickets/bulk', () => {
       [mine.id, { parentId: nothing }],
       [mine.id, { parentId: theirs.id }],
       [mine.id, { parentId: mine.id }],
+      [mine.id, { parentId: mine.ticketNumber }],
+      [mine.id, { parentId: 'PRB-99' }],
+      [nothing, { parentId: 'PRB-99' }],
+      ['PRB-99', { title: 'x' }],
       [theirs.id, { title: 'x' }],
       [nothing, { title: 'x' }],
       [nothing, { title: '' }],
@@ -236,6 +242,43 @@ describe('PATCH /tickets/bulk', () => {
     const [changed, refused] = await bulk('PATCH', [{ id: made.id, title: 'y' }, wrong]);
     expect(changed.status).toBe(200);
     expect(refused).toMatchObject({ status: 400, error: { code: 'VALIDATION_ERROR' } });
+  });
+
+  it('takes numbers for ids', async () => {
+    const own = await createWorkspace(api);
+    const [above, a, b] = [
+      await own.createTicket({ type: 'PROBLEM' }),
+      await own.createTicket(),
+      await own.createTicket(),
+    ];
+    const answers = await bulk(
+      'PATCH',
+      [
+        { id: b.ticketNumber, title: 'B' },
+        { id: 'INC-3', title: 'C' },
+        { id: a.ticketNumber, parentId: above.ticketNumber },
+      ],
+      own,
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 200]);
+    expect(answers[0].data).toMatchObject({ id: b.id, title: 'B' });
+    expect(answers[2].data).toMatchObject({ id: a.id, parentId: above.id });
+    const [made] = await bulk('POST', [{ ...ticket, parentId: 'PRB-1' }], own);
+    expect(made.data.parentId).toBe(above.id);
+    // The same numbers are other tickets' elsewhere.
+    expect(await bulk('PATCH', [{ id: 'PRB-1', title: 'x' }], await createWorkspace(api))).toMatchObject([
+      { status: 404 },
+    ]);
+  });
+
+  it('knows a ticket by both of its names', async () => {
+    const made = await workspace.createTicket();
+    const tickets = [{ id: made.id, title: 'x' }, {}, { id: made.ticketNumber, title: 'y' }];
+    expect(errorOf(await workspace.call('PATCH', '/tickets/bulk', { tickets }))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'tickets.2.id', message: 'is that of another item: name each id once' }],
+    });
+    expect((await workspace.call('GET', `/tickets/${made.id}`)).body.data).toEqual(made);
   });
 
   it('sees the parents that items before it have given', async () => {

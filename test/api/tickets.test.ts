@@ -158,6 +158,8 @@ describe('POST /tickets', () => {
     ['assigneeId 2^53', { assigneeId: 2 ** 53 }, 'assigneeId'],
     ['assigneeId as text', { assigneeId: '1' }, 'assigneeId'],
     ['parentId -1', { parentId: -1 }, 'parentId'],
+    ['parentId as text', { parentId: '1' }, 'parentId'],
+    ['parentId INC-0', { parentId: 'INC-0' }, 'parentId'],
     ['one watcher without an array', { watcherUserIds: 1 }, 'watcherUserIds'],
     ['a watcher 0', { watcherUserIds: [1, 0] }, 'watcherUserIds.1'],
     ['a status', { status: 'RESOLVED' }, 'status'],
@@ -411,6 +413,9 @@ describe('GET /tickets by what the totals do not tell', () => {
     ['requesterId=ADA', 'd b'],
     ['requesterId=ADA,OWNER', 'd c b a'],
     ['parentId=FIRST', 'c b'],
+    ['parentId=INC-1', 'c b'],
+    ['parentId=INC-1,INC-3,PRB-9', 'c b'],
+    ['parentId=PRB-9', ''],
     ['parentId=FIRST&priority=HIGH', 'c'],
     ['watcherUserId=ADA', 'b a'],
     ['watcherUserId=OWNER&watcherUserId=ADA', 'd b a'],
@@ -600,6 +605,22 @@ describe('PATCH /tickets/:id', () => {
     expect(data).toEqual({ ...before, [name]: value, updatedAt: data.updatedAt });
     expect(data.updatedAt > before.updatedAt).toBe(true);
     expect(await read(before.id)).toEqual(data);
+  });
+
+  it('takes the number of a parent for its id', async () => {
+    const owner = await createWorkspace(api);
+    const [parent, before] = [await owner.createTicket({ type: 'PROBLEM' }), await owner.createTicket()];
+    const made = await owner.call('POST', '/tickets', { ...ticket, parentId: 'PRB-1' });
+    expect(made.body.data.parentId).toBe(parent.id);
+    const changed = await owner.call('PATCH', `/tickets/${before.id}`, { parentId: 'PRB-1' });
+    expect(changed.body.data.parentId).toBe(parent.id);
+    const unknown = { code: 'INVALID_REFERENCE', message: 'parentId names no ticket of this workspace' };
+    for (const parentId of ['PRB-2', 'CHG-1', 'INC-2147483648']) {
+      expect(errorOf(await owner.call('POST', '/tickets', { ...ticket, parentId }))).toMatchObject(unknown);
+      expect(errorOf(await owner.call('PATCH', '/tickets/INC-1', { parentId }))).toMatchObject(unknown);
+    }
+    const theirs = await createWorkspace(api);
+    expect(errorOf(await theirs.call('POST', '/tickets', { ...ticket, parentId: 'PRB-1' }))).toMatchObject(unknown);
   });
 
   it('sets assignee, watchers and parent, and clears by null what may be absent', async () => {

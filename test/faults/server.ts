@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { compiled } from '../support/compiled.ts';
 
 const main = join(import.meta.dirname, '../../server/src/main.ts');
 
@@ -18,7 +19,7 @@ export interface ServerProcess {
 /** Starts the server, be it of another release, as a process of its own, with this environment and nothing else. */
 export function spawnServer(env: Record<string, string>, nodeOptions: string[] = [], program = main): ServerProcess {
   const child = spawn(process.execPath, [...nodeOptions, program], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'error', DRAIN_SECONDS: '0', ...env },
+    env: { PATH: process.env.PATH, ...compiled, LOG_LEVEL: 'error', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const onExit = () => child.kill('SIGKILL');

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
+import { compiled } from '../support/compiled.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -46,7 +47,7 @@ async function dataDir(): Promise<string> {
 function start(env: Record<string, string>, cwd?: string): Started {
   const child = spawn(process.execPath, [main], {
     cwd,
-    env: { PATH: process.env.PATH, DRAIN_SECONDS: '0', ...(cwd === undefined && { PORT: '0' }), ...env },
+    env: { PATH: process.env.PATH, ...compiled, DRAIN_SECONDS: '0', ...(cwd === undefined && { PORT: '0' }), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

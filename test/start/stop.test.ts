@@ -12,6 +12,7 @@ import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { addWorkspace } from '../faults/workspaces.ts';
 import { type Answer, answerOf, startApi } from '../support/api.ts';
+import { compiled } from '../support/compiled.ts';
 import { cloneDatabase, execute, query } from '../support/database.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
@@ -253,7 +254,15 @@ describe('a server process', () => {
     const { url } = await database();
     const child = spawn(command, args, {
       cwd: root,
-      env: { PATH: process.env.PATH, DATABASE_URL: url, WEBHOOK_SECRET_KEY, PORT: '0', DRAIN_SECONDS: '0', ...env },
+      env: {
+        PATH: process.env.PATH,
+        ...compiled,
+        DATABASE_URL: url,
+        WEBHOOK_SECRET_KEY,
+        PORT: '0',
+        DRAIN_SECONDS: '0',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { compiled } from './compiled.ts';
 
 /** A server as the first start makes it: a process of its own, with worker, database and demo workspace. */
 export interface FirstStart {
@@ -25,7 +26,7 @@ export async function firstStart(): Promise<FirstStart> {
   // As root, PostgreSQL runs as another user, who must get in.
   await chmod(folder, 0o755);
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, DRAIN_SECONDS: '0' },
+    env: { PATH: process.env.PATH, ...compiled, PORT: '0', DATA_DIR: folder, DRAIN_SECONDS: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');

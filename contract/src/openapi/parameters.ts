@@ -8,7 +8,7 @@ import { Ticket } from '../tickets.ts';
 import { User } from '../users.ts';
 import { Webhook } from '../webhooks.ts';
 import { metaOf, type Schemas, toSchema } from './schemas.ts';
-import type { Parameter, Reference, Schema } from './types.ts';
+import type { Parameter, Reference } from './types.ts';
 
 /** The headers that an endpoint takes; ts-rest describes none that zod 4 does. */
 export function headerParameters({ headers }: Endpoint, schemas: Schemas): Parameter[] {
@@ -41,8 +41,8 @@ function named(
 ): [string, Parameter] {
   if (where === 'path') {
     const owner = ownerOf(path, name);
-    const words = `The \`id\` of the ${owner.toLowerCase()}${isInteger(schema) ? '' : ', or its number such as `INC-17`'}.`;
-    const { examples: _, ...type } = integerOf(schema);
+    const words = `The \`id\` of the ${owner.toLowerCase()}${owner === 'Ticket' ? ', or its number such as `INC-17`' : ''}.`;
+    const { examples: _, ...type } = schema;
     const described = { ...type, description, examples: [exampleIdOf(path, name)] };
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
   }
@@ -92,15 +92,6 @@ export function conditionsOf(route: Endpoint, parameters: Record<string, Paramet
 
 /** The resources that a path may name. */
 const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, User, Webhook, Delivery };
-
-/** An id stays an integer for those whose client is made from the document; what else may stand there is said in words. */
-function integerOf(schema: Schema): Schema {
-  return (schema.anyOf as Schema[] | undefined)?.find(isInteger) ?? schema;
-}
-
-function isInteger({ type }: Schema): boolean {
-  return type === 'integer';
-}
 
 /** The id that examples have in the place of a path's parameter. */
 export function exampleIdOf(path: string, parameter: string): number {

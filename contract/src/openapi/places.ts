@@ -18,8 +18,7 @@ type Described = Schema & { mediaExamples?: Content['application/json']['example
 export function describeSchema({ schema, type, appRoute }: Place, schemas: Schemas): Described | null {
   if (!(schema instanceof z.ZodObject) || schema === ErrorEnvelope) return null;
   if (type === 'response') return describeEnvelope(schema, appRoute as Endpoint, schemas);
-  // What a path takes beside ids is said in words.
-  const described = toSchema(schema, 'input', type === 'path' ? {} : schemas);
+  const described = toSchema(schema, 'input', schemas);
   return type === 'body' ? { ...described, mediaExamples: { example: { value: metaOf(schema).example } } } : described;
 }
 

@@ -3,7 +3,9 @@ import * as z from 'zod';
 
 /** What a schema says to an agent: as little as it needs to fill it in. The API itself checks what it sends. */
 export interface InputSchema {
-  type?: string | string[];
+  type?: string;
+  /** Types that it may have, each with what holds for it: some models know no list of types. */
+  anyOf?: InputSchema[];
   description?: string;
   enum?: unknown[];
   format?: string;
@@ -13,6 +15,13 @@ export interface InputSchema {
 }
 
 type Json = z.core.JSONSchema.JSONSchema;
+
+/** What a schema stands in. */
+interface Surroundings {
+  defs: Record<string, Json>;
+  /** Whether null says more than to leave a field out: it clears what is there. */
+  clears: boolean;
+}
 
 /** The arguments of an endpoint, by the contract: those of its path, then its query or its body. */
 export function argumentsOf(route: Endpoint): Record<string, z.ZodType> {
@@ -29,52 +38,48 @@ export function shapeOf(schema: unknown): Record<string, z.ZodType> {
 export function inputSchemaOf(route: Endpoint): InputSchema & { type: 'object' } {
   const fields = Object.entries(argumentsOf(route));
   const required = fields.filter(([, schema]) => !schema.safeParse(undefined).success).map(([name]) => name);
+  const clears = route.method === 'PATCH';
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map(([name, schema]) => [name, smallSchemaOf(schema)])),
+    properties: Object.fromEntries(fields.map(([name, schema]) => [name, smallSchemaOf(schema, clears)])),
     ...(required.length > 0 && { required }),
   };
 }
 
-function smallSchemaOf(schema: z.ZodType): InputSchema {
+function smallSchemaOf(schema: z.ZodType, clears: boolean): InputSchema {
   const json = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
-  return small(json, json.$defs ?? {});
+  return small(json, { defs: json.$defs ?? {}, clears });
 }
 
 /** Without bounds, examples and names: what is out of bounds, the API says when it is sent. */
-function small(json: Json, defs: Record<string, Json>): InputSchema {
+function small(json: Json, around: Surroundings): InputSchema {
   if (json.$ref !== undefined) {
-    return small({ ...defs[json.$ref.replace('#/$defs/', '')], ...rest(json) }, defs);
+    return small({ ...around.defs[json.$ref.replace('#/$defs/', '')], ...rest(json) }, around);
   }
-  if (json.anyOf !== undefined) return either(json, json.anyOf as Json[], defs);
+  if (json.anyOf !== undefined) return either(json, json.anyOf as Json[], around);
   const { type, format } = json;
   return {
-    ...(type !== undefined && { type }),
+    ...(typeof type === 'string' && { type }),
     ...(json.enum !== undefined ? { enum: json.enum } : described(json)),
     ...(format?.startsWith('date') && { format }),
-    ...(json.items !== undefined && { items: withoutWords(small(json.items as Json, defs)) }),
-    ...(json.properties !== undefined && propertiesOf(json, defs)),
+    ...(json.items !== undefined && { items: withoutWords(small(json.items as Json, around)) }),
+    ...(json.properties !== undefined && propertiesOf(json, around)),
   };
 }
 
-function propertiesOf({ properties = {}, required }: Json, defs: Record<string, Json>): InputSchema {
-  const fields = Object.entries(properties).map(([name, field]) => [name, small(field as Json, defs)]);
+function propertiesOf({ properties = {}, required }: Json, around: Surroundings): InputSchema {
+  const fields = Object.entries(properties).map(([name, field]) => [name, small(field as Json, around)]);
   return { properties: Object.fromEntries(fields), ...(required !== undefined && { required }) };
 }
 
-/** A choice is the types of what may be chosen: `null` beside another type is the common one. */
-function either(json: Json, choices: Json[], defs: Record<string, Json>): InputSchema {
-  const parts = choices.map((choice) => small(choice, defs));
+/** A choice has the words of its own, or of the only one that isn't null. */
+function either(json: Json, choices: Json[], around: Surroundings): InputSchema {
+  const parts = choices.map((choice) => small(choice, around)).filter(({ type }) => around.clears || type !== 'null');
   const [first = {}, ...others] = parts.filter(({ type }) => type !== 'null');
-  const isNullable = others.length < parts.length - 1;
-  const merged: InputSchema = others.length === 0 ? first : described(json);
-  const types = [...new Set(parts.flatMap(({ type = [] }) => type))];
-  return {
-    ...merged,
-    ...(types.length > 0 && { type: types.length === 1 ? types[0] : types }),
-    ...(isNullable && merged.enum !== undefined && { enum: [...merged.enum, null] }),
-    ...(merged.enum === undefined && described(json)),
-  } as InputSchema;
+  const { description = others.length === 0 ? first.description : undefined } = described(json);
+  const words = first.enum !== undefined || description === undefined ? {} : { description };
+  const [only, ...more] = parts.flatMap(({ anyOf, ...part }) => anyOf ?? [withoutWords(part)]);
+  return more.length === 0 ? { ...only, ...words } : { ...words, anyOf: [only as InputSchema, ...more] };
 }
 
 function described({ description }: Json): InputSchema {

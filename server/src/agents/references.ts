@@ -1,3 +1,5 @@
+import type { Names } from '../resources/names.ts';
+
 /*
  * Names beside ids: an agent that reads `assigneeId 2` would ask for the user next, and pay for it.
  */
@@ -22,12 +24,6 @@ export interface Referred {
   tickets: Set<number>;
 }
 
-/** What is known of those ids. */
-export interface Known {
-  users: ReadonlyMap<number, string>;
-  tickets: ReadonlyMap<number, string>;
-}
-
 /** The ids that an answer names, wherever they stand in it. */
 export function referredIn(value: unknown): Referred {
   const referred: Referred = { users: new Set(), tickets: new Set() };
@@ -39,7 +35,7 @@ export function referredIn(value: unknown): Referred {
 }
 
 /** An answer with what is known of its ids beside them, such as `2 Jonas Weber`. */
-export function withNames(value: unknown, known: Known): unknown {
+export function withNames(value: unknown, known: Names): unknown {
   return mapIds(value, '', (kind, id) => {
     const name = known[kind].get(id);
     return name === undefined ? id : `${id} ${name.length > longestName ? `${name.slice(0, longestName)}…` : name}`;

@@ -50,10 +50,15 @@ export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage 
 }
 
 function answerWith(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
+  refuse(error, request, reply, envelopeOf(error, request.id));
+}
+
+/** Answers an error with its status and headers, and with this body. */
+export function refuse(error: ApiError, request: FastifyRequest, reply: FastifyReply, body: object): void {
   if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
   setAnswerHeaders(request, reply);
-  reply.code(error.status).send(envelope(error, request.id));
+  reply.code(error.status).send(body);
 }
 
 /** Answers what Node's HTTP parser refuses before there is a request: bad request lines, too large headers. */
@@ -71,7 +76,7 @@ export function answerConnect(_request: IncomingMessage, socket: Duplex): void {
 /** Writes an error where there is no reply, and closes the connection. */
 function endWith(error: ApiError, socket: Duplex): void {
   const requestId = requestIdOf({ headers: {} });
-  const body = JSON.stringify(envelope(error, requestId));
+  const body = JSON.stringify(envelopeOf(error, requestId));
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
@@ -118,7 +123,8 @@ function toApiError(thrown: unknown): ApiError {
   return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', 'Something failed on our side. Please try again.');
 }
 
-function envelope({ code, message, retryAfterSeconds, details }: ApiError, requestId: string): ErrorEnvelope {
+/** The body of an error (spec §7). */
+export function envelopeOf({ code, message, retryAfterSeconds, details }: ApiError, requestId: string): ErrorEnvelope {
   return {
     success: false,
     error: {

@@ -5,6 +5,9 @@ import { ApiError } from '../errors.ts';
 /** What is wrong with a reference to a user that is well written. */
 export const noSuchUser = 'names no active user of this workspace';
 
+/** The same of a ticket. */
+export const noSuchTicket = 'names no ticket of this workspace';
+
 /** An id in a body, and the field that gives it. */
 interface Reference {
   path: string;
@@ -66,7 +69,7 @@ function idsOf(all: readonly References[], kind: keyof References): number[] {
 /** @throws ApiError INVALID_REFERENCE naming each field whose id is not known */
 export function refuseUnknown({ users, tickets }: References, known: Known): void {
   refuseUnless(known.users, users, noSuchUser);
-  refuseUnless(known.tickets, tickets, 'names no ticket of this workspace');
+  refuseUnless(known.tickets, tickets, noSuchTicket);
 }
 
 function refuseUnless(known: ReadonlySet<number>, references: readonly Reference[], message: string): void {

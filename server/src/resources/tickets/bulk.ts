@@ -1,13 +1,14 @@
-import type {
-  Faulty,
-  NewTicket,
-  NewTicketAnswer,
-  Ticket,
-  TicketPatchAnswer,
-  TicketPatchItem,
+import {
+  type Faulty,
+  type NewTicket,
+  type NewTicketAnswer,
+  repeatedId,
+  type Ticket,
+  type TicketPatchAnswer,
+  type TicketPatchItem,
 } from '@itsm-api/contract';
 import { type Context, transaction, type UserContext } from '../../context.ts';
-import { notFound } from '../../errors.ts';
+import { invalidField, notFound } from '../../errors.ts';
 import { Items } from '../bulk.ts';
 import { findKnown, type Known, refuseUnknown } from '../references.ts';
 import { presentTicket } from './presenter.ts';
@@ -22,6 +23,7 @@ import {
   writeChanges,
   writeNew,
 } from './queries.ts';
+import { byId, findTicketIds, type IdOf } from './reference.ts';
 import { lockTickets, selectTicketsByIds } from './sql.ts';
 
 /*
@@ -35,7 +37,15 @@ export function createTickets(
   given: readonly (NewTicket | Faulty)[],
 ): Promise<NewTicketAnswer[]> {
   return transaction(context, async (context) => {
-    const items = Items.of(given).next((input) => ({ input, references: referencesOf(input) }));
+    const bodies = Items.of(given);
+    const idOf = await findTicketIds(
+      context,
+      bodies.going.map(({ parentId }) => parentId),
+    );
+    const items = bodies.next((body) => {
+      const input = byId(body, idOf);
+      return { input, references: referencesOf(input) };
+    });
     const known = await findKnown(
       context,
       items.going.map(({ references }) => references),
@@ -56,15 +66,20 @@ export function updateTickets(
   given: readonly (TicketPatchItem | Faulty)[],
 ): Promise<TicketPatchAnswer[]> {
   return transaction(context, async (context) => {
-    const patches = Items.of(given);
-    const ids = patches.going.map(({ id }) => id);
+    const bodies = Items.of(given);
+    const idOf = await findTicketIds(
+      context,
+      bodies.going.flatMap(({ id, parentId }) => [id, parentId]),
+    );
+    refuseRepeated(given, idOf);
+    const ids = bodies.going.flatMap(({ id }) => idOf(id) ?? []);
     const locked = ids.length === 0 ? [] : await lockTickets(context.db, ids);
-    const befores = new Map(locked.map(({ ticket }) => [ticket.id, presentTicket(ticket)]));
+    const befores = new Map<number | undefined, Ticket>(locked.map(({ ticket }) => [ticket.id, presentTicket(ticket)]));
     const now = context.now();
-    const looked = patches.next(({ id, ...patch }) => {
-      const before = befores.get(id);
+    const looked = bodies.next(({ id, ...patch }) => {
+      const before = befores.get(idOf(id));
       if (before === undefined) throw notFound('ticket');
-      return { before, change: changeOf(before, patch, now) };
+      return { before, change: changeOf(before, byId(patch, idOf), now) };
     });
     const changed = looked.going.flatMap(({ change }) => change ?? []);
     const known = await findKnown(
@@ -81,6 +96,16 @@ export function updateTickets(
     const afters = new Map(written.map((ticket) => [ticket.id, ticket]));
     return items.answers(({ before }) => ({ status: 200, data: afters.get(before.id) ?? before }));
   });
+}
+
+/** The contract compares what items are named by; a ticket has two names. @throws ApiError VALIDATION_ERROR */
+function refuseRepeated(given: readonly (TicketPatchItem | Faulty)[], idOf: IdOf): void {
+  const seen = new Set<number>();
+  for (const [index, item] of given.entries()) {
+    const id = 'issues' in item ? undefined : idOf(item.id);
+    if (id !== undefined && seen.has(id)) throw invalidField('VALIDATION_ERROR', `tickets.${index}.id`, repeatedId);
+    if (id !== undefined) seen.add(id);
+  }
 }
 
 /** Checks what needs the database, and has those behind it see its parent. */

@@ -13,7 +13,8 @@ import { columns, type TicketRow } from './sql.ts';
  */
 
 /** What tickets may be found by. */
-export interface TicketFilters extends CountedFilters, Pick<TicketQuery, (typeof uncounted)[number]> {
+export interface TicketFilters extends CountedFilters, Omit<Pick<TicketQuery, (typeof uncounted)[number]>, 'parentId'> {
+  parentId: number[] | undefined;
   /** Whether those that nobody is assigned to are asked for, beside those of `assigneeId`. */
   unassigned: boolean;
 }

@@ -20,7 +20,7 @@ import { checkReferences, type References, reference } from '../references.ts';
 import { findTickets, isCounted } from './find.ts';
 import { selectTickets } from './pages.ts';
 import { presentTicket } from './presenter.ts';
-import { ticketIdOf } from './reference.ts';
+import { type ById, byId, findTicketIds, ticketIdOf } from './reference.ts';
 import {
   changeTickets,
   changeUntoldTicket,
@@ -37,8 +37,11 @@ import {
 
 /** A page of tickets, newest first unless asked otherwise (spec §4). @throws ApiError QUERY_TOO_BROAD */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
-  const { page, perPage, sort, assigneeId, ...others } = query;
-  const filters = { ...others, ...assigneesOf(assigneeId, userId) };
+  const { page, perPage, sort, assigneeId, parentId: parents, ...others } = query;
+  const idOf = await findTicketIds({ db }, parents ?? []);
+  // No ticket has the id 0.
+  const parentId = parents?.map((parent) => idOf(parent) ?? 0);
+  const filters = { ...others, ...assigneesOf(assigneeId, userId), parentId };
   const range = { skip: (page - 1) * perPage, take: perPage, sort };
   const found = isCounted(filters) ? await selectTickets(db, filters, range) : await findTickets(db, filters, range);
   return { data: found.rows.map(presentTicket), meta: pageMeta(query, found) };
@@ -68,7 +71,8 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
  * Creates a ticket, OPEN and with the next number of its type; emits `ticket.created`.
  * @throws ApiError INVALID_REFERENCE
  */
-export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
+export async function createTicket(context: UserContext, body: NewTicket): Promise<Ticket> {
+  const input = byId(body, await findTicketIds(context, [body.parentId]));
   await checkReferences(context, referencesOf(input));
   const given = newRow(context, input);
   // Mostly nobody wants to be told, and there is nothing to do between the statement and its commit.
@@ -124,7 +128,8 @@ async function patchTicket(
   if (locked === undefined) throw notFound('ticket');
   const before = presentTicket(locked.ticket);
   requireMatch(context.ifMatch, before);
-  const change = changeOf(before, patch, context.now());
+  const idOf = await findTicketIds(context, [patch.parentId]);
+  const change = changeOf(before, byId(patch, idOf), context.now());
   if (change === undefined) return before;
 
   await checkReferences(context, change.references);
@@ -151,7 +156,7 @@ export interface Change {
  * What the patch changes; undefined when that is nothing. What the patch alone can break is checked here.
  * @throws ApiError INVALID_TRANSITION, VALIDATION_ERROR
  */
-export function changeOf(before: Ticket, patch: TicketPatch, now: Date): Change | undefined {
+export function changeOf(before: Ticket, patch: ById<TicketPatch>, now: Date): Change | undefined {
   const after = merge(before, patch, now);
   const changes = changesBetween(before, after);
   if (Object.keys(changes).length === 0) return undefined;
@@ -171,7 +176,7 @@ export async function writeChanges(context: Context & Transaction, changes: read
 }
 
 /** The ids that a body newly names. */
-export function referencesOf(input: NewTicket | TicketPatch, before?: Ticket): References {
+export function referencesOf(input: ById<NewTicket> | ById<TicketPatch>, before?: Ticket): References {
   return {
     users: [
       ...('requesterId' in input ? reference('requesterId', input.requesterId) : []),
@@ -206,7 +211,7 @@ export function refuseCycle({ before, references }: Change, parents: Parents): v
 }
 
 /** The ticket as the patch would leave it; what the patch alone can break is checked here. */
-function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: TicketPatch, now: Date): Ticket {
+function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: ById<TicketPatch>, now: Date): Ticket {
   const after: Ticket = {
     ...before,
     ...fields,
@@ -233,7 +238,7 @@ function move(from: Ticket, to: TicketStatus, now: Date): Pick<Ticket, 'resolved
 }
 
 /** The row that a new ticket is made from. */
-export function newRow({ userId, now }: UserContext, input: NewTicket): NewTicketRow {
+export function newRow({ userId, now }: UserContext, input: ById<NewTicket>): NewTicketRow {
   return {
     title: input.title,
     description: input.description,

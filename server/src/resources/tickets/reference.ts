@@ -1,7 +1,8 @@
-import { type TicketReference, TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
+import { type TicketNumber, type TicketReference, TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
 import type { Context } from '../../context.ts';
-import { read, reading } from '../../database/statements.ts';
-import { notFound } from '../../errors.ts';
+import { read, reading, selectRows } from '../../database/statements.ts';
+import { invalidField, notFound } from '../../errors.ts';
+import { noSuchTicket } from '../references.ts';
 
 /** PostgreSQL's largest integer: no type of ticket gets so far. */
 const largestNumber = 2 ** 31 - 1;
@@ -15,10 +16,14 @@ export const conditions = {
 /** By which of them a path names a ticket, and the values from `$2`. */
 export function namedBy(reference: TicketReference): { by: keyof typeof conditions; values: unknown[] } {
   if (typeof reference === 'number') return { by: 'id', values: [reference] };
-  const [prefix, number] = reference.split('-');
+  return { by: 'number', values: partsOf(reference) };
+}
+
+function partsOf(ticketNumber: TicketNumber): [type: TicketType | undefined, number: number] {
+  const [prefix, number] = ticketNumber.split('-');
   const type = TicketType.options.find((type) => ticketNumberPrefixes[type] === prefix);
   // No ticket has the number 0.
-  return { by: 'number', values: [type, Number(number) > largestNumber ? 0 : Number(number)] };
+  return [type, Number(number) > largestNumber ? 0 : Number(number)];
 }
 
 const idByNumber = reading(`SELECT t.id FROM tickets t WHERE ${conditions.number}`);
@@ -34,15 +39,43 @@ export async function ticketIdOf({ db }: Pick<Context, 'db'>, reference: TicketR
   return row.id;
 }
 
-/** The numbers of tickets, by their ids. */
-export async function ticketNumbersOf(
+/** Tells the id of a ticket that a body or a query names; undefined for a number that was not given out. */
+export type IdOf = (reference: TicketReference) => number | undefined;
+
+const selectByNumbers = `SELECT t.id, t.type, t.number
+  FROM unnest($2::text[], $3::int[]) AS named (type, number)
+  JOIN tickets t ON t.tenant_id = $1 AND t.type = named.type AND t.number = named.number`;
+
+/** Looks up all tickets that are named by their numbers at once; where all are named by ids, nothing is asked for. */
+export async function findTicketIds(
   { db }: Pick<Context, 'db'>,
-  ids: readonly number[],
-): Promise<Map<number, string>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db.ticket.findMany({
-    where: { id: { in: [...ids] } },
-    select: { id: true, type: true, number: true },
-  });
-  return new Map(rows.map(({ id, type, number }) => [Number(id), `${ticketNumberPrefixes[type]}-${number}`]));
+  references: readonly (TicketReference | null | undefined)[],
+): Promise<IdOf> {
+  const numbers = [...new Set(references.filter((reference) => typeof reference === 'string'))];
+  const ids = new Map<string, number>();
+  if (numbers.length > 0) {
+    const parts = numbers.map(partsOf);
+    const values = [db.$tenantId, parts.map(([type]) => type), parts.map(([, number]) => number)];
+    const rows = await selectRows<{ id: string; type: TicketType; number: number }>(db, {
+      text: selectByNumbers,
+      values,
+    });
+    for (const { id, type, number } of rows) ids.set(`${ticketNumberPrefixes[type]}-${number}`, Number(id));
+  }
+  return (reference) => (typeof reference === 'number' ? reference : ids.get(reference));
+}
+
+/** A body as its parent is stored. */
+export type ById<Body> = Omit<Body, 'parentId'> & { parentId?: number | null | undefined };
+
+/** A body with the id of its parent in place of the number. @throws ApiError INVALID_REFERENCE */
+export function byId<Body extends { parentId?: TicketReference | null | undefined }>(
+  body: Body,
+  idOf: IdOf,
+): ById<Body> {
+  const { parentId: parent, ...others } = body;
+  if (parent == null) return { ...others, ...('parentId' in body && { parentId: parent }) };
+  const parentId = idOf(parent);
+  if (parentId === undefined) throw invalidField('INVALID_REFERENCE', 'parentId', noSuchTicket);
+  return { ...others, parentId };
 }
