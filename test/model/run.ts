@@ -12,7 +12,7 @@ export interface ModelOptions {
   onProgress?: (progress: Progress) => void;
 }
 
-export interface Progress {
+interface Progress {
   commands: number;
   requests: number;
   failures: number;
@@ -39,7 +39,7 @@ interface FoundFinding extends Finding {
 }
 
 /** Commands of one episode: it has workspaces of its own. */
-export const perEpisode = 2000;
+const perEpisode = 2000;
 
 /** Runs episodes until enough commands have been done, or one finds something. */
 export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelOptions): Promise<ModelReport> {

@@ -182,7 +182,7 @@ export class World {
 }
 
 /** A request and its answer in a line or two. */
-export function describe({ request, begin, end, answer }: Sent): string[] {
+function describe({ request, begin, end, answer }: Sent): string[] {
   return [`${begin}–${end} ${requestText(request)}`, `    ${answerText(answer)}`];
 }
 
