@@ -67,7 +67,7 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
     await Promise.all(failing);
     await isUp(system);
     await system.settled();
-    await comparePoint(world, system.servers, tellings, seed + begin);
+    await comparePoint(world, system.servers, tellings, seed * 1000 + begin / perRound);
   }
   await Promise.all(world.background);
   lookForFailures(world, system);

@@ -41,7 +41,7 @@ export async function comparePoint(world: World, servers: Servers, tellings: Tel
   await Promise.all(
     world.workspaces.map(async (workspace, index) => {
       const turn = new Turn(world, servers, -1, { workspace: index, who: 0 });
-      await compareWorkspace(turn, workspace, tellings[index] as Tellings, seed + index);
+      await compareWorkspace(turn, workspace, tellings[index] as Tellings, seed * world.workspaces.length + index);
     }),
   );
 }

@@ -67,9 +67,19 @@ export function some<Fields extends object>(fields: { [Name in keyof Fields]: Ar
     .map(([all, kept]) => Object.fromEntries(kept.map((name) => [name, all[name]])) as Partial<Fields>);
 }
 
+/** Something that is mostly left out. */
+export function seldom<Value>(value: Arbitrary<Value>): Arbitrary<Value | undefined> {
+  return fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
+}
+
+/** The values of a filter. */
+export function valuesOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[]> {
+  return fc.uniqueArray(value, { minLength: 1, maxLength: 3 });
+}
+
 /** A filter: none, one value or several. */
 export function filterOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[] | undefined> {
-  return fc.option(fc.uniqueArray(value, { minLength: 1, maxLength: 3 }), { nil: undefined, freq: 2 });
+  return fc.option(valuesOf(value), { nil: undefined, freq: 2 });
 }
 
 export const sending = fc.constantFrom('plain', 'plain', 'plain', 'keyed', 'twice', 'again', 'other') as Arbitrary<

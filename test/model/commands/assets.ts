@@ -11,6 +11,7 @@ import {
   paging,
   place,
   question,
+  seldom,
   sending,
   some,
   user,
@@ -52,7 +53,7 @@ const queryGiven = fc.record({
   status: filterOf(status),
   type: filterOf(type),
   holders: filterOf(user),
-  q: fc.option(question, { nil: undefined, freq: 3 }),
+  q: seldom(question),
 });
 
 function withHolder<Given extends { holder?: Parameters<typeof userId>[1] }>(turn: Turn, { holder, ...body }: Given) {

@@ -11,6 +11,7 @@ import {
   place,
   priority,
   question,
+  seldom,
   sending,
   some,
   user,
@@ -50,7 +51,7 @@ export const tasks = {
       status: filterOf(status),
       priority: filterOf(priority),
       assignees: filterOf(user),
-      q: fc.option(question, { nil: undefined, freq: 3 }),
+      q: seldom(question),
       isForeign: fc.nat(19),
     }),
     async (turn, { place, assignees, isForeign, ...given }) => {
