@@ -5,8 +5,12 @@ import { migrateDatabase } from '@itsm-api/server/schema.ts';
 import { openPostgres, type Postgres, steadyPort } from './postgres.ts';
 
 /** What server processes under test stand on. */
-export interface Ground {
+export interface Ground extends Database {
   postgres: Postgres;
+}
+
+/** A database, whatever it is reached through. */
+interface Database {
   /** Over the same database, in this process. */
   runtime: Runtime;
   /** Where the API will listen. */
@@ -27,9 +31,14 @@ export async function openGround(
 ): Promise<Ground> {
   const postgres = await openPostgres(settings);
   stops.push(postgres.remove);
+  return { postgres, ...(await openDatabase(postgres.url, stops)) };
+}
+
+/** Migrates the database that a URL leads to. */
+export async function openDatabase(url: string, stops: (() => Promise<unknown>)[]): Promise<Database> {
   const port = await steadyPort();
   const env = {
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: url,
     PORT: String(port),
     WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
@@ -45,5 +54,5 @@ export async function openGround(
     onConnectionError: () => undefined,
   });
   stops.push(runtime.close);
-  return { postgres, runtime, apiUrl: `http://127.0.0.1:${port}`, env };
+  return { runtime, apiUrl: `http://127.0.0.1:${port}`, env };
 }

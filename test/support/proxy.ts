@@ -12,7 +12,7 @@ export interface DatabaseProxy {
 
 interface ProxyOptions {
   /** Leaves out notifications, as a pooler does that lends a connection for one transaction. */
-  swallowsNotifications?: boolean;
+  swallowsNotifications?: boolean | (() => boolean);
 }
 
 export async function startProxy(
@@ -31,7 +31,8 @@ export async function startProxy(
     }
     client.on('data', (data) => upstream.write(data));
     const forward = (data: Buffer) => client.write(data);
-    upstream.on('data', swallowsNotifications ? withoutNotifications(forward) : forward);
+    const swallows = typeof swallowsNotifications === 'function' ? swallowsNotifications : () => true;
+    upstream.on('data', swallowsNotifications ? withoutNotifications(forward, swallows) : forward);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -53,15 +54,15 @@ export async function startProxy(
   };
 }
 
-/** Passes on PostgreSQL's messages (a type, a length with itself, a body) but for those of the type `A`. */
-function withoutNotifications(forward: (data: Buffer) => void): (data: Buffer) => void {
+/** Passes on PostgreSQL's messages (a type, a length with itself, a body) but for those of the type `A`, where it swallows. */
+function withoutNotifications(forward: (data: Buffer) => void, swallows: () => boolean): (data: Buffer) => void {
   let rest = Buffer.alloc(0);
   return (data) => {
     rest = Buffer.concat([rest, data]);
     while (rest.length >= 5) {
       const length = 1 + rest.readInt32BE(1);
       if (rest.length < length) return;
-      if (rest[0] !== 'A'.charCodeAt(0)) forward(rest.subarray(0, length));
+      if (rest[0] !== 'A'.charCodeAt(0) || !swallows()) forward(rest.subarray(0, length));
       rest = rest.subarray(length);
     }
   };

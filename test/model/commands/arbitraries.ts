@@ -1,0 +1,93 @@
+import fc, { type Arbitrary } from 'fast-check';
+import type { Turn } from '../turn.ts';
+
+/*
+ * What commands are made of. Rows are named by places among those that are known when the command runs, so that it stays one
+ * when others are left out.
+ */
+
+/** A place among rows, from 0 to 1. */
+export const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+const word = fc.constantFrom('vpn', 'printer', 'mail', 'laptop', 'badge', 'router', 'onboarding', 'backup');
+
+export const words: Arbitrary<string> = fc.array(word, { minLength: 1, maxLength: 3 }).map((some) => some.join(' '));
+
+/** Words to look for: the last one may be a beginning. */
+export const question: Arbitrary<string> = fc
+  .tuple(words, fc.nat(3))
+  .map(([text, cut]) => text.slice(0, Math.max(2, text.length - cut)));
+
+export const priority = fc.constantFrom('LOW', 'MEDIUM', 'HIGH', 'CRITICAL');
+
+export const customFields = fc.dictionary(
+  fc.constantFrom('site', 'floor', 'vip', 'tags'),
+  fc.oneof(
+    words,
+    fc.integer({ min: -1000, max: 1000 }),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(words, { maxLength: 2 }),
+  ),
+  { maxKeys: 3, noNullPrototype: true },
+);
+
+/** A user to name: mostly one who may be named. */
+export type UserRef = { kind: 'active' | 'inactive' | 'foreign' | 'missing' | 'nobody'; place: number };
+
+export const user: Arbitrary<UserRef> = fc.record({
+  kind: fc.oneof(
+    { weight: 14, arbitrary: fc.constant('active' as const) },
+    { weight: 4, arbitrary: fc.constant('nobody' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('inactive' as const, 'foreign' as const, 'missing' as const) },
+  ),
+  place,
+});
+
+/** An id that no row has. */
+export const missingId = 2 ** 45;
+
+/** The id that a reference names now; null for nobody. */
+export function userId({ workspace, other }: Turn, { kind, place }: UserRef): number | null {
+  const users = {
+    active: workspace.users.filter(({ active }) => active),
+    inactive: workspace.users.filter(({ active }) => !active),
+  };
+  if (kind === 'nobody') return null;
+  if (kind === 'missing') return missingId;
+  const some = kind === 'foreign' ? other.users : users[kind];
+  return some[Math.floor(place * some.length)]?.id ?? missingId;
+}
+
+/** Some of an object's fields, few at a time: a patch is refused for any of them. */
+export function some<Fields extends object>(fields: { [Name in keyof Fields]: Arbitrary<Fields[Name]> }) {
+  const names = Object.keys(fields) as (keyof Fields)[];
+  return fc
+    .tuple(fc.record(fields), fc.subarray(names, { minLength: 1, maxLength: 3 }))
+    .map(([all, kept]) => Object.fromEntries(kept.map((name) => [name, all[name]])) as Partial<Fields>);
+}
+
+/** Something that is mostly left out. */
+export function seldom<Value>(value: Arbitrary<Value>): Arbitrary<Value | undefined> {
+  return fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
+}
+
+/** The values of a filter. */
+export function valuesOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[]> {
+  return fc.uniqueArray(value, { minLength: 1, maxLength: 3 });
+}
+
+/** A filter: none, one value or several. */
+export function filterOf<Value>(value: Arbitrary<Value>): Arbitrary<Value[] | undefined> {
+  return fc.option(valuesOf(value), { nil: undefined, freq: 2 });
+}
+
+export const sending = fc.constantFrom('plain', 'plain', 'plain', 'keyed', 'twice', 'again', 'other') as Arbitrary<
+  'plain' | 'keyed' | 'twice' | 'again' | 'other'
+>;
+
+/** Which page of a list. */
+export const paging = {
+  page: fc.constantFrom(1, 1, 1, 1, 2, 3),
+  perPage: fc.constantFrom(1, 5, 20, 20, 100),
+};

@@ -1,0 +1,148 @@
+import type { Asset, AssetPatch, NewAsset } from '@itsm-api/contract';
+import fc from 'fast-check';
+import { changeAsset, isAssetIn, newAsset } from '../resources/assets.ts';
+import { changed, made, shown, shownUnlessKnown } from '../steps.ts';
+import type { Turn } from '../turn.ts';
+import { isRefused } from '../world.ts';
+import {
+  customFields,
+  filterOf,
+  missingId,
+  paging,
+  place,
+  question,
+  seldom,
+  sending,
+  some,
+  user,
+  userId,
+  words,
+} from './arbitraries.ts';
+import { kind } from './command.ts';
+import { askForeign, askList, noteList } from './lists.ts';
+import { noteTag, tagOf } from './tickets.ts';
+
+const type = fc.constantFrom('LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'OTHER');
+const status = fc.constantFrom(
+  'ON_ORDER',
+  'IN_STOCK',
+  'IN_TRANSIT',
+  'IN_USE',
+  'MAINTENANCE',
+  'RETIRED',
+  'DISPOSED',
+  'LOST',
+);
+const fields = {
+  serialNumber: fc.option(words),
+  type,
+  status,
+  manufacturer: fc.option(words),
+  location: fc.option(words),
+  holder: user,
+  purchaseDate: fc.option(fc.constantFrom('2025-03-14', '2026-01-31')),
+  purchaseCost: fc.option(fc.constantFrom('1499', '0.5', '12.30', '0')),
+  warrantyExpiresAt: fc.option(fc.constantFrom('2028-03-14T00:00:00.000Z', '2027-01-01T12:00:00.000Z')),
+  notes: fc.option(words),
+  customFields,
+};
+const patchGiven = some({ name: words, ...fields });
+const newGiven = fc.record({ name: words, ...fields }, { requiredKeys: ['name', 'type'], noNullPrototype: true });
+const queryGiven = fc.record({
+  ...paging,
+  status: filterOf(status),
+  type: filterOf(type),
+  holders: filterOf(user),
+  q: seldom(question),
+});
+
+function withHolder<Given extends { holder?: Parameters<typeof userId>[1] }>(turn: Turn, { holder, ...body }: Given) {
+  return { ...body, ...(holder && { assignedToId: userId(turn, holder) }) };
+}
+
+const withTag = fc.option(fc.nat(2), { nil: undefined, freq: 3 });
+
+export const assets = {
+  list: kind(4, queryGiven, async (turn, { holders, ...given }) => {
+    const query = { ...given, assignedToId: holders?.map((each) => userId(turn, each) ?? missingId) };
+    const sent = await askList(turn, 'assets.list', query);
+    noteList(turn, turn.workspace.assets, sent, { query, isIn: (row) => isAssetIn(row, query) });
+  }),
+
+  get: kind(4, fc.record({ place, tag: withTag, isForeign: fc.nat(19) }), async (turn, { place, tag, isForeign }) => {
+    if (isForeign === 0) return askForeign(turn, 'assets.get', { id: turn.other.assets.pick(place) });
+    const { assets } = turn.workspace;
+    const id = assets.pick(place);
+    if (id === undefined) return;
+    const etag = tagOf(assets.of(id), tag);
+    const sent = await turn.ask('assets.get', { params: { id }, ...(etag && { headers: { 'if-none-match': etag } }) });
+    if (sent?.answer === undefined) return;
+    noteTag(assets.of(id), sent.answer);
+    if (etag !== undefined) assets.of(id).steps.push(shownUnlessKnown(sent, etag));
+    else assets.of(id).steps.push(shown(sent, sent.answer.body?.data ?? {}));
+  }),
+
+  create: kind(
+    5,
+    fc.record({ given: newGiven, sending, isTaken: fc.nat(9), place }),
+    async (turn, { given, sending, isTaken, place }) => {
+      const { world, workspace, references, actor } = turn;
+      const marker = `LT-c${turn.number}`;
+      const taken = isTaken === 0 ? workspace.assets.pick(place) : undefined;
+      // Tags never change: what the row was made with is what it has.
+      const tag = (taken && workspace.assets.of(taken).state?.row.assetTag) || marker;
+      const body = { ...withHolder(turn, given), assetTag: tag } as NewAsset;
+      const sent = await turn.ask('assets.create', { body, sending, other: { ...body, notes: 'Another.' } });
+      if (sent === undefined) return;
+      const { answer } = sent;
+      const outcome = newAsset(body, references);
+      const codes = [
+        ...('codes' in outcome ? outcome.codes : []),
+        ...(tag === marker ? [] : ['VALIDATION_ERROR' as const]),
+      ];
+      if (codes.length > 0) {
+        if (answer !== undefined) world.expect(isRefused(answer, codes), 'an asset is not refused', sent);
+        return;
+      }
+      if ('codes' in outcome) return;
+      const { row } = outcome;
+      if (answer === undefined) {
+        const step = (id: number) => ({ ...made({ sent, answer }, { row, actor, id }), isCertain: true });
+        workspace.assets.makings.push({ marker, request: turn.number, step });
+        return;
+      }
+      world.expect(answer.status === 201, 'an asset is not made', sent);
+      const asset = answer.body?.data as Asset | undefined;
+      if (asset === undefined) return;
+      workspace.assets.of(asset.id).steps.push(made({ sent, answer }, { row, actor, id: asset.id }));
+      workspace.assets.know(asset.id);
+    },
+  ),
+
+  update: kind(
+    8,
+    fc.record({ place, patch: patchGiven, tag: withTag, isForeign: fc.nat(29) }),
+    async (turn, { place, patch, tag, isForeign }) => {
+      if (isForeign === 0) {
+        return askForeign(turn, 'assets.update', { id: turn.other.assets.pick(place), body: { name: 'Seized' } });
+      }
+      const { assets } = turn.workspace;
+      const id = assets.pick(place);
+      if (id === undefined) return;
+      const body = withHolder(turn, patch) as AssetPatch;
+      const ifMatch = tagOf(assets.of(id), tag);
+      const { references, actor } = turn;
+      const sent = await turn.ask('assets.update', {
+        params: { id },
+        body,
+        ...(ifMatch && { headers: { 'if-match': ifMatch } }),
+      });
+      if (sent === undefined) return;
+      const told = { sent, answer: sent.answer };
+      assets
+        .of(id)
+        .steps.push(changed<Asset>(told, { actor, ifMatch, change: (row) => changeAsset(row, body, references) }));
+      noteTag(assets.of(id), sent.answer);
+    },
+  ),
+};

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { isSame } from '../resources/rows.ts';
+import { shown } from '../steps.ts';
+import type { Turn } from '../turn.ts';
+import type { Followed, Table, Walker } from '../world.ts';
+import { kind } from './command.ts';
+
+const given = fc.record({ walker: fc.nat(1), perPage: fc.constantFrom(7, 100) });
+
+/** Goes on a page with one of the two who follow a resource. */
+function follow(weight: number, resource: Followed) {
+  return kind(weight, given, async (turn, { walker: which, perPage }) => {
+    const walker = turn.workspace.walkers[resource][which] as Walker;
+    if (walker.isBusy) return;
+    walker.isBusy = true;
+    await followPage(turn, resource, walker, perPage).finally(() => {
+      walker.isBusy = false;
+    });
+  });
+}
+
+/** Reads the page behind a cursor. @returns whether there is more; undefined where it was not answered */
+export async function followPage(
+  turn: Turn,
+  resource: Followed,
+  walker: Walker,
+  perPage: number,
+): Promise<boolean | undefined> {
+  const { cursor } = walker;
+  const search = `perPage=${perPage}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
+  const sent = await turn.ask(`${resource}.changes`, { search });
+  if (sent?.answer === undefined) return undefined;
+  turn.world.expect(sent.answer.status === 200, 'changes were refused', sent);
+  if (sent.answer.status !== 200) return undefined;
+  const { data, meta } = sent.answer.body as { data: { id: number }[]; meta: { nextCursor: string; hasMore: boolean } };
+  for (const row of data) {
+    walker.copy.set(row.id, row);
+    if (resource === 'projects' || resource === 'users') {
+      const known = turn.workspace[resource].find(({ id }) => id === row.id);
+      turn.world.expect(isSame(row, known), `changes tell of a row of ${resource} that isn't so`, sent);
+    } else (turn.workspace[resource] as Table<{ id: number }>).of(row.id).steps.push(shown(sent, row));
+  }
+  walker.cursor = meta.nextCursor;
+  return meta.hasMore;
+}
+
+export const changes = {
+  tickets: follow(14, 'tickets'),
+  assets: follow(4, 'assets'),
+  tasks: follow(3, 'tasks'),
+  projects: follow(1, 'projects'),
+  users: follow(1, 'users'),
+};

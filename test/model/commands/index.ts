@@ -1,0 +1,63 @@
+import fc, { type Arbitrary } from 'fast-check';
+import { type By, type Servers, Turn } from '../turn.ts';
+import type { World } from '../world.ts';
+import { activities } from './activities.ts';
+import { assets } from './assets.ts';
+import { changes } from './changes.ts';
+import type { Kind } from './command.ts';
+import { comments } from './comments.ts';
+import { deliveries } from './deliveries.ts';
+import { keys } from './keys.ts';
+import { limits } from './limits.ts';
+import { me, ping } from './me.ts';
+import { projects } from './projects.ts';
+import { tasks } from './tasks.ts';
+import { tickets } from './tickets.ts';
+import { users } from './users.ts';
+import { webhooks } from './webhooks.ts';
+
+const byName: Record<string, Record<string, Kind>> = {
+  ...{ ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries },
+  ...{ changes, limits, keys },
+};
+
+/** Everything that clients do, by its name, such as `tickets.update`. */
+const kinds: ReadonlyMap<string, Kind> = new Map(
+  Object.entries(byName).flatMap(([resource, some]) =>
+    Object.entries(some).map(([name, kind]): [string, Kind] => [`${resource}.${name}`, kind]),
+  ),
+);
+
+/** What one client does once. */
+export interface Command {
+  /** Its place in the episode, which marks what it makes. */
+  number: number;
+  kind: string;
+  by: By;
+  given: unknown;
+}
+
+const by: Arbitrary<By> = fc.record({
+  workspace: fc.nat(2),
+  who: fc.oneof(
+    { weight: 94, arbitrary: fc.constantFrom(0 as const, 1 as const, 2 as const) },
+    { weight: 4, arbitrary: fc.constant('reader' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('stranger' as const, 'nobody' as const) },
+  ),
+});
+
+const command: Arbitrary<Omit<Command, 'number'>> = fc.oneof(
+  ...[...kinds].map(([name, { weight, given }]) => ({
+    weight,
+    arbitrary: fc.record({ kind: fc.constant(name), by, given }),
+  })),
+);
+
+/** The commands of an episode: the same for the same seed. */
+export function commandsOf(seed: number, count: number): Command[] {
+  return fc.sample(command, { seed, numRuns: count }).map((each, number) => ({ ...each, number }));
+}
+
+export async function runCommand(world: World, servers: Servers, { number, kind, by, given }: Command): Promise<void> {
+  await kinds.get(kind)?.run(new Turn(world, servers, number, by), given);
+}

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { Turn } from '../turn.ts';
+import { isRefused, type Key, type Sent } from '../world.ts';
+import { kind } from './command.ts';
+
+/** A revoked key works for a second at most (docs/decisions/keys.md); the other one is for a machine that is busy. */
+const stopsWithinMs = 2000;
+const patience = 30_000;
+
+/** Revokes a key that both processes know, beside what else is done. */
+export const keys = {
+  revoke: kind(1, fc.constant(null), async (turn) => {
+    const key = await turn.servers.newKey(turn.workspace);
+    if (key === undefined) return;
+    const before = await askBoth(turn, key);
+    for (const sent of before)
+      turn.world.expect(sent === undefined || sent.answer?.status === 200, 'a new key does not work', sent);
+    turn.world.background.push(expectRevoked(turn, key));
+  }),
+};
+
+async function expectRevoked(turn: Turn, key: Key): Promise<void> {
+  if (!(await turn.servers.revokeKey(turn.workspace, key))) return;
+  await sleep(stopsWithinMs);
+  for (const sent of await askBoth(turn, key)) {
+    const isRight = sent === undefined || isRefused(sent.answer, ['INVALID_API_KEY'], 401);
+    turn.world.expect(isRight, `a key works ${stopsWithinMs} ms after it was revoked`, sent);
+  }
+}
+
+/** Asks both processes, each until it answers; undefined where it doesn't. */
+function askBoth(turn: Turn, key: Key): Promise<(Sent | undefined)[]> {
+  return Promise.all(turn.servers.apiUrls.map((apiUrl) => askUntilAnswered(turn, key, apiUrl)));
+}
+
+async function askUntilAnswered(turn: Turn, { key }: Key, apiUrl: string): Promise<Sent | undefined> {
+  for (const deadline = Date.now() + patience; Date.now() < deadline; ) {
+    const sent = await turn.sendOnce({ method: 'GET', path: '/api/public/v1/me', key }, apiUrl);
+    if (sent.answer !== undefined) return sent;
+  }
+  return undefined;
+}

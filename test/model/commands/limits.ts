@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { letThrough, perGroup, perKey } from '../resources/limits.ts';
+import type { Sent } from '../world.ts';
+import { kind } from './command.ts';
+
+const paths = ['tickets', 'assets', 'projects', 'users', 'webhooks'] as const;
+
+/** A new key asks more at once than it may, of several groups. */
+export const limits = {
+  burst: kind(
+    1,
+    fc.uniqueArray(fc.record({ group: fc.constantFrom(...paths), count: fc.integer({ min: 1, max: 40 }) }), {
+      minLength: 1,
+      maxLength: 3,
+      selector: ({ group }) => group,
+    }),
+    async (turn, asked) => {
+      const key = await turn.servers.newKey(turn.workspace);
+      if (key === undefined) return;
+      const requests = asked.flatMap(({ group, count }) => Array.from({ length: count }, () => group));
+      const ask = (group: string) =>
+        turn.sendOnce(
+          { method: 'GET', path: `/api/public/v1/${group}?perPage=1`, key: key.key },
+          turn.servers.apiUrls[1],
+        );
+      const sents = await Promise.all(requests.map(ask));
+      // A process that is killed counts from nothing.
+      if (sents.some(({ answer }) => answer === undefined)) return;
+      const passed = sents.filter(({ answer }) => answer?.status === 200);
+      const expected = letThrough(asked.map(({ count }) => count));
+      const isRight =
+        passed.length === expected &&
+        sents.every(({ answer }) => answer?.status === 200 || answer?.status === 429) &&
+        areLeft(passed, 'global', perKey) &&
+        asked.every(({ group }) =>
+          areLeft(
+            passed.filter(({ request }) => request.path.includes(`/${group}?`)),
+            group,
+            perGroup,
+          ),
+        );
+      const what = `of ${JSON.stringify(asked)} ${passed.length} requests were let through, and ${expected} must be`;
+      turn.world.expect(isRight, `limits: ${what}`, ...passed.slice(-2));
+    },
+  ),
+};
+
+/** Whether each request was told of one place less than the one before. */
+function areLeft(sents: Sent[], window: string, limit: number): boolean {
+  const left = sents.map(({ answer }) =>
+    Number(new RegExp(`"${window}";r=(\\d+)`).exec(String(answer?.headers.ratelimit))?.[1]),
+  );
+  return left.toSorted((a, b) => b - a).every((each, index) => each === limit - 1 - index);
+}

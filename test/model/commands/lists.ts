@@ -1,0 +1,90 @@
+import { type ListQuery, pageOf } from '../resources/lists.ts';
+import { shown } from '../steps.ts';
+import type { Turn } from '../turn.ts';
+import { isRefused, type Sent, searchOf, type Table } from '../world.ts';
+import { missingId } from './arbitraries.ts';
+
+/** Notes a page of rows that others may change meanwhile: each row is a read of its own, the total has bounds. */
+export function noteList<Row extends { id: number }>(
+  { world }: Turn,
+  table: Table<Row>,
+  sent: Sent | undefined,
+  { query, isIn, toldOf = (row) => row }: { query: ListQuery; isIn(row: Row): boolean; toldOf?(row: never): object },
+): void {
+  if (sent?.answer === undefined) return;
+  const { answer, begin, end } = sent;
+  if (answer.status !== 200) {
+    world.expect(false, 'a list was refused', sent);
+    return;
+  }
+  const { data, meta } = answer.body as { data: Row[]; meta: { page: number; perPage: number; totalCount: number } };
+  const { page = 1, perPage = 20, sort } = query;
+  const ids = data.map(({ id }) => id);
+  const isOrdered = ids.every(
+    (id, index) => index === 0 || (sort === 'id' ? id > (ids[index - 1] ?? 0) : id < (ids[index - 1] ?? 0)),
+  );
+  world.expect(isOrdered, 'a list is out of order', sent);
+  world.expect(meta.page === page && meta.perPage === perPage && data.length <= perPage, 'a page is another', sent);
+  table.lists.push({ request: sent.request, begin, end, totalCount: meta.totalCount, isIn });
+  for (const row of data) {
+    const told = toldOf(row as never);
+    const isMatch = isIn({ ...row, ...told });
+    world.expect(isMatch, 'a list holds a row that its filters leave out', sent);
+    table.of(row.id).steps.push(shown(sent, told));
+  }
+}
+
+/** Holds a page of rows that nobody changes to what the model says. */
+export function expectList<Row extends { id: number }>(
+  { world }: Turn,
+  rows: readonly Row[],
+  sent: Sent | undefined,
+  { query, isIn }: { query: ListQuery; isIn(row: Row): boolean },
+): void {
+  if (sent?.answer === undefined) return;
+  const expected = pageOf(rows.filter(isIn), query);
+  const told = { data: sent.answer.body?.data, meta: sent.answer.body?.meta };
+  const isSame = JSON.stringify(sorted(expected)) === JSON.stringify(sorted(told));
+  world.expect(isSame, `a list is not as it must be: ${JSON.stringify(expected.meta)} ${idsOf(expected.data)}`, sent);
+}
+
+const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id).join();
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, each]) => [name, sorted(each)]),
+  );
+}
+
+/** Asks a list. */
+export function askList(turn: Turn, operation: string, query: ListQuery, params: Record<string, number> = {}) {
+  return turn.ask(operation, { params, search: searchOf(query) });
+}
+
+/** Asks for another tenant's row and for one that isn't there: both must be answered alike. */
+export async function askForeign(
+  turn: Turn,
+  operation: string,
+  { param = 'id', id, body }: { param?: string; id: number | undefined; body?: unknown },
+): Promise<void> {
+  const ask = (each: number) => turn.ask(operation, { params: { [param]: each }, body });
+  const [foreign, missing] = await Promise.all([ask(id ?? missingId), ask(missingId + 1)]);
+  for (const sent of [foreign, missing]) {
+    if (sent?.answer !== undefined) {
+      turn.world.expect(isRefused(sent.answer, ['NOT_FOUND'], 404), "another tenant's row, or none, is not 404", sent);
+    }
+  }
+  const messages = [foreign, missing].map((sent) => sent?.answer?.body?.error?.message);
+  if (messages.every((message) => message !== undefined)) {
+    turn.world.expect(
+      messages[0] === messages[1],
+      "another tenant's row is answered otherwise than none",
+      foreign,
+      missing,
+    );
+  }
+}

@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { isSame } from '../resources/rows.ts';
+import { kind } from './command.ts';
+
+export const me = {
+  get: kind(1, fc.constant(null), async (turn) => {
+    const sent = await turn.ask('me.get');
+    if (sent?.answer === undefined) return;
+    const { key, user, workspace } = sent.answer.body?.data ?? {};
+    const { id, scopes, userId } = turn.key;
+    const isRight =
+      key?.id === id &&
+      isSame(key?.scopes, scopes) &&
+      workspace?.name === turn.workspace.name &&
+      isSame(
+        user,
+        turn.workspace.users.find((each) => each.id === userId),
+      );
+    turn.world.expect(isRight, 'GET /me tells of another key', sent);
+  }),
+};
+
+export const ping = {
+  get: kind(1, fc.constant(null), async (turn) => {
+    const sent = await turn.ask('ping.get');
+    if (sent?.answer === undefined) return;
+    const isRight = isSame(sent.answer.body, { success: true, data: { status: 'ok', version: 'v1' } });
+    turn.world.expect(isRight, 'GET /ping is answered otherwise', sent);
+  }),
+};

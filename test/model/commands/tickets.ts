@@ -1,0 +1,321 @@
+import type { NewTicket, Ticket, TicketPatch } from '@itsm-api/contract';
+import fc from 'fast-check';
+import type { ListQuery } from '../resources/lists.ts';
+import { changeTicket, isTicketIn, newTicket, prefixes } from '../resources/tickets.ts';
+import type { Answer } from '../send.ts';
+import { changed, made, shown, shownUnlessKnown, type Told } from '../steps.ts';
+import type { Sending, Turn } from '../turn.ts';
+import { isRefused } from '../world.ts';
+import {
+  customFields,
+  missingId,
+  paging,
+  place,
+  priority,
+  question,
+  seldom,
+  sending,
+  some,
+  type UserRef,
+  user,
+  userId,
+  valuesOf,
+  words,
+} from './arbitraries.ts';
+import { kind } from './command.ts';
+import { askForeign, askList, noteList } from './lists.ts';
+
+const status = fc.constantFrom('OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED');
+const type = fc.constantFrom('INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST');
+const category = fc.constantFrom('SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER');
+const padding = fc.constantFrom('', '', ' ', '\t');
+const parent = fc.record({ kind: fc.constantFrom('known', 'known', 'known', 'none', 'foreign'), place });
+
+/** A ticket to be made, with rows by their places. */
+const newTicketGiven = fc.record(
+  {
+    title: fc.tuple(words, padding),
+    description: words,
+    type,
+    category,
+    categoryConfigId: fc.constantFrom('cat-1', 'cat-2'),
+    priority,
+    assignee: user,
+    requester: user,
+    watchers: fc.array(user, { maxLength: 4 }),
+    parent,
+    customFields,
+  },
+  { requiredKeys: ['title', 'description', 'type', 'category'], noNullPrototype: true },
+);
+type NewTicketGiven = typeof newTicketGiven extends fc.Arbitrary<infer Given> ? Given : never;
+
+const patchGiven = some({
+  title: fc.tuple(words, padding),
+  description: words,
+  status,
+  priority,
+  category: fc.option(category, { freq: 8 }),
+  categoryConfigId: fc.option(fc.constantFrom('cat-1', 'cat-2')),
+  assignee: user,
+  watchers: fc.array(user, { maxLength: 4 }),
+  parent,
+  customFields,
+  resolution: fc.option(words),
+});
+type PatchGiven = typeof patchGiven extends fc.Arbitrary<infer Given> ? Given : never;
+
+const queryGiven = fc.record({
+  ...paging,
+  status: valuesOf(status),
+  priority: valuesOf(priority),
+  type: valuesOf(type),
+  category: valuesOf(category),
+  assignees: valuesOf(fc.oneof(fc.constantFrom('me' as const, 'none' as const), user)),
+  requesters: valuesOf(user),
+  watchers: valuesOf(user),
+  parents: valuesOf(place),
+  created: seldom(fc.tuple(fc.constantFrom('createdSince', 'createdBefore'), place)),
+  q: question,
+  sort: fc.constantFrom(undefined, 'id', '-id'),
+  /** Which filters are asked for: with all of them a list is mostly empty. */
+  kept: fc.uniqueArray(fc.nat(8), { maxLength: 3 }),
+});
+type QueryGiven = typeof queryGiven extends fc.Arbitrary<infer Given> ? Given : never;
+
+function parentId({ workspace, other }: Turn, { kind, place }: { kind: string; place: number }): number | null {
+  if (kind === 'none') return null;
+  return (kind === 'foreign' ? other : workspace).tickets.pick(place) ?? null;
+}
+
+/** What of a body names rows. */
+function named(
+  turn: Turn,
+  given: { assignee?: UserRef; watchers?: UserRef[]; parent?: { kind: string; place: number } },
+) {
+  return {
+    ...(given.assignee && { assigneeId: userId(turn, given.assignee) }),
+    ...(given.watchers && {
+      watcherUserIds: given.watchers.map((each) => userId(turn, each)).filter((id) => id !== null),
+    }),
+    ...(given.parent && { parentId: parentId(turn, given.parent) }),
+  };
+}
+
+function newBody(turn: Turn, given: NewTicketGiven, marker: string): NewTicket {
+  const { title, assignee, requester, watchers, parent, ...fields } = given;
+  return {
+    ...(fields as NewTicket),
+    title: `${title[1]}${marker} ${title[0]}${title[1]}`,
+    ...named(turn, { ...(assignee && { assignee }), ...(watchers && { watchers }), ...(parent && { parent }) }),
+    ...(requester && { requesterId: userId(turn, requester) }),
+  };
+}
+
+function patchBody(turn: Turn, given: PatchGiven, marker: string): TicketPatch {
+  const { title, assignee, watchers, parent, ...fields } = given;
+  return {
+    ...(fields as TicketPatch),
+    ...(title && { title: `${title[1]}${marker} ${title[0]}${title[1]}` }),
+    ...named(turn, { ...(assignee && { assignee }), ...(watchers && { watchers }), ...(parent && { parent }) }),
+  };
+}
+
+/** A list's query with the rows that it names now. */
+export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
+  const { page, perPage, sort, kept, assignees, requesters, watchers, parents, created, ...others } = given;
+  const ids = (users: UserRef[] | undefined) => users?.map((each) => userId(turn, each) ?? missingId);
+  const { tickets } = turn.workspace;
+  const moment = created && tickets.of(tickets.pick(created[1]) ?? missingId).state?.row.createdAt;
+  const filters: Record<string, unknown> = {
+    ...others,
+    assigneeId: assignees?.map((each) => (typeof each === 'string' ? each : (userId(turn, each) ?? 'none'))),
+    requesterId: ids(requesters),
+    watcherUserId: ids(watchers),
+    parentId: parents?.map((each) => tickets.pick(each) ?? missingId),
+    ...(moment !== undefined && moment !== '(untold)' && { [created?.[0] ?? '']: moment }),
+  };
+  const names = Object.keys(filters);
+  const chosen = names.filter((name) => kept.some((each) => names[each] === name) || name.startsWith('created'));
+  return { page, perPage, ...(sort && { sort }), ...Object.fromEntries(chosen.map((name) => [name, filters[name]])) };
+}
+export { queryGiven as ticketQueryGiven };
+
+/** Notes what became of a body that makes a ticket: by itself, or as the `index`th of many. */
+function noteNew(turn: Turn, told: Told, body: NewTicket, marker: string): void {
+  const { world, workspace, references, key, actor } = turn;
+  const { sent, answer } = told;
+  const outcome = newTicket(body, key.userId, references);
+  if ('codes' in outcome) {
+    if (answer !== undefined)
+      world.expect(isRefused(answer, outcome.codes), `a ticket is not refused: ${marker}`, sent);
+    return;
+  }
+  const { row } = outcome;
+  if (answer === undefined) {
+    const step = (id: number) => ({ ...made(told, { row, actor, id }), isCertain: true });
+    workspace.tickets.makings.push({ marker, request: turn.number, step });
+    return;
+  }
+  const ticket = answer.body?.data as Ticket | undefined;
+  const isMade = answer.status === 201 && ticket?.ticketNumber.startsWith(`${prefixes[body.type]}-`) === true;
+  world.expect(isMade, `a ticket is not made: ${marker}`, sent);
+  if (ticket === undefined) return;
+  workspace.tickets.of(ticket.id).steps.push(made(told, { row, actor, id: ticket.id }));
+  workspace.tickets.know(ticket.id);
+  noteParent(turn, ticket.id, ticket.parentId);
+}
+
+function noteParent({ workspace: { parents } }: Turn, id: number, parentId: number | null | undefined): void {
+  if (parentId == null) return;
+  parents.set(id, (parents.get(id) ?? new Set()).add(parentId));
+}
+
+/** Notes what became of a patch of a ticket. */
+function notePatch(
+  turn: Turn,
+  told: Told,
+  { id, body, ifMatch }: { id: number; body: TicketPatch; ifMatch?: string | undefined },
+): void {
+  const { workspace, references, actor } = turn;
+  const parentsBefore = workspace.parents;
+  noteParent(turn, id, body.parentId);
+  const step = changed<Ticket>(told, {
+    actor,
+    ifMatch,
+    change: (row) => changeTicket(row, body, references),
+    mayBeRefused: (answer) =>
+      isRefused(answer, ['VALIDATION_ERROR']) && body.parentId != null && isAbove(parentsBefore, body.parentId, id),
+  });
+  workspace.tickets.of(id).steps.push(step);
+  noteTag(workspace.tickets.of(id), told.answer);
+}
+
+/** Whether a ticket may have stood above another, by the parents that there may have been. */
+function isAbove(parents: ReadonlyMap<number, ReadonlySet<number>>, from: number, to: number): boolean {
+  const seen = new Set<number>();
+  const ways = [from];
+  for (let id = ways.pop(); id !== undefined; id = ways.pop()) {
+    if (id === to) return true;
+    if (seen.has(id)) continue;
+    seen.add(id);
+    ways.push(...(parents.get(id) ?? []));
+  }
+  return false;
+}
+
+/** Keeps the last tags that were answered of a row. */
+export function noteTag(row: { tags: string[] }, answer: Answer | undefined): void {
+  const tag = answer?.headers.etag;
+  if (typeof tag === 'string' && !row.tags.includes(tag)) row.tags = [...row.tags.slice(-3), tag];
+}
+
+const withTag = fc.option(fc.nat(2), { nil: undefined, freq: 3 });
+
+/** A tag of a row, the newest for 0; undefined where none is to be named or none is known. */
+export function tagOf({ tags }: { tags: string[] }, which: number | undefined): string | undefined {
+  return which === undefined ? undefined : tags[tags.length - 1 - which];
+}
+
+/** A ticket's id, or its number: a path takes both. */
+function referenceOf({ workspace }: Turn, id: number, byNumber: boolean): number | string {
+  const number = workspace.tickets.of(id).state?.row.ticketNumber;
+  return byNumber && number?.includes('-') ? number : id;
+}
+
+async function create(turn: Turn, { given, sending }: { given: NewTicketGiven; sending: Sending }): Promise<void> {
+  const marker = `c${turn.number}`;
+  const body = newBody(turn, given, marker);
+  const other = { ...body, description: 'Another.' };
+  const sent = await turn.ask('tickets.create', { body, sending, other });
+  if (sent !== undefined) noteNew(turn, { sent, answer: sent.answer }, body, marker);
+}
+
+export const tickets = {
+  list: kind(14, queryGiven, async (turn, given) => {
+    const query = ticketQuery(turn, given);
+    const sent = await askList(turn, 'tickets.list', query);
+    const me = turn.key.userId;
+    noteList(turn, turn.workspace.tickets, sent, { query, isIn: (row) => isTicketIn(row, query, me) });
+  }),
+
+  get: kind(
+    16,
+    fc.record({ place, byNumber: fc.boolean(), tag: withTag, isForeign: fc.nat(19) }),
+    async (turn, { place, byNumber, tag, isForeign }) => {
+      if (isForeign === 0) return askForeign(turn, 'tickets.get', { id: turn.other.tickets.pick(place) });
+      const { tickets } = turn.workspace;
+      const id = tickets.pick(place);
+      if (id === undefined) return;
+      const etag = tagOf(tickets.of(id), tag);
+      const params = { id: referenceOf(turn, id, byNumber) };
+      const sent = await turn.ask('tickets.get', { params, ...(etag && { headers: { 'if-none-match': etag } }) });
+      if (sent?.answer === undefined) return;
+      noteTag(tickets.of(id), sent.answer);
+      if (etag !== undefined) tickets.of(id).steps.push(shownUnlessKnown(sent, etag));
+      else {
+        turn.world.expect(sent.answer.status === 200, 'a ticket is not there', sent);
+        if (sent.answer.status === 200) tickets.of(id).steps.push(shown(sent, sent.answer.body.data));
+      }
+    },
+  ),
+
+  create: kind(14, fc.record({ given: newTicketGiven, sending }), create),
+
+  update: kind(
+    26,
+    fc.record({ place, patch: patchGiven, byNumber: fc.boolean(), tag: withTag, isForeign: fc.nat(29) }),
+    async (turn, { place, patch, byNumber, tag, isForeign }) => {
+      const body = patchBody(turn, patch, `p${turn.number}`);
+      if (isForeign === 0) {
+        return askForeign(turn, 'tickets.update', { id: turn.other.tickets.pick(place), body: { priority: 'HIGH' } });
+      }
+      const id = turn.workspace.tickets.pick(place);
+      if (id === undefined) return;
+      const ifMatch = tagOf(turn.workspace.tickets.of(id), tag);
+      const sent = await turn.ask('tickets.update', {
+        params: { id: referenceOf(turn, id, byNumber) },
+        body,
+        ...(ifMatch && { headers: { 'if-match': ifMatch } }),
+      });
+      if (sent !== undefined) notePatch(turn, { sent, answer: sent.answer }, { id, body, ifMatch });
+    },
+  ),
+
+  createMany: kind(
+    3,
+    fc.record({ many: fc.array(newTicketGiven, { minLength: 1, maxLength: 8 }), sending }),
+    async (turn, { many, sending }) => {
+      const markers = many.map((_, index) => `c${turn.number}.${index}`);
+      const bodies = many.map((given, index) => newBody(turn, given, markers[index] as string));
+      const other = { tickets: [...bodies.slice(1), { ...bodies[0], description: 'Another.' }] };
+      const sent = await turn.ask('tickets.createMany', { body: { tickets: bodies }, sending, other });
+      if (sent === undefined) return;
+      for (const [index, body] of bodies.entries()) {
+        noteNew(turn, { sent, answer: itemOf(sent.answer, index) }, body, markers[index] as string);
+      }
+    },
+  ),
+
+  updateMany: kind(4, fc.array(fc.tuple(place, patchGiven), { minLength: 1, maxLength: 6 }), async (turn, many) => {
+    const byId = new Map(many.map(([place, patch]) => [turn.workspace.tickets.pick(place), patch]));
+    byId.delete(undefined);
+    const items = [...(byId as Map<number, PatchGiven>)].map(([id, patch], index) => {
+      return { id, body: patchBody(turn, patch, `p${turn.number}.${index}`) };
+    });
+    if (items.length === 0) return;
+    const body = { tickets: items.map(({ id, body }) => ({ id, ...body })) };
+    const sent = await turn.ask('tickets.updateMany', { body });
+    if (sent === undefined) return;
+    for (const [index, item] of items.entries()) {
+      notePatch(turn, { sent, answer: itemOf(sent.answer, index) }, item);
+    }
+  }),
+};
+
+/** What the item of a bulk request would have been answered by itself. */
+function itemOf(answer: Answer | undefined, index: number): Answer | undefined {
+  if (answer === undefined) return undefined;
+  const item = answer.body?.data?.[index];
+  return { status: item?.status ?? answer.status, headers: {}, body: item ?? answer.body };
+}

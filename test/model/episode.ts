@@ -1,0 +1,121 @@
+import { type Command, runCommand } from './commands/index.ts';
+import { Tellings } from './events.ts';
+import { comparePoint } from './quiet.ts';
+import { send } from './send.ts';
+import type { System, Victim } from './system.ts';
+import { type Finding, requestText, World } from './world.ts';
+
+export interface EpisodeOptions {
+  /** Unlike that of any other of the system; stands in URLs. */
+  name: string;
+  seed: number;
+  commands: readonly Command[];
+  /** What fails when so many commands have begun. */
+  failures: readonly { at: number; victim: Victim }[];
+}
+
+export interface EpisodeReport {
+  /** Commands that were done: none after one has shown something. */
+  commands: number;
+  findings: Finding[];
+  succeeded: Map<string, number>;
+  failures: readonly Victim[];
+  /** Requests that were sent. */
+  requests: number;
+}
+
+/** An episode whose commands are done. */
+interface Episode {
+  hasFailed: boolean;
+  /** Resolves when receivers have been told of all, or are not going to be. */
+  told(): Promise<EpisodeReport>;
+}
+
+const clients = 8;
+/** Commands between two quiet points. */
+const perRound = 250;
+/** An event must arrive within this; one that a killed worker held is sent again after 30 s. Milliseconds. */
+const patience = 120_000;
+
+/**
+ * Has eight clients do commands in three new workspaces, while processes are killed, and compares all with the model, now and
+ * then and at the end. What receivers are told may still be waited for when it resolves.
+ */
+export async function runEpisode(system: System, options: EpisodeOptions): Promise<Episode> {
+  const { name, seed, commands, failures } = options;
+  const world = new World(name);
+  for (const part of ['first', 'second', 'third']) world.workspaces.push(await system.addWorkspace(`${name} ${part}`));
+  const tellings = world.workspaces.map(() => new Tellings());
+  const failed: Victim[] = [];
+  let done = 0;
+
+  for (let begin = 0; begin < commands.length && world.findings.length === 0; begin += perRound) {
+    const failing: Promise<void>[] = [];
+    const queue = commands.slice(begin, begin + perRound).map((command, index) => ({ command, place: begin + index }));
+    const work = async () => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const { command, place } = next;
+        for (const { victim } of failures.filter(({ at }) => at === place)) {
+          failed.push(victim);
+          failing.push(system.fail(victim));
+        }
+        await runCommand(world, system.servers, command);
+        done++;
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, work));
+    await Promise.all(failing);
+    await isUp(system);
+    await system.settled();
+    await comparePoint(world, system.servers, tellings, seed * 1000 + begin / perRound);
+  }
+  await Promise.all(world.background);
+  lookForFailures(world, system);
+  await resume(world, system);
+
+  const told = async () => {
+    if (world.findings.length === 0) {
+      await Promise.all(
+        world.workspaces.map((workspace, index) =>
+          tellings[index]?.settle(world, workspace, system.receiver, patience),
+        ),
+      );
+    }
+    system.receiver.forget(name);
+    return {
+      commands: done,
+      findings: world.findings,
+      succeeded: world.succeeded,
+      failures: failed,
+      requests: world.next() / 2,
+    };
+  };
+  return { hasFailed: world.findings.length > 0, told };
+}
+
+/** Resolves when requests are answered again. */
+async function isUp({ servers }: System): Promise<void> {
+  const path = '/api/public/v1/users';
+  while ((await send(servers.apiUrls[0], { method: 'GET', path }))?.status !== 401);
+}
+
+/** Requests that failed while nothing was down. */
+function lookForFailures(world: World, { outages }: System): void {
+  for (const { request, beganAt, endedAt, answer } of world.failures) {
+    if (outages.some(({ from, to }) => beganAt <= to && endedAt >= from)) continue;
+    const told = answer === undefined ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`;
+    world.find('a request failed while nothing was down', [requestText(request), told]);
+  }
+}
+
+/** Has all subscriptions go on that rest, so that all that is to be told is. */
+async function resume({ workspaces }: World, { servers }: System): Promise<void> {
+  for (const { webhooks, members } of workspaces) {
+    const key = members[0]?.key;
+    for (const { id, active } of webhooks.current()) {
+      if (!active) continue;
+      const request = { method: 'PATCH', path: `/api/public/v1/webhooks/${id}`, key, body: { paused: false } };
+      while ((await send(servers.apiUrls[0], request))?.status !== 200);
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventType } from '@itsm-api/contract';
+import type { Placed } from './linearize.ts';
+import type { Arrival, Receiver, Told } from './receiver.ts';
+import type { Deed, State } from './resources/rows.ts';
+import { eventOf, type Resource, type Subscription, takes } from './resources/webhooks.ts';
+import { agrees } from './values.ts';
+import type { RowHistory, Workspace, World } from './world.ts';
+
+/*
+ * What receivers must be told: each event at least once, none that did not happen (docs/decisions/webhook-deliveries.md).
+ */
+
+/** Something that was done, and by whom it is taken. */
+interface Telling {
+  type: EventType;
+  deed: Deed<object>;
+  /** Subscriptions that surely take it, and those of which that can't be said. */
+  sure: number[];
+  perhaps: number[];
+}
+
+/** What a subscription was, one after the other, and since when. */
+interface Version {
+  begin: number;
+  end: number;
+  row: Subscription;
+  /** When it began by the clock: milliseconds. */
+  at: number;
+}
+
+/** What receivers of a workspace must be told. */
+export class Tellings {
+  readonly #versions = new Map<number, Version[]>();
+  readonly #tellings: Telling[] = [];
+
+  /** Notes what a subscription has been since the last quiet point. */
+  noteSubscription({ id }: RowHistory<Subscription>, placed: readonly Placed<State<Subscription>>[]): void {
+    const versions = this.#versions.get(id) ?? [];
+    for (const { step, state } of placed) {
+      const last = versions.at(-1);
+      if (last?.row === state.row || (last !== undefined && step.isRead)) continue;
+      versions.push({ begin: step.begin, end: step.end, row: state.row, at: Date.now() });
+    }
+    this.#versions.set(id, versions);
+  }
+
+  /** Notes what was done to a row since the last quiet point, whose place is `now`. */
+  noteDeeds(
+    resource: Resource,
+    deeds: readonly Deed<object>[],
+    { now, lineOf }: { now: number; lineOf(keyId: number): readonly number[] },
+  ): void {
+    for (const deed of deeds) {
+      const type = eventOf(resource, deed);
+      if (type === undefined) continue;
+      const line = deed.actor?.keyId == null ? [] : lineOf(deed.actor.keyId);
+      const telling: Telling = { type, deed, sure: [], perhaps: [] };
+      for (const [id, versions] of this.#versions) {
+        const rows = during(versions, deed.begin, Math.min(deed.end, now));
+        const taking = rows.filter((row) => row !== undefined && takes(row, type, deed, line));
+        if (taking.length === 0) continue;
+        (taking.length === rows.length ? telling.sure : telling.perhaps).push(id);
+      }
+      if (telling.sure.length + telling.perhaps.length > 0) this.#tellings.push(telling);
+    }
+  }
+
+  /** Waits until all is told that must be, and holds what arrived to it. @param patience milliseconds */
+  async settle(world: World, workspace: Workspace, receiver: Receiver, patience: number): Promise<void> {
+    for (const deadline = Date.now() + patience; ; await sleep(100)) {
+      const untold = this.#untold(world, workspace, receiver);
+      if (untold.length === 0) break;
+      if (Date.now() < deadline) continue;
+      for (const what of untold.slice(0, 3)) world.find(`an event never arrived (${untold.length} in all)`, [what]);
+      break;
+    }
+    for (const [id, versions] of this.#versions) this.#compare(world, workspace, receiver, id, versions);
+  }
+
+  /** What has not arrived where it must. */
+  #untold(world: World, workspace: Workspace, receiver: Receiver): string[] {
+    const missing: string[] = [];
+    for (const [id, versions] of this.#versions) {
+      if (versions.at(-1)?.row.active !== true) continue;
+      const arrived = arrivalsAt(world, receiver, versions);
+      const byRow = byResource(arrived);
+      for (const { type, deed, sure } of this.#tellings) {
+        if (!sure.includes(id)) continue;
+        const some = byRow.get(keyOf(type, deed.after)) ?? [];
+        if (!some.some(({ told }) => isOf(told, type, deed))) {
+          missing.push(`${type} ${JSON.stringify(deed)} at subscription ${id}`);
+        }
+      }
+      for (const { webhookId, eventId } of workspace.asked) {
+        if (webhookId === id && !arrived.some(({ headers }) => headers['webhook-id'] === eventId)) {
+          missing.push(`${eventId}, which was asked for, at subscription ${id}`);
+        }
+      }
+    }
+    return missing;
+  }
+
+  /** Holds each arrival at a subscription to what happened. */
+  #compare(world: World, workspace: Workspace, receiver: Receiver, id: number, versions: Version[]): void {
+    const tellings = Map.groupBy(
+      this.#tellings.filter(({ sure, perhaps }) => sure.includes(id) || perhaps.includes(id)),
+      ({ type, deed }) => keyOf(type, deed.after),
+    );
+    const eventOfDeed = new Map<Deed<object>, string>();
+    for (const { headers, body, told, at } of arrivalsAt(world, receiver, versions)) {
+      const eventId = String(headers['webhook-id']);
+      const history = [`${JSON.stringify(headers)} ${body}`];
+      if (!isSigned(versions, { headers, body, at })) world.find('a delivery is not signed by its secret', history);
+      const known = workspace.bodies.get(eventId);
+      if (known !== undefined && known !== body) world.find('a delivery is told of otherwise than it arrived', history);
+      if (eventId.startsWith('evt_test_')) continue;
+      const deeds = (tellings.get(keyOf(told.type, resourceOf(told))) ?? []).map(({ deed }) => deed);
+      const deed = deeds.find((each) => isOf(told, told.type, each) && (eventOfDeed.get(each) ?? eventId) === eventId);
+      if (deed !== undefined) eventOfDeed.set(deed, eventId);
+      else if (deeds.some((each) => isOf(told, told.type, each)))
+        world.find('one change is told of in two events', history);
+      else world.find(`an event arrived at subscription ${id} that is not for it, or never happened`, history);
+    }
+  }
+}
+
+const resourceOf = ({ type, ...told }: Told) => told[type.split('.')[0] ?? ''] as { id: number };
+
+const keyOf = (type: EventType, row: object | undefined) => `${type.split('.')[0]} ${(row as { id?: number })?.id}`;
+
+function isOf(told: Told, type: EventType, { after, changes, actor }: Deed<object>): boolean {
+  return (
+    told.type === type &&
+    agrees(actor, told.actor) &&
+    agrees(after, resourceOf(told)) &&
+    (type.endsWith('.created') || agrees(changes, told.changes))
+  );
+}
+
+function byResource(arrivals: readonly Arrival[]) {
+  return Map.groupBy(arrivals, ({ told }) => keyOf(told.type, resourceOf(told)));
+}
+
+function arrivalsAt(world: World, receiver: Receiver, versions: readonly Version[]): Arrival[] {
+  const [, , , , name = ''] = (versions[0]?.row.url ?? '').split('/');
+  return receiver.of(world.name).get(name) ?? [];
+}
+
+/** What a subscription may have been at some time between two places; undefined for none. */
+function during(versions: readonly Version[], begin: number, end: number): (Subscription | undefined)[] {
+  const rows = versions
+    .filter((version, index) => version.begin < end && (versions[index + 1]?.end ?? Number.POSITIVE_INFINITY) > begin)
+    .map(({ row }) => row);
+  return (versions[0]?.end ?? 0) > begin ? [undefined, ...rows] : rows;
+}
+
+/** A secret signs what was sent before another was answered for: milliseconds between the two. */
+const onItsWay = 20_000;
+
+function isSigned(
+  versions: readonly Version[],
+  { headers, body, at }: Pick<Arrival, 'headers' | 'body' | 'at'>,
+): boolean {
+  return versions.some(({ row }, index) => {
+    const next = versions.slice(index + 1).find(({ row: later }) => later.secret !== row.secret);
+    if (next !== undefined && next.at + onItsWay < at) return false;
+    return headers['x-service-signature'] === createHmac('sha256', row.secret).update(body).digest('hex');
+  });
+}

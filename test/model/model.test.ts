@@ -1,0 +1,18 @@
+import { contract } from '@itsm-api/contract';
+import { expect, it } from 'vitest';
+import { formatModel, runModel } from './run.ts';
+
+/*
+ * The short form of `pnpm model`: an episode in which everything fails once.
+ */
+it('answers as the model says, whatever happens at once and whatever is killed', { timeout: 600_000 }, async () => {
+  const report = await runModel({ commands: 2000, seed: 0, shrinkFor: 60_000 });
+  console.log(formatModel(report));
+  expect(report).toMatchObject({ findings: [], crashes: [] });
+  expect(Object.values(report.failures)).toEqual([1, 1, 1, 1, 1]);
+
+  const operations = Object.entries(contract).flatMap(([resource, routes]) =>
+    Object.keys(routes).map((name) => `${resource}.${name}`),
+  );
+  expect(operations.filter((operation) => !(operation in report.succeeded))).toEqual([]);
+});

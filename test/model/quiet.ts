@@ -1,0 +1,361 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Ticket } from '@itsm-api/contract';
+import fc from 'fast-check';
+import { followPage } from './commands/changes.ts';
+import { expectList } from './commands/lists.ts';
+import { ticketQuery, ticketQueryGiven } from './commands/tickets.ts';
+import type { Tellings } from './events.ts';
+import { linearize, type Placed, shortestWithoutOrder } from './linearize.ts';
+import { isAssetIn } from './resources/assets.ts';
+import type { ListQuery } from './resources/lists.ts';
+import type { State } from './resources/rows.ts';
+import { isTaskIn } from './resources/tasks.ts';
+import { isTicketIn, prefixes } from './resources/tickets.ts';
+import { type Resource, toldOf } from './resources/webhooks.ts';
+import { listed, shown } from './steps.ts';
+import { type Servers, Turn } from './turn.ts';
+import { agrees } from './values.ts';
+import {
+  followed,
+  type RowHistory,
+  requestText,
+  type Sent,
+  searchOf,
+  type Table,
+  type Workspace,
+  type World,
+} from './world.ts';
+
+/*
+ * Quiet points: all clients wait. Every row is read, the steps of each since the last one are put in order, and the whole of
+ * the model is compared with the server.
+ */
+
+/** How many searches of tickets a quiet point makes in each workspace. */
+const searches = 20;
+/** `/changes` must have told of all within this. Milliseconds. */
+const patience = 30_000;
+
+/** @param tellings of each workspace */
+export async function comparePoint(world: World, servers: Servers, tellings: Tellings[], seed: number): Promise<void> {
+  await Promise.all(
+    world.workspaces.map(async (workspace, index) => {
+      const turn = new Turn(world, servers, -1, { workspace: index, who: 0 });
+      await compareWorkspace(turn, workspace, tellings[index] as Tellings, seed * world.workspaces.length + index);
+    }),
+  );
+}
+
+async function compareWorkspace(turn: Turn, workspace: Workspace, tellings: Tellings, seed: number): Promise<void> {
+  const { world } = turn;
+  await readTickets(turn, workspace);
+  await readRows(turn, workspace.assets, { operation: 'assets.list', marker: ({ assetTag }) => assetTag });
+  for (const { id } of workspace.projects) {
+    const params = { id };
+    await readRows(turn, workspace.tasks, {
+      operation: 'tasks.list',
+      params,
+      marker: ({ title }) => title.split(' ')[0],
+    });
+  }
+  await readWebhooks(turn, workspace);
+  adoptAll(world, workspace);
+  await readHistories(turn, workspace);
+
+  const now = world.next();
+  for (const row of workspace.webhooks.rows.values()) {
+    tellings.noteSubscription(row, order(world, 'subscription', workspace.webhooks, row));
+  }
+  const lineOf = (keyId: number) => workspace.members.find(({ id }) => id === keyId)?.line ?? [keyId];
+  for (const resource of ['tickets', 'assets', 'tasks'] as const) {
+    const table = workspace[resource] as Table<{ id: number }>;
+    const versions = orderAll(world, resource, table, (deeds) => tellings.noteDeeds(resource, deeds, { now, lineOf }));
+    for (const read of table.lists.splice(0)) compareTotal(world, versions, read);
+  }
+  workspace.webhooks.lists.length = 0;
+  // What the model knows no more can't be compared.
+  if (world.findings.length > 0) return;
+  compareTickets(world, workspace);
+  await compareLists(turn, workspace, seed);
+  await compareCopies(turn, workspace);
+}
+
+/** Reads all pages of a list, each row as a read of its own; rows that nobody knows are adopted later. */
+async function readPages(
+  turn: Turn,
+  operation: string,
+  params: Record<string, number> = {},
+): Promise<[Sent, { id: number }[]][]> {
+  const pages: [Sent, { id: number }[]][] = [];
+  for (let page = 1; ; page++) {
+    const sent = await turn.ask(operation, { params, search: searchOf({ page, perPage: 100 }) });
+    const { data, meta } = sent?.answer?.body ?? {};
+    if (sent === undefined || data === undefined) {
+      turn.world.find(`${operation} is not answered at a quiet point`);
+      return pages;
+    }
+    pages.push([sent, data]);
+    if (page * 100 >= meta.totalCount) return pages;
+  }
+}
+
+interface Reading<Row> {
+  operation: string;
+  params?: Record<string, number>;
+  /** What tells a row that was made by a command from all others. */
+  marker(row: Row): string | undefined;
+}
+
+async function readRows<Row extends { id: number }>(
+  turn: Turn,
+  table: Table<Row>,
+  { operation, params, marker }: Reading<Row>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [sent, data] of await readPages(turn, operation, params)) {
+    for (const row of data as Row[]) {
+      rows.push(row);
+      adopt(table, row.id, marker(row));
+      table.of(row.id).steps.push(shown(sent, row));
+    }
+  }
+  return rows;
+}
+
+/** A row that is there and whose making was not answered: it was made by the request with its marker. */
+function adopt<Row extends { id: number }>(table: Table<Row>, id: number, marker: string | undefined): void {
+  if (table.has(id)) return;
+  const making = table.makings.find((each) => each.marker === marker);
+  if (making === undefined) return;
+  table.of(id).steps.push(making.step(id));
+  table.know(id);
+  making.marker = '';
+}
+
+async function readTickets(turn: Turn, workspace: Workspace): Promise<void> {
+  const { world } = turn;
+  const rows = await readRows<Ticket>(turn, workspace.tickets, {
+    operation: 'tickets.list',
+    marker: ({ title }) => title.split(' ')[0],
+  });
+  // Numbers count from 1 for each type, in the order of ids, and without a gap: nothing is rolled back halfway.
+  const counts: Record<string, number> = {};
+  for (const { type, ticketNumber } of rows.toReversed()) {
+    counts[type] = (counts[type] ?? 0) + 1;
+    if (ticketNumber !== `${prefixes[type]}-${counts[type]}`) {
+      world.find(`${ticketNumber} stands where ${prefixes[type]}-${counts[type]} must be`);
+    }
+  }
+}
+
+async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> {
+  const listed = new Set<number>();
+  for (const [, data] of await readPages(turn, 'webhooks.list')) {
+    for (const { id, url } of data as { id: number; url: string }[]) {
+      adopt(webhooks, id, url.split('/')[4]);
+      listed.add(id);
+    }
+  }
+  // Those that were deactivated are not listed, and there all the same.
+  for (const id of [...webhooks.known]) {
+    if (webhooks.of(id).state?.row.active === false) continue;
+    const sent = await turn.ask('webhooks.get', { params: { id } });
+    const data = sent?.answer?.body?.data;
+    if (sent === undefined || data === undefined) continue;
+    webhooks.of(id).steps.push(shown(sent, toldOf(data)));
+    if (listed.has(id) !== data.active)
+      turn.world.expect(false, 'the list of subscriptions is not that of the active ones', sent);
+  }
+}
+
+/** Of a request without an answer all rows were made, or none. */
+function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace): void {
+  const made = Map.groupBy(tickets.makings, ({ request }) => request);
+  for (const [request, makings] of made) {
+    const found = makings.filter(({ marker }) => marker === '');
+    if (found.length !== 0 && found.length !== makings.length) {
+      world.find(`of the tickets of command ${request} ${found.length} were made, and ${makings.length} were to be`);
+    }
+  }
+  for (const { makings } of [tickets, assets, tasks, webhooks]) makings.length = 0;
+}
+
+/** Reads the activity and the comments of all rows that were written. */
+async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promise<void> {
+  const wasWritten = ({ steps }: RowHistory<never>) => steps.some(({ isRead }) => !isRead);
+  const paging = { page: 1, perPage: 100 };
+  const read = async <Row extends { id: number }>(
+    table: Table<Row>,
+    operation: string,
+    kind: 'deeds' | 'comments',
+    id: number,
+  ) => {
+    const sent = await turn.ask(operation, { params: { id }, search: searchOf(paging) });
+    if (sent?.answer !== undefined) table.of(id).steps.push(listed(sent, kind, paging));
+  };
+  for (const row of tickets.rows.values()) {
+    if (!wasWritten(row as RowHistory<never>)) continue;
+    await read(tickets, 'activities.ofTicket', 'deeds', row.id);
+    const isCommented = row.steps.some((step) => !step.isRead && step.describe().includes('/comments '));
+    if (isCommented) await read(tickets, 'comments.list', 'comments', row.id);
+  }
+  for (const row of assets.rows.values()) {
+    if (wasWritten(row as RowHistory<never>)) await read(assets, 'activities.ofAsset', 'deeds', row.id);
+  }
+}
+
+/** Puts the steps of a row in order. A row without an order is as it was, as far as is known. */
+function order<Row extends { id: number }>(
+  world: World,
+  what: string,
+  table: Table<Row>,
+  row: RowHistory<Row>,
+): Placed<State<Row>>[] {
+  const steps = row.steps.splice(0);
+  if (steps.length === 0) return [];
+  const placed = linearize(row.state, steps);
+  if (placed === undefined) {
+    const shortest = shortestWithoutOrder(row.state, steps).toSorted((a, b) => a.begin - b.begin);
+    const lines = shortest.map((step) => `${step.begin}–${step.end} ${step.describe()}`);
+    const before = row.state === undefined ? 'not there' : JSON.stringify({ ...row.state.row, etag: row.state.etag });
+    world.find(`no order explains what was answered of ${what} ${row.id}`, [`before: ${before}`, ...lines]);
+    table.rows.delete(row.id);
+    return [];
+  }
+  row.state = placed.at(-1)?.state ?? row.state;
+  return placed;
+}
+
+/** What a row was, one after the other, since the last quiet point. */
+interface Versions<Row> {
+  /** What may have been at no time for sure: a request of it was not answered. */
+  isOpen: boolean;
+  versions: { row: Row | undefined; begin: number; end: number }[];
+}
+
+function orderAll<Row extends { id: number }>(
+  world: World,
+  resource: Resource,
+  table: Table<Row>,
+  tell: (deeds: State<Row>['deeds']) => void,
+): Versions<Row>[] {
+  return [...table.rows.values()].map((row) => {
+    const before = row.state;
+    const isOpen = row.steps.some(({ isCertain }) => !isCertain);
+    const placed = order(world, resource, table, row);
+    tell(row.state?.deeds.slice(before?.deeds.length ?? 0) ?? []);
+    const written = placed.filter(({ step }) => !step.isRead);
+    return {
+      isOpen,
+      versions: [
+        { row: before?.row, begin: 0, end: 0 },
+        ...written.map(({ step, state }) => ({ row: state.row, begin: step.begin, end: step.end })),
+      ],
+    };
+  });
+}
+
+/** Holds the total of a list that was read among changes to the rows that there surely or perhaps were. */
+function compareTotal<Row extends { id: number }>(
+  world: World,
+  rows: readonly Versions<Row>[],
+  { request, begin, end, totalCount, isIn }: Table<Row>['lists'][number],
+): void {
+  let [least, most] = [0, 0];
+  for (const { isOpen, versions } of rows) {
+    const matches = versions
+      .filter((version, index) => version.begin < end && (versions[index + 1]?.end ?? Number.POSITIVE_INFINITY) > begin)
+      .map(({ row }) => row !== undefined && isIn(row));
+    const all = isOpen ? versions.map(({ row }) => row !== undefined && isIn(row)) : matches;
+    if (all.some((isMatch) => isMatch)) most++;
+    if (!isOpen && all.every((isMatch) => isMatch)) least++;
+  }
+  if (totalCount < least || totalCount > most) {
+    world.find(`a list counts ${totalCount}, and there were ${least} to ${most}`, [
+      `${begin}–${end} ${requestText(request)}`,
+    ]);
+  }
+}
+
+/** What holds over all tickets. */
+function compareTickets(world: World, { tickets, parents }: Workspace): void {
+  const rows = tickets.current();
+  const parentOf = new Map(rows.map(({ id, parentId }) => [id, parentId]));
+  for (const { id } of rows) {
+    const seen = new Set<number>();
+    for (let each = parentOf.get(id); each != null && !seen.has(each); each = parentOf.get(each)) {
+      if (each === id) world.find(`ticket ${id} stands above itself`);
+      seen.add(each);
+    }
+  }
+  parents.clear();
+  for (const { id, parentId } of rows) if (parentId !== null) parents.set(id, new Set([parentId]));
+}
+
+/** Holds lists to the model: every total that there is, and pages of any filters. */
+async function compareLists(turn: Turn, workspace: Workspace, seed: number): Promise<void> {
+  const me = turn.key.userId;
+  const tickets = workspace.tickets.current();
+  const ask = async <Row extends { id: number }>(
+    operation: string,
+    rows: readonly Row[],
+    { query, isIn, params = {} }: { query: ListQuery; isIn(row: Row): boolean; params?: Record<string, number> },
+  ) => {
+    const sent = await turn.ask(operation, { params, search: searchOf(query) });
+    expectList(turn, rows, sent, { query, isIn });
+  };
+  const askTickets = (query: ListQuery) =>
+    ask('tickets.list', tickets, { query, isIn: (row) => isTicketIn(row, query, me) });
+  const values = {
+    status: ['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'],
+    priority: ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'],
+    type: Object.keys(prefixes),
+    category: ['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'],
+    assigneeId: ['none', 'me', ...workspace.users.map(({ id }) => id)],
+  };
+  for (const [name, some] of Object.entries(values)) {
+    for (const value of some) await askTickets({ page: 1, perPage: 2, [name]: [value] });
+  }
+  for (const query of fc.sample(ticketQueryGiven, { seed, numRuns: searches }))
+    await askTickets(ticketQuery(turn, query));
+
+  const assets = workspace.assets.current();
+  for (const query of [{}, { status: ['IN_USE', 'IN_STOCK'] }, { type: ['LAPTOP'] }, { q: 'vpn' }]) {
+    await ask('assets.list', assets, { query, isIn: (row) => isAssetIn(row, query) });
+  }
+  for (const { id: projectId } of workspace.projects) {
+    for (const query of [{}, { status: ['TODO', 'DONE'] }, { priority: ['HIGH'] }]) {
+      const isIn = (row: { projectId: number } & Parameters<typeof isTaskIn>[0]) =>
+        row.projectId === projectId && isTaskIn(row, query);
+      await ask('tasks.list', workspace.tasks.current(), { query, isIn, params: { id: projectId } });
+    }
+  }
+}
+
+/** Has all who follow go on to the end: what they have then is what there is. */
+async function compareCopies(turn: Turn, workspace: Workspace): Promise<void> {
+  for (const resource of followed) {
+    const rows = resource === 'users' || resource === 'projects' ? workspace[resource] : workspace[resource].current();
+    for (const walker of workspace.walkers[resource]) {
+      for (const deadline = Date.now() + patience; ; ) {
+        const hasMore = await followPage(turn, resource, walker, 100);
+        if (hasMore) continue;
+        const missing = rows.filter((row) => !agrees(row, walker.copy.get(row.id)));
+        if (missing.length === 0) break;
+        if (Date.now() < deadline) {
+          await sleep(20);
+          continue;
+        }
+        const history = missing
+          .slice(0, 3)
+          .map((row) => `${JSON.stringify(row)}\n    ${JSON.stringify(walker.copy.get(row.id))}`);
+        turn.world.find(`changes of ${resource} have left out ${missing.length} rows`, history);
+        break;
+      }
+    }
+  }
+  for (const resource of ['tickets', 'assets', 'tasks'] as const) {
+    const table: Table<{ id: number }> = workspace[resource];
+    for (const row of table.rows.values()) order(turn.world, resource, table, row);
+  }
+}

@@ -1,0 +1,74 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { EventType } from '@itsm-api/contract';
+
+/** The body of a delivery. */
+export interface Told {
+  type: EventType;
+  actor: unknown;
+  changes?: unknown;
+  [resource: string]: unknown;
+}
+
+/** A delivery as it arrived. */
+export interface Arrival {
+  headers: IncomingHttpHeaders;
+  body: string;
+  told: Told;
+  /** When it was there. Milliseconds. */
+  at: number;
+}
+
+export interface Receiver {
+  url: string;
+  /** What arrived at the subscriptions of a world, by the names in their URLs. */
+  of(world: string): Map<string, Arrival[]>;
+  forget(world: string): void;
+  close(): Promise<void>;
+}
+
+/** One of so many first attempts is answered 500. */
+const failsOnceIn = 150;
+
+/** Takes what is delivered to `<url>/<world>/<subscription>/<any>`. */
+export async function openReceiver(): Promise<Receiver> {
+  const worlds = new Map<string, Map<string, Arrival[]>>();
+  const of: Receiver['of'] = (world) => {
+    const arrivals = worlds.get(world) ?? new Map<string, Arrival[]>();
+    worlds.set(world, arrivals);
+    return arrivals;
+  };
+  let count = 0;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    // The worker may be killed while it sends.
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const [, world = '', subscription = ''] = (request.url ?? '').split('/');
+      const fails = request.headers['x-service-attempt'] === '1' && ++count % failsOnceIn === 0;
+      const arrivals = of(world);
+      const body = Buffer.concat(chunks).toString();
+      const arrival: Arrival = { headers: request.headers, body, told: JSON.parse(body), at: Date.now() };
+      if (!fails) {
+        const before = arrivals.get(subscription);
+        if (before === undefined) arrivals.set(subscription, [arrival]);
+        else before.push(arrival);
+      }
+      response.writeHead(fails ? 500 : 200).end();
+    });
+  });
+  // A connection that is closed just when it is used again would be one more failed attempt.
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    of,
+    forget: (world) => worlds.delete(world),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { Asset, AssetPatch, NewAsset } from '@itsm-api/contract';
+import { untold, untoldId } from '../values.ts';
+import { anyOf, type ListQuery } from './lists.ts';
+import { isSame, mergeFields, type Outcome } from './rows.ts';
+import { holdsWords } from './search.ts';
+import { type References, refusalsOf } from './users.ts';
+
+/*
+ * Assets (docs/decisions/assets.md). That a tag is taken is looked at over all of them.
+ */
+
+export function newAsset(input: NewAsset, references: References): Outcome<Asset> {
+  const codes = refusalsOf(references, { users: [input.assignedToId] });
+  if (codes.length > 0) return { codes };
+  return {
+    row: {
+      id: untoldId,
+      name: input.name.trim(),
+      assetTag: input.assetTag.trim(),
+      serialNumber: input.serialNumber ?? null,
+      type: input.type,
+      status: input.status ?? (input.assignedToId == null ? 'IN_STOCK' : 'IN_USE'),
+      manufacturer: input.manufacturer ?? null,
+      model: input.model ?? null,
+      location: input.location ?? null,
+      assignedToId: input.assignedToId ?? null,
+      purchaseDate: input.purchaseDate ?? null,
+      purchaseCost: twoDecimals(input.purchaseCost ?? null),
+      warrantyExpiresAt: input.warrantyExpiresAt ?? null,
+      notes: input.notes ?? null,
+      customFields: input.customFields ?? {},
+      createdAt: untold,
+      updatedAt: untold,
+    },
+  };
+}
+
+export function changeAsset(before: Asset, patch: AssetPatch, references: References): Outcome<Asset> {
+  const { customFields, name, purchaseCost, ...fields } = patch;
+  const after: Asset = {
+    ...before,
+    ...fields,
+    ...(name !== undefined && { name: name.trim() }),
+    ...(purchaseCost !== undefined && { purchaseCost: twoDecimals(purchaseCost) }),
+    customFields: mergeFields(before.customFields, customFields),
+  };
+  const isAssigned = after.assignedToId !== before.assignedToId;
+  if (patch.status === undefined && isAssigned) {
+    if (after.assignedToId !== null) after.status = 'IN_USE';
+    else if (before.status === 'IN_USE') after.status = 'IN_STOCK';
+  }
+  const codes = [
+    ...(before.status === 'DISPOSED' && after.status !== 'DISPOSED' ? ['INVALID_TRANSITION' as const] : []),
+    ...refusalsOf(references, { users: [isAssigned ? after.assignedToId : null] }),
+  ];
+  if (codes.length > 0) return { codes };
+  return { row: isSame(before, after) ? before : { ...after, updatedAt: untold } };
+}
+
+/** A cost is answered with two decimals. */
+function twoDecimals(cost: string | null): string | null {
+  if (cost === null) return null;
+  const [whole = '', cents = ''] = cost.split('.');
+  return `${whole}.${cents.padEnd(2, '0')}`;
+}
+
+export function isAssetIn(asset: Asset, query: ListQuery): boolean {
+  return (
+    anyOf(query.status, asset.status) &&
+    anyOf(query.type, asset.type) &&
+    anyOf(query.assignedToId, asset.assignedToId) &&
+    (query.q === undefined || holdsWords(query.q as string, [asset.name, asset.assetTag, asset.serialNumber ?? '']))
+  );
+}

@@ -1,0 +1,17 @@
+import type { Scope } from '@itsm-api/contract';
+
+/*
+ * Keys and scopes (spec §4, §5).
+ */
+
+/** The scope that an operation needs, by its place in the contract; undefined where a valid key is enough. */
+export function scopeOf(operation: string): Scope | undefined {
+  const [resource = '', name = ''] = operation.split('.');
+  const isWrite = /^(create|update|delete|replay|test)/.test(name);
+  if (resource === 'me') return undefined;
+  if (resource === 'webhooks' || resource === 'deliveries') return 'webhooks:manage';
+  if (resource === 'users') return 'users:read';
+  if (resource === 'projects' || resource === 'tasks') return isWrite ? 'projects:write' : 'projects:read';
+  if (resource === 'assets' || name === 'ofAsset') return isWrite ? 'assets:write' : 'assets:read';
+  return isWrite ? 'tickets:write' : 'tickets:read';
+}

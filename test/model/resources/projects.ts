@@ -1,0 +1,11 @@
+import type { Project } from '@itsm-api/contract';
+import { anyOf, type ListQuery } from './lists.ts';
+import { holdsWords } from './search.ts';
+
+/** Whether a project is in a list (docs/decisions/lists.md). */
+export function isProjectIn(project: Project, query: ListQuery): boolean {
+  return (
+    anyOf(query.status, project.status) &&
+    (query.q === undefined || holdsWords(query.q as string, [project.key, project.name, project.description ?? '']))
+  );
+}

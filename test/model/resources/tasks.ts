@@ -1,0 +1,49 @@
+import type { NewTask, Task, TaskPatch } from '@itsm-api/contract';
+import { untold, untoldId } from '../values.ts';
+import { anyOf, type ListQuery } from './lists.ts';
+import { isSame, type Outcome } from './rows.ts';
+import { holdsWords } from './search.ts';
+import { type References, refusalsOf } from './users.ts';
+
+/*
+ * Tasks of projects (docs/decisions/projects-and-tasks.md).
+ */
+
+export function newTask(projectId: number, input: NewTask, references: References): Outcome<Task> {
+  const codes = refusalsOf(references, { users: [input.assigneeId] });
+  if (codes.length > 0) return { codes };
+  return {
+    row: {
+      id: untoldId,
+      projectId,
+      title: input.title.trim(),
+      description: input.description ?? null,
+      status: 'TODO',
+      priority: input.priority ?? 'MEDIUM',
+      assigneeId: input.assigneeId ?? null,
+      startDate: input.startDate ?? null,
+      dueDate: input.dueDate ?? null,
+      completedAt: null,
+      createdAt: untold,
+      updatedAt: untold,
+    },
+  };
+}
+
+export function changeTask(before: Task, { title, ...fields }: TaskPatch, references: References): Outcome<Task> {
+  const after: Task = { ...before, ...fields, ...(title !== undefined && { title: title.trim() }) };
+  const newly = after.assigneeId === before.assigneeId ? null : after.assigneeId;
+  const codes = refusalsOf(references, { users: [newly] });
+  if (codes.length > 0) return { codes };
+  if (after.status !== before.status) after.completedAt = after.status === 'DONE' ? untold : null;
+  return { row: isSame(before, after) ? before : { ...after, updatedAt: untold } };
+}
+
+export function isTaskIn(task: Task, query: ListQuery): boolean {
+  return (
+    anyOf(query.status, task.status) &&
+    anyOf(query.priority, task.priority) &&
+    anyOf(query.assigneeId, task.assigneeId) &&
+    (query.q === undefined || holdsWords(query.q as string, [task.title, task.description ?? '']))
+  );
+}

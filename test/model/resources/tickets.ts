@@ -1,0 +1,115 @@
+import type { NewTicket, Ticket, TicketPatch, TicketStatus, TicketType } from '@itsm-api/contract';
+import { untold, untoldId } from '../values.ts';
+import { anyOf, type ListQuery } from './lists.ts';
+import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
+import { holdsWords } from './search.ts';
+import { type References, refusalsOf } from './users.ts';
+
+/*
+ * Tickets (docs/decisions/tickets.md).
+ */
+
+/** Where a ticket may go. */
+const moves: Record<TicketStatus, TicketStatus[]> = {
+  OPEN: ['IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'],
+  IN_PROGRESS: ['PENDING', 'RESOLVED', 'CANCELLED'],
+  PENDING: ['IN_PROGRESS', 'RESOLVED', 'CANCELLED'],
+  RESOLVED: ['CLOSED', 'IN_PROGRESS'],
+  CLOSED: [],
+  CANCELLED: [],
+};
+
+export const prefixes: Record<TicketType, string> = {
+  INCIDENT: 'INC',
+  PROBLEM: 'PRB',
+  CHANGE: 'CHG',
+  SERVICE_REQUEST: 'REQ',
+};
+
+/** A ticket as it is made, or the codes that refuse it. @param userId who created the key */
+export function newTicket(input: NewTicket, userId: number, references: References): Outcome<Ticket> {
+  const watchers = ascending(input.watcherUserIds ?? []);
+  const codes = refusalsOf(references, {
+    users: [input.requesterId, input.assigneeId, ...watchers],
+    tickets: [input.parentId],
+  });
+  if (codes.length > 0) return { codes };
+  return {
+    row: {
+      id: untoldId,
+      ticketNumber: untold,
+      title: input.title.trim(),
+      description: input.description,
+      type: input.type,
+      status: 'OPEN',
+      priority: input.priority ?? 'MEDIUM',
+      category: input.category ?? null,
+      categoryConfigId: input.categoryConfigId ?? null,
+      requesterId: input.requesterId ?? userId,
+      assigneeId: input.assigneeId ?? null,
+      watcherUserIds: watchers,
+      parentId: input.parentId ?? null,
+      customFields: input.customFields ?? {},
+      resolution: null,
+      resolvedAt: null,
+      closedAt: null,
+      commentCount: 0,
+      createdAt: untold,
+      updatedAt: untold,
+    },
+  };
+}
+
+/** What a patch makes of a ticket. That no ticket stands above itself is looked at over all of them. */
+export function changeTicket(before: Ticket, patch: TicketPatch, references: References): Outcome<Ticket> {
+  const { customFields, watcherUserIds, title, ...fields } = patch;
+  const after: Ticket = {
+    ...before,
+    ...fields,
+    ...(title !== undefined && { title: title.trim() }),
+    ...(watcherUserIds && { watcherUserIds: ascending(watcherUserIds) }),
+    customFields: mergeFields(before.customFields, customFields),
+  };
+  const isMove = after.status !== before.status;
+  const added = after.watcherUserIds.filter((id) => !before.watcherUserIds.includes(id));
+  const codes = [
+    ...(isMove && !moves[before.status].includes(after.status) ? ['INVALID_TRANSITION' as const] : []),
+    ...(after.category === null && after.categoryConfigId === null ? ['VALIDATION_ERROR' as const] : []),
+    ...(after.parentId === before.id && before.parentId !== before.id ? ['VALIDATION_ERROR' as const] : []),
+    ...refusalsOf(references, {
+      users: [after.assigneeId === before.assigneeId ? null : after.assigneeId, ...added],
+      tickets: [after.parentId === before.parentId ? null : after.parentId],
+    }),
+  ];
+  if (codes.length > 0) return { codes };
+  if (isMove) {
+    if (after.status === 'RESOLVED') after.resolvedAt = untold;
+    else if (after.status === 'CLOSED') after.closedAt = untold;
+    else after.resolvedAt = null;
+  }
+  return { row: isSame(before, after) ? before : { ...after, updatedAt: untold } };
+}
+
+/** What a comment makes of its ticket. */
+export function commentedTicket(before: Ticket): Ticket {
+  return { ...before, commentCount: before.commentCount + 1, updatedAt: untold };
+}
+
+/** Whether a ticket is in a list. @param me the user of the key */
+export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolean {
+  const assignee = ticket.assigneeId ?? 'none';
+  const assignees = (query.assigneeId as (number | string)[] | undefined)?.map((each) => (each === 'me' ? me : each));
+  return (
+    anyOf(query.status, ticket.status) &&
+    anyOf(query.priority, ticket.priority) &&
+    anyOf(query.type, ticket.type) &&
+    anyOf(query.category, ticket.category) &&
+    anyOf(query.requesterId, ticket.requesterId) &&
+    anyOf(query.parentId, ticket.parentId) &&
+    anyOf(assignees, assignee) &&
+    (query.watcherUserId === undefined || ticket.watcherUserIds.some((id) => anyOf(query.watcherUserId, id))) &&
+    (query.createdSince === undefined || ticket.createdAt >= (query.createdSince as string)) &&
+    (query.createdBefore === undefined || ticket.createdAt < (query.createdBefore as string)) &&
+    (query.q === undefined || holdsWords(query.q as string, [ticket.title, ticket.description], [ticket.ticketNumber]))
+  );
+}

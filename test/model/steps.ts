@@ -1,0 +1,229 @@
+import type { Actor, Comment } from '@itsm-api/contract';
+import type { Step } from './linearize.ts';
+import { changesBetween, type Deed, keptChanges, type Outcome, type State } from './resources/rows.ts';
+import type { Answer } from './send.ts';
+import { agrees, untold, untoldId } from './values.ts';
+import { answerText, isRefused, requestText, type Sent } from './world.ts';
+
+/*
+ * What requests do to one row, by the model, as steps of its history.
+ */
+
+/** What is answered of one row: by a request of its own, or as an item of one. */
+export interface Told {
+  sent: Sent;
+  /** That of the item, where it is one of many. */
+  answer: Answer | undefined;
+}
+
+type Explained<Row> = Pick<Step<State<Row>>, 'after' | 'isRead'>;
+
+function step<Row>({ sent, answer }: Told, { isRead, after }: Explained<Row>): Step<State<Row>> {
+  const { request, begin, end } = sent;
+  const isCertain = answer !== undefined;
+  return {
+    describe: () => `${requestText(request)}\n    ${answerText(answer)}`,
+    begin,
+    end: isCertain ? end : Number.POSITIVE_INFINITY,
+    isCertain,
+    isRead,
+    after,
+  };
+}
+
+/** A row that was shown. @param told what of it */
+export function shown<Row extends object>(sent: Sent, told: object): Step<State<Row>> {
+  const etag = sent.answer?.body?.data === told ? sent.answer?.headers.etag : undefined;
+  return {
+    ...step<Row>(
+      { sent, answer: sent.answer },
+      {
+        isRead: true,
+        after: (state) => (state === undefined ? undefined : bound(state, told, etag as string | undefined)),
+      },
+    ),
+    describe: () => `${requestText(sent.request)}\n    ${etag ?? ''} ${JSON.stringify(told)}`,
+  };
+}
+
+/** The state with what an answer tells of it; undefined where that is not so. */
+function bound<Row extends object>(state: State<Row>, told: object, etag?: string): State<Row> | undefined {
+  if (etag !== undefined && state.etag !== untold && state.etag !== etag) return undefined;
+  const names = Object.keys(told) as (keyof Row)[];
+  const ofState = Object.fromEntries(names.map((name) => [name, state.row[name]]));
+  if (!agrees(ofState, told)) return undefined;
+  return { ...state, row: { ...state.row, ...told }, etag: etag ?? state.etag };
+}
+
+/** A GET that names tags: 304 exactly where the row's is among them. */
+export function shownUnlessKnown<Row extends object>(sent: Sent, tag: string): Step<State<Row>> {
+  const { answer } = sent;
+  if (answer?.status === 200) {
+    const reading = shown<Row>(sent, answer.body.data);
+    return { ...reading, after: (state) => (state?.etag === tag ? undefined : reading.after(state)) };
+  }
+  return step<Row>(
+    { sent, answer },
+    {
+      isRead: true,
+      after: (state) => {
+        if (state === undefined || answer?.status !== 304) return undefined;
+        return state.etag === tag || state.etag === untold ? { ...state, etag: tag } : undefined;
+      },
+    },
+  );
+}
+
+interface Making<Row> {
+  row: Row;
+  actor: Actor;
+  /** That of the row, where an answer told it or the row was found afterwards. */
+  id: number;
+  toldOf?: ToldOf;
+}
+
+/** What of an answer tells of the row, where that is not all of it; its tag is then left alone, too. */
+type ToldOf = (data: never) => object;
+
+/** What an answer tells of the row, and its tag. */
+function toldIn(answer: Answer, toldOf: ToldOf | undefined): [told: object, etag: string | undefined] {
+  const { data } = answer.body;
+  return toldOf === undefined ? [data, answer.headers.etag as string | undefined] : [toldOf(data as never), undefined];
+}
+
+/** A row that was made. */
+export function made<Row extends object>(told: Told, { row, actor, id, toldOf }: Making<Row>): Step<State<Row>> {
+  const { sent, answer } = told;
+  return step<Row>(told, {
+    isRead: false,
+    after: (state) => {
+      if (state !== undefined) return undefined;
+      const begun: State<Row> = { row: { ...row, id }, etag: untold, deeds: [], comments: [] };
+      const done = answer === undefined ? begun : bound(begun, ...toldIn(answer, toldOf));
+      if (done === undefined || (answer !== undefined && !isOfItsTime(done.row, sent))) return undefined;
+      return { ...done, deeds: [{ action: 'CREATED', actor, changes: {}, after: done.row, ...placeOf(sent) }] };
+    },
+  });
+}
+
+interface Changing<Row> {
+  actor: Actor;
+  /** The tag that the row must have. */
+  ifMatch?: string | undefined;
+  change(row: Row): Outcome<Row>;
+  /** Whether a refusal is right that the row alone doesn't explain. */
+  mayBeRefused?(answer: Answer): boolean;
+  toldOf?: ToldOf;
+}
+
+/** Something else that was asked of a row and leaves it as it is. */
+export function looked<Row>(sent: Sent, isRight: (row: Row, answer: Answer) => boolean): Step<State<Row>> {
+  const { answer } = sent;
+  const after = (state: State<Row> | undefined) =>
+    state !== undefined && answer !== undefined && isRight(state.row, answer) ? state : undefined;
+  return step<Row>({ sent, answer }, { isRead: true, after });
+}
+
+/** A row that was changed, or is as it was. */
+export function changed<Row extends object>(told: Told, changing: Changing<Row>): Step<State<Row>> {
+  const { sent, answer } = told;
+  const { actor, ifMatch, change, mayBeRefused, toldOf } = changing;
+  return step<Row>(told, {
+    isRead: answer !== undefined && answer.status >= 400,
+    after: (state) => {
+      if (state === undefined) return undefined;
+      if (answer?.status === 412) {
+        return ifMatch !== undefined && ifMatch !== state.etag ? state : undefined;
+      }
+      if (ifMatch !== undefined && state.etag !== untold && ifMatch !== state.etag) {
+        return answer === undefined ? state : undefined;
+      }
+      const outcome = change(state.row);
+      if ('codes' in outcome) {
+        const isRight = answer === undefined || outcome.codes.some((code) => isRefused(answer, [code], statusOf(code)));
+        return isRight ? state : undefined;
+      }
+      if (answer !== undefined && answer.status !== 200) return mayBeRefused?.(answer) ? state : undefined;
+      const isChanged = outcome.row !== state.row;
+      const after = { ...state, row: outcome.row, ...(isChanged && { etag: untold }) };
+      const [data, etag] = answer === undefined ? [] : toldIn(answer, toldOf);
+      const done = data === undefined ? after : bound(after, data, etag);
+      if (done === undefined || !isChanged) return done;
+      if (etag !== undefined && etag === state.etag) return undefined;
+      if (data !== undefined && !isOfItsTime(done.row, sent)) return undefined;
+      const changes = changesBetween(state.row, done.row);
+      const deed: Deed<Row> = { action: 'UPDATED', actor, changes, after: done.row, ...placeOf(sent) };
+      return { ...done, deeds: [...state.deeds, deed] };
+    },
+  });
+}
+
+const statusOf = (code: string) => (code === 'NOT_FOUND' ? 404 : 400);
+
+interface Commenting<Row> {
+  actor: Actor;
+  comment: Pick<Comment, 'ticketId' | 'authorId' | 'body' | 'visibility'>;
+  change(row: Row): Row;
+}
+
+/** A comment: a change of its ticket, whose answer tells of the comment alone. */
+export function commented<Row extends object>(
+  told: Told,
+  { actor, comment, change }: Commenting<Row>,
+): Step<State<Row>> {
+  const { sent, answer } = told;
+  return step<Row>(told, {
+    isRead: false,
+    after: (state) => {
+      if (state === undefined) return undefined;
+      const expected: Comment = { id: untoldId, ...comment, createdAt: untold };
+      if (answer !== undefined && !(answer.status === 201 && agrees(expected, answer.body.data))) return undefined;
+      const row = change(state.row);
+      const changes = changesBetween(state.row, row);
+      return {
+        row,
+        etag: untold,
+        comments: [...state.comments, answer?.body.data ?? expected],
+        deeds: [...state.deeds, { action: 'COMMENTED', actor, changes, after: row, ...placeOf(sent) }],
+      };
+    },
+  });
+}
+
+/** A page of the comments or the activity of a row. */
+export function listed<Row>(
+  sent: Sent,
+  kind: 'comments' | 'deeds',
+  { page, perPage }: { page: number; perPage: number },
+) {
+  const { answer } = sent;
+  return step<Row>(
+    { sent, answer },
+    {
+      isRead: true,
+      after: (state) => {
+        if (state === undefined || answer?.status !== 200) return undefined;
+        const all = kind === 'comments' ? state.comments : state.deeds.map(activityOf);
+        const expected = all.toReversed().slice((page - 1) * perPage, page * perPage);
+        const { data, meta } = answer.body;
+        return meta.totalCount === all.length && agrees(expected, data) ? state : undefined;
+      },
+    },
+  );
+}
+
+function activityOf<Row>({ action, actor, changes }: Deed<Row>) {
+  return { id: untoldId, at: untold, action, actor, changes: keptChanges(changes) };
+}
+
+const placeOf = ({ begin, end }: Sent) => ({ begin, end });
+
+/** Clocks of processes on one machine are read at other moments than they are written down. Milliseconds. */
+const slack = 2000;
+
+/** Whether a row that a request has just made or changed says so. */
+function isOfItsTime(row: object, { beganAt, endedAt }: Sent): boolean {
+  const { updatedAt } = row as { updatedAt: string };
+  const at = Date.parse(updatedAt);
+  return at >= beganAt - slack && at <= endedAt + slack;
+}

@@ -1,0 +1,200 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { contract } from '@itsm-api/contract';
+import { scopeOf } from './resources/keys.ts';
+import { isSame } from './resources/rows.ts';
+import type { References } from './resources/users.ts';
+import { type Answer, type Request, send } from './send.ts';
+import { isRefused, type Key, type Sent, type Workspace, type World } from './world.ts';
+
+/** Who sends a request, and for which workspace. */
+export interface By {
+  workspace: number;
+  /** One of the members' keys, one that may only read, one that nobody has, or none. */
+  who: 0 | 1 | 2 | 'reader' | 'stranger' | 'nobody';
+}
+
+/** How a POST is sent. */
+export type Sending = 'plain' | 'keyed' | 'twice' | 'again' | 'other';
+
+export interface Asked {
+  params?: Record<string, number | string>;
+  /** What stands behind the question mark. */
+  search?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+  sending?: Sending;
+  /** Another body that is right, for another request under the same key. */
+  other?: unknown;
+}
+
+/** What commands are run on. */
+export interface Servers {
+  /** The processes of the API; the second has the limits of the specification. */
+  apiUrls: readonly [string, string];
+  /** Where subscriptions are to deliver to. */
+  receiverUrl: string;
+  /** Makes a key with all scopes; undefined where the database is away. */
+  newKey(workspace: Workspace): Promise<Key | undefined>;
+  /** Whether the key was revoked. */
+  revokeKey(workspace: Workspace, key: Key): Promise<boolean>;
+}
+
+const strangeKey = 'itsm_0000000000000000000000000000000000000';
+/** What is sent until it is answered is given up after this. Milliseconds. */
+const retryPatience = 120_000;
+
+/** One command's turn: who asks, and what the model must know of it. */
+export class Turn {
+  readonly world: World;
+  readonly workspace: Workspace;
+  /** That of the command: its rows are marked with it. */
+  readonly number: number;
+  readonly servers: Servers;
+  readonly #by: By;
+
+  constructor(world: World, servers: Servers, number: number, by: By) {
+    this.world = world;
+    this.servers = servers;
+    this.number = number;
+    this.#by = by;
+    this.workspace = world.workspaces[by.workspace] as Workspace;
+  }
+
+  /** The key that it acts with. */
+  get key(): Key {
+    const { members, reader } = this.workspace;
+    return typeof this.#by.who === 'number' ? (members[this.#by.who % members.length] as Key) : reader;
+  }
+
+  get actor() {
+    return { userId: this.key.userId, keyId: this.key.id };
+  }
+
+  /** The workspace whose rows this one must never see. */
+  get other(): Workspace {
+    return this.world.workspaces[(this.#by.workspace + 1) % this.world.workspaces.length] as Workspace;
+  }
+
+  /** What a body may name. */
+  get references(): References {
+    const { users, tickets } = this.workspace;
+    return {
+      isActiveUser: (id) => users.some((user) => user.id === id && user.active),
+      isTicket: (id) => tickets.has(id),
+    };
+  }
+
+  /**
+   * Asks an operation of the contract, such as `tickets.list`. What the guard refuses ends here.
+   * @returns undefined where the guard had to refuse
+   */
+  async ask(operation: string, asked: Asked = {}): Promise<Sent | undefined> {
+    const request = this.#requestOf(operation, asked);
+    const sent = await this.#sendAs(request, asked);
+    const { answer } = sent;
+    if (answer === undefined) return sent;
+    if (answer.status < 300) this.world.succeeded.set(operation, (this.world.succeeded.get(operation) ?? 0) + 1);
+    if (operation === 'ping.get') return sent;
+
+    if (this.#by.who === 'stranger' || this.#by.who === 'nobody') {
+      this.world.expect(isRefused(answer, ['INVALID_API_KEY'], 401), 'a request without a valid key', sent);
+      return undefined;
+    }
+    const scope = scopeOf(operation);
+    if (scope !== undefined && !this.key.scopes.includes(scope)) {
+      this.world.expect(isRefused(answer, ['INSUFFICIENT_SCOPE'], 403), 'a key without the scope', sent);
+      return undefined;
+    }
+    return sent;
+  }
+
+  /** Sends a request once, and notes when. */
+  async sendOnce(request: Request, apiUrl = this.servers.apiUrls[0]): Promise<Sent> {
+    const { world } = this;
+    const [begin, beganAt] = [world.next(), Date.now()];
+    const answer = await send(apiUrl, request);
+    const [end, endedAt] = [world.next(), Date.now()];
+    const isKnown = answer !== undefined && answer.status < 500;
+    const sent: Sent = { request, begin, end, beganAt, endedAt, answer: isKnown ? answer : undefined };
+    if (!isKnown) {
+      world.failures.push({ ...sent, answer });
+      await sleep(100);
+    }
+    return sent;
+  }
+
+  #requestOf(operation: string, { params = {}, search, headers, body }: Asked): Request {
+    const [resource = '', name = ''] = operation.split('.');
+    const routes = contract as unknown as Record<string, Record<string, { method: string; path: string }>>;
+    const route = routes[resource]?.[name];
+    if (route === undefined) throw new Error(`The contract has no operation ${operation}.`);
+    const path = route.path.replace(/:(\w+)/g, (_, param: string) => String(params[param]));
+    const { who } = this.#by;
+    return {
+      method: route.method,
+      path: search ? `${path}?${search}` : path,
+      ...(who !== 'nobody' && { key: who === 'stranger' ? strangeKey : this.key.key }),
+      ...(headers && { headers }),
+      ...(body !== undefined && { body }),
+    };
+  }
+
+  async #sendAs(request: Request, { sending = 'plain', other }: Asked): Promise<Sent> {
+    if (sending === 'plain') return this.sendOnce(request);
+    const named = { ...request, headers: { ...request.headers, 'idempotency-key': `command ${this.number}` } };
+    if (sending !== 'twice') {
+      const sent = await this.#sendUntilAnswered(named);
+      const isDone = sent.answer !== undefined && sent.answer.status < 300;
+      if (isDone && sending === 'again') this.#expectSame(sent, await this.#sendUntilAnswered(named));
+      if (isDone && sending === 'other') await this.#sendOther({ ...named, body: other });
+      return sent;
+    }
+    const [first, second] = await Promise.all([this.#sendUntilAnswered(named), this.#sendUntilAnswered(named)]);
+    this.#expectSame(first, second);
+    // Done once, whichever did it, and before the first answer.
+    const answered = [first, second].filter(({ answer }) => answer !== undefined);
+    const [earliest = first] = answered.toSorted((a, b) => a.end - b.end);
+    return {
+      ...earliest,
+      begin: Math.min(first.begin, second.begin),
+      beganAt: Math.min(first.beganAt, second.beganAt),
+    };
+  }
+
+  /** Sends a request under its key until somebody knows what came of it. */
+  async #sendUntilAnswered(request: Request): Promise<Sent> {
+    const deadline = Date.now() + retryPatience;
+    const first = await this.sendOnce(request);
+    let last = first;
+    while ((last.answer === undefined || last.answer.status === 409) && Date.now() < deadline) {
+      await sleep(20);
+      last = await this.sendOnce(request);
+    }
+    const isOpen = last.answer?.status === 409;
+    return { ...last, begin: first.begin, beganAt: first.beganAt, answer: isOpen ? undefined : last.answer };
+  }
+
+  /** Another request under a key that was used (docs/decisions/idempotency.md). */
+  async #sendOther(request: Request): Promise<void> {
+    const sent = await this.#sendUntilAnswered(request);
+    if (sent.answer === undefined) return;
+    const isRight = isRefused(sent.answer, ['IDEMPOTENCY_KEY_REUSED']);
+    this.world.expect(isRight, 'another request under an Idempotency-Key was not refused', sent);
+  }
+
+  #expectSame(first: Sent, second: Sent): void {
+    const [one, other] = [first.answer, second.answer];
+    if (one === undefined || other === undefined) return;
+    // Of many tickets the answer has them as they are by then.
+    const isBulk = Array.isArray(one.body?.data);
+    const isSameAnswer = one.status === other.status && (isBulk || one.status >= 400 || isSame(one.body, other.body));
+    this.world.expect(isSameAnswer, 'a request under an Idempotency-Key was answered in two ways', first, second);
+    const isReplay = [one, other].some((answer: Answer) => answer.headers['idempotent-replayed'] === 'true');
+    this.world.expect(
+      one.status >= 400 || isReplay,
+      'both of two requests under one Idempotency-Key were done',
+      first,
+      second,
+    );
+  }
+}
