@@ -31,11 +31,18 @@ export async function openGround(
 ): Promise<Ground> {
   const postgres = await openPostgres(settings);
   stops.push(postgres.remove);
-  return { postgres, ...(await openDatabase(postgres.url, stops)) };
+  return { postgres, ...(await openDatabase(postgres.url, stops, given)) };
 }
 
-/** Migrates the database that a URL leads to. */
-export async function openDatabase(url: string, stops: (() => Promise<unknown>)[]): Promise<Database> {
+/**
+ * Migrates the database that a URL leads to.
+ * @param given of the server
+ */
+export async function openDatabase(
+  url: string,
+  stops: (() => Promise<unknown>)[],
+  given: Record<string, string> = {},
+): Promise<Database> {
   const port = await steadyPort();
   const env = {
     DATABASE_URL: url,
