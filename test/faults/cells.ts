@@ -58,7 +58,7 @@ export interface CellsReport {
 }
 
 /** A cell: its database and a process before it. */
-export interface Cell extends Ground {
+interface Cell extends Ground {
   server: Supervised;
 }
 

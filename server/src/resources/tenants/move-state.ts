@@ -14,7 +14,7 @@ export interface MoveState {
 }
 
 /** What became of an attempt. */
-export type Decision = 'moved' | 'aborted';
+type Decision = 'moved' | 'aborted';
 
 export async function readState(client: pg.ClientBase, tenantId: bigint): Promise<MoveState | undefined> {
   const { rows } = await client.query<MoveState>(

@@ -34,12 +34,12 @@ import {
 import { readTenantTables, type TenantTable, type TenantTables } from './move-tables.ts';
 
 /** What moving is done with. */
-export interface MoveSources {
+interface MoveSources {
   databases: { options: Parameters<typeof withOwnConnection>[0] };
   services: { secretCipher: SecretCipher };
 }
 
-export interface MoveOptions {
+interface MoveOptions {
   /** Of the tenant, here. */
   id: number;
   /** The database of the other cell. */
@@ -48,7 +48,7 @@ export interface MoveOptions {
   onProgress?(done: number, total: number): void;
 }
 
-export interface Moved {
+interface Moved {
   /** Rows that were copied by this call; none where it only ended what another one had begun. */
   rows: number;
 }
