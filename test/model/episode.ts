@@ -33,7 +33,7 @@ interface Episode {
 
 const clients = 8;
 /** Commands between two quiet points. */
-const perRound = 250;
+const perRound = 500;
 /** An event must arrive within this; one that a killed worker held is sent again after 30 s. Milliseconds. */
 const patience = 120_000;
 
