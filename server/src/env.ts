@@ -47,6 +47,9 @@ export const Settings = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'must be like postgresql://user:password@host:5432/database' })
     .optional()
     .describe('The PostgreSQL server to use. Without it, PostgreSQL is started under DATA_DIR.'),
+  CELL: wholeNumber(0, 999, 0).describe(
+    'Which cell this database is, where there are several: the ids of its tenants begin with it (docs/operations.md).',
+  ),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000, 20).describe(
     'Connections to PostgreSQL at most that requests use; start prints how many a process needs in all.',
   ),

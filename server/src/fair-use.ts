@@ -138,7 +138,8 @@ export function createFairUse(options: FairUseOptions): FairUse {
       const line = lines.get(tenantId) ?? { running: 0, usualMs: 0, waiting: new Set<Waiting>() };
       lines.set(tenantId, line);
       try {
-        if (free > 0 && hasRoom(line) && line.waiting.size === 0) take(line);
+        // Nobody waits where there is room: whoever gave a place back has seen to that.
+        if (free > 0 && hasRoom(line)) take(line);
         else await wait(tenantId, line);
         const began = performance.now();
         try {

@@ -5,10 +5,11 @@ import { checkConnection } from './database/check-connection.ts';
 import type { Timeouts } from './database/connection.ts';
 import { type Databases, openDatabases } from './database/databases.ts';
 import { openJobs } from './database/jobs.ts';
+import type { Pool } from './database/pool.ts';
 import type { PrismaClient } from './database/prisma.ts';
 import type { Reachability } from './database/reachability.ts';
 import { type Embedded, type Holder, openEmbedded } from './embedded-postgres/embedded.ts';
-import type { Settings } from './env.ts';
+import { type Settings, SettingsError } from './env.ts';
 import type { Traces } from './operations/traces.ts';
 import { createWaker, openDispatchJobs } from './webhooks/dispatch-jobs.ts';
 import { createSecretCipher } from './webhooks/secret-cipher.ts';
@@ -84,6 +85,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     const connecting = holder.type === 'command' ? prisma.$connect().catch(() => undefined) : undefined;
     await prepare(database.url);
     await connecting;
+    await enterCell(databases.system.pool, settings.CELL);
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
     await checkSecretKeys(databases.system.pool, secretCipher);
     // A command may have nothing to put in.
@@ -102,6 +104,17 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     await close();
     throw error;
   }
+}
+
+/**
+ * Has the ids of new tenants come from the range of the cell (docs/decisions/cells.md).
+ * @throws SettingsError where they come from that of another one already
+ */
+async function enterCell(pool: Pool, cell: number): Promise<void> {
+  const { rows } = await pool.query('SELECT enter_cell($1) AS cell', [cell]);
+  const [found] = rows;
+  if (found.cell !== cell)
+    throw new SettingsError(`CELL: must be ${found.cell}: this database has been that cell before`);
 }
 
 /** The database that the settings name, reachable, or the embedded one, started. */

@@ -21,11 +21,13 @@ import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metr
 import { openOperationsServer } from './operations/server.ts';
 import { openTraces, type Traces } from './operations/traces.ts';
 import { scheduleIdempotencyRetention } from './resources/idempotency-retention.ts';
+import { settleMoves, sweepMoved } from './resources/tenants/move.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
 import { createUsageRecorder } from './usage/recorder.ts';
 import { scheduleUsageRetention } from './usage/retention.ts';
+import { createLoop } from './webhooks/loop.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
 /** Stops what was started. @param drainMs how long the API is still served, as not ready */
@@ -154,6 +156,15 @@ async function startWorker(
   if (metrics !== undefined) measureChanges(metrics, runtime.databases.system.pool);
   const boss = await runtime.openBoss();
   stops.push(await startWebhooks({ ...runtime, boss, logger, checks, observer, tracer: traces?.attempts }));
+  const isOutage = (error: unknown) => runtime.databases.options.reachability.explains(error, 'loop steps');
+  const whatMoves = {
+    moves: { interval: 2000, step: () => settleMoves(runtime) },
+    'what has moved': { interval: 10_000, step: () => sweepMoved(runtime), watchAfter: 3_600_000 },
+  };
+  for (const [name, { step, ...options }] of Object.entries(whatMoves)) {
+    const loop = createLoop({ name, logger, isOutage, ...options, step: () => step().then(() => false) });
+    stops.push(() => loop.stop());
+  }
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
   await scheduleIdempotencyRetention(boss, runtime.prisma);

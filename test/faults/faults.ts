@@ -124,7 +124,7 @@ interface Keyed extends Driven {
 }
 
 /** A workspace that is changed with its own key, with one that this was rotated to, and with another's. */
-async function addDriven(runtime: Runtime, name: string): Promise<Keyed> {
+export async function addDriven(runtime: Runtime, name: string): Promise<Keyed> {
   const workspace = await addWorkspace(runtime, name);
   const rotated = await addKey(workspace, { rotated: true });
   const other = await addKey(workspace, { rotated: false });
@@ -136,7 +136,11 @@ async function addDriven(runtime: Runtime, name: string): Promise<Keyed> {
 const managedName = 'managed';
 
 /** Several of a workspace, so that one event has several deliveries; the first takes all events. */
-function addSubscriptions({ workspace, own }: Keyed, index: number, receiver: Receiver): Promise<Subscription[]> {
+export function addSubscriptions(
+  { workspace, own }: Keyed,
+  index: number,
+  receiver: Receiver,
+): Promise<Subscription[]> {
   const both: EventType[] = ['ticket.created', 'ticket.updated'];
   const wanted = [
     { name: 'all', events: both },
@@ -200,7 +204,7 @@ function victimsInTurn(): () => Victim {
 }
 
 /** Waits until nothing is pending; resolves to when that was, or to undefined when patience ended before. */
-async function drained(
+export async function drained(
   { prisma }: Runtime,
   since: number,
   onPending: (pending: number) => void,

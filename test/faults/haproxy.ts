@@ -1,18 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { canTest, pathOf } from '../support/programs.ts';
 import { steadyPort } from './postgres.ts';
 
-const configs = ['../../deploy/haproxy.cfg', './plain-balancer.cfg'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-);
-
 const programs = ['haproxy'];
 
 /** Whether HAProxy is installed; says so where it isn't. @throws in CI */
-export const hasHaproxy = () => canTest('Rolling restarts', programs);
+export const hasHaproxy = (subject: string) => canTest(subject, programs);
 
 export interface Haproxy {
   /** Where clients ask through the configuration that operators are given, deploy/haproxy.cfg. */
@@ -25,14 +22,46 @@ export interface Haproxy {
 /** Starts HAProxy before two processes of the API, each `host:port`, with both configurations. */
 export async function startHaproxy(processes: [string, string]): Promise<Haproxy> {
   const [deployed, plain] = [await steadyPort(), await steadyPort()].map((port) => `127.0.0.1:${port}`);
-  const child = spawn(pathOf(programs), ['-db', ...configs.flatMap((config) => ['-f', config])], {
-    env: {
-      PATH: process.env.PATH,
-      BIND: deployed,
-      BIND_PLAIN: plain,
-      API_1: processes[0],
-      API_2: processes[1],
-    },
+  const stop = await run(['../../deploy/haproxy.cfg', './plain-balancer.cfg'], deployed as string, {
+    BIND: deployed as string,
+    BIND_PLAIN: plain as string,
+    API_1: processes[0],
+    API_2: processes[1],
+  });
+  return { deployed: `http://${deployed}`, plain: `http://${plain}`, stop };
+}
+
+/** A PostgreSQL server: its port, and that where it says whether it is the primary, as Patroni does. */
+export interface Candidate {
+  port: number;
+  statusPort: number;
+}
+
+interface PostgresHaproxy {
+  /** Leads to the primary. */
+  port: number;
+  stop(): Promise<void>;
+}
+
+/** Starts HAProxy before two PostgreSQL servers, with the configuration that operators are given. */
+export async function startPostgresHaproxy(first: Candidate, second: Candidate): Promise<PostgresHaproxy> {
+  const port = await steadyPort();
+  const address = `127.0.0.1:${port}`;
+  const stop = await run(['../../deploy/haproxy-postgresql.cfg'], address, {
+    BIND: address,
+    POSTGRES_1: `127.0.0.1:${first.port}`,
+    POSTGRES_2: `127.0.0.1:${second.port}`,
+    PATRONI_PORT_1: String(first.statusPort),
+    PATRONI_PORT_2: String(second.statusPort),
+  });
+  return { port, stop };
+}
+
+/** Runs HAProxy until it is stopped; resolves when it listens on `address`. */
+async function run(configs: string[], address: string, env: Record<string, string>): Promise<() => Promise<void>> {
+  const paths = configs.map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const child = spawn(pathOf(programs), ['-db', ...paths.flatMap((path) => ['-f', path])], {
+    env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
@@ -44,21 +73,21 @@ export async function startHaproxy(processes: [string, string]): Promise<Haproxy
   const exited = once(child, 'exit').then(() => {
     process.off('exit', onExit);
   });
-  for (;;) {
-    const answers = await fetch(`http://${deployed}`).then(
-      () => true,
-      () => false,
-    );
-    if (answers) break;
+  while (!(await takesConnections(address))) {
     if (child.exitCode !== null) throw new Error(`HAProxy ended: ${said}`);
     await sleep(20);
   }
-  return {
-    deployed: `http://${deployed}`,
-    plain: `http://${plain}`,
-    async stop() {
-      child.kill('SIGKILL');
-      await exited;
-    },
+  return async () => {
+    child.kill('SIGKILL');
+    await exited;
   };
+}
+
+function takesConnections(address: string): Promise<boolean> {
+  const { hostname, port } = new URL(`tcp://${address}`);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
 }

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
+import { formatCells, isMovedWhole, openCells, runCells } from './cells.ts';
 import { formatChanges, isFollowed, runChanges } from './changes.ts';
+import { type FailoverOptions, formatFailovers, isFailedOver, runFailovers } from './failover.ts';
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
 import { formatIdempotency, isMadeOnce, runIdempotency } from './idempotency.ts';
@@ -29,8 +31,18 @@ const usage = `Makes things fail that fail in production, and counts what become
   pnpm faults replay [--deliveries 100000] [--kills 40] [--json]
       Has so many deliveries sent again by POST /webhooks/{id}/replay while two workers are killed.
 
+  pnpm faults cells [--kills 20] [--tickets 20000] [--rate 50] [--json]
+      Moves a workspace of so many tickets between two cells, under so many requests per second of its own and of another
+      one, and kills the command that moves.
+
   pnpm faults changes [--changes 100000] [--json]
       Follows GET /tickets/changes while eight write in transactions of random length and API and PostgreSQL are killed.
+
+  pnpm faults failover [--failovers 20] [--rate 40] [--json]
+      Loses the primary of two PostgreSQL servers under so many changes per second, by turns killed and silent, promotes
+      its standby behind deploy/haproxy-postgresql.cfg, and has the lost one come back, and then be the standby. Every
+      third time it is the standby that is lost. Then once where commits wait for no standby: the run fails where nothing
+      is lost then.
 `;
 
 const options = {
@@ -45,6 +57,8 @@ const options = {
   drain: { type: 'string', default: '5' },
   deliveries: { type: 'string', default: '100000' },
   changes: { type: 'string', default: '100000' },
+  failovers: { type: 'string', default: '20' },
+  tickets: { type: 'string', default: '20000' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
@@ -65,8 +79,10 @@ const faults: Record<string, () => Promise<Outcome>> = {
   silence: fallSilent,
   rolling: restartInTurn,
   changes: follow,
+  cells: move,
   idempotency: makeOnce,
   replay: sendAgain,
+  failover: failOver,
 };
 
 async function killAll(): Promise<Outcome> {
@@ -139,6 +155,17 @@ async function restartInTurn(): Promise<Outcome> {
   };
 }
 
+async function move(): Promise<Outcome> {
+  const cells = await openCells();
+  const report = await runCells(cells, {
+    kills: Number(values.kills ?? 20),
+    tickets: Number(values.tickets),
+    perSecond: Number(values.rate ?? 50),
+    onProgress: (text) => process.stderr.write(`${text}\n`),
+  }).finally(cells.close);
+  return { table: formatCells(report), report, good: isMovedWhole(report) };
+}
+
 async function follow(): Promise<Outcome> {
   const report = await runChanges({
     changes: Number(values.changes),
@@ -146,6 +173,29 @@ async function follow(): Promise<Outcome> {
     onProgress: (text) => process.stderr.write(`${text}\n`),
   });
   return { table: formatChanges(report), report, good: isFollowed(report) };
+}
+
+async function failOver(): Promise<Outcome> {
+  const lose = (given: Pick<FailoverOptions, 'losses' | 'synchronous'>) =>
+    runFailovers({
+      ...given,
+      perSecond: Number(values.rate ?? 40),
+      calmMs: 5000,
+      noticeMs: 3000,
+      readOnlyMs: 1000,
+      onProgress: (text) => process.stderr.write(`${text}\n`),
+    });
+  const inTurn = ['killed', 'silent', 'standby'] as const;
+  const losses = Array.from({ length: Number(values.failovers) }, (_, i) => inTurn[i % 3] ?? 'killed');
+  const report = await lose({ losses, synchronous: true });
+  // Nothing that is lost proves something only where it would be seen.
+  const control = await lose({ losses: ['killed'], synchronous: false });
+  const both = { ...report, control };
+  return {
+    table: `${formatFailovers(report)}\n  The same where commits wait for nobody, and writes must be lost:\n${formatFailovers(control)}`,
+    report: both,
+    good: isFailedOver(report) && control.lost.length > 0,
+  };
 }
 
 const run = faults[positionals[0] ?? 'kills'];

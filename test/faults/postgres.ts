@@ -25,6 +25,8 @@ export interface Postgres {
   stop(): Promise<void>;
   /** Starts it unless it runs, as a supervisor would: as soon as what is left of the last one lets it. */
   start(): Promise<void>;
+  /** SIGKILLs all of its processes at once, as when a machine loses power. */
+  killAll(): Promise<void>;
   /** Has all of its processes stand still, as on a machine that is stuck; resolves to what has them go on. */
   freeze(): Promise<() => void>;
   /** Stops it and removes its folder. */
@@ -34,14 +36,35 @@ export interface Postgres {
 const startPatience = 60_000;
 
 export async function openPostgres(settings: Record<string, string> = {}): Promise<Postgres> {
-  const dataDir = temporaryDataDir();
-  const cluster = await prepareCluster(dataDir, settings);
+  const cluster = await prepareCluster(temporaryDataDir(), settings);
   const port = await steadyPort();
+  const postgres = postgresOf(cluster, port);
+  await postgres.start();
+  await createDatabase(urlOf(cluster, port, 'postgres'));
+  return postgres;
+}
+
+/** The URL of a database of the server that is to listen on this port. */
+export function urlOf({ password }: Cluster, port: number, database: string): string {
+  return `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
+}
+
+/** The server over these files, which is not started yet. */
+export function postgresOf(cluster: Cluster, port: number): Postgres {
   const onExit = () => {
     kill(cluster, 'SIGQUIT');
-    rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+    rmSync(cluster.dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   };
   process.once('exit', onExit);
+  /** Has all processes stand still, the one first that would start others. */
+  const still = async () => {
+    const parent = String(postmaster(cluster));
+    process.kill(Number(parent), 'SIGSTOP');
+    const { stdout } = await promisify(execFile)('pgrep', ['-P', parent]);
+    const pids = [parent, ...stdout.trim().split('\n')].map(Number);
+    for (const pid of pids) signal(pid, 'SIGSTOP');
+    return pids;
+  };
 
   let killed: number | undefined;
   const start = async () => {
@@ -60,26 +83,23 @@ export async function openPostgres(settings: Record<string, string> = {}): Promi
       if (Date.now() > deadline) throw failure;
     }
   };
-  await start();
-  const url = (database: string) => `postgresql://postgres:${cluster.password}@127.0.0.1:${port}/${database}`;
-  await createDatabase(url('postgres'));
 
   return {
-    url: url('itsm'),
+    url: urlOf(cluster, port, 'itsm'),
     kill() {
       killed = postmaster(cluster);
       return kill(cluster, 'SIGKILL');
     },
     stop: () => stopCluster(cluster),
     start,
+    async killAll() {
+      killed = postmaster(cluster);
+      for (const pid of await still()) signal(pid, 'SIGKILL');
+    },
     async freeze() {
-      const parent = String(postmaster(cluster));
-      process.kill(Number(parent), 'SIGSTOP');
-      const { stdout } = await promisify(execFile)('pgrep', ['-P', parent]);
-      const pids = [parent, ...stdout.trim().split('\n')].map(Number);
-      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      const pids = await still();
       return () => {
-        for (const pid of pids) process.kill(pid, 'SIGCONT');
+        for (const pid of pids) signal(pid, 'SIGCONT');
       };
     },
     async remove() {
@@ -117,7 +137,7 @@ async function portOfLast({ dataDir }: Cluster): Promise<number | undefined> {
   return Number(text.split('\n')[3]) || undefined;
 }
 
-async function createDatabase(adminUrl: string): Promise<void> {
+export async function createDatabase(adminUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
   try {
@@ -127,9 +147,14 @@ async function createDatabase(adminUrl: string): Promise<void> {
   }
 }
 
-function kill(cluster: Cluster, signal: 'SIGKILL' | 'SIGQUIT'): boolean {
+function kill(cluster: Cluster, name: 'SIGKILL' | 'SIGQUIT'): boolean {
+  return signal(postmaster(cluster) ?? Number.NaN, name);
+}
+
+/** Whether there was a process to be told. */
+function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
-    return process.kill(postmaster(cluster) ?? Number.NaN, signal);
+    return process.kill(pid, name);
   } catch {
     return false;
   }

@@ -5,7 +5,7 @@ import { formatRolling, runRolling } from './rolling.ts';
 /*
  * The short form of `pnpm faults rolling`.
  */
-it.skipIf(!hasHaproxy())(
+it.skipIf(!hasHaproxy('Rolling restarts'))(
   'loses no request when both processes below HAProxy are restarted',
   {
     timeout: 300_000,

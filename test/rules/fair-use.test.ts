@@ -1,6 +1,5 @@
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createFairUse } from '@itsm-api/server/fair-use.ts';
 import { newKey } from '@itsm-api/server/identity/key-format.ts';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -159,26 +158,4 @@ it('answers a list of large tickets whole, made in parts', async () => {
   const tickets = (body as { data: { title: string; description: string }[] }).data;
   expect(tickets.map(({ title }) => title)).toEqual(Array.from({ length: 30 }, (_, i) => `Ticket ${29 - i}`));
   expect(new Set(tickets.map((ticket) => ticket.description))).toEqual(new Set([description]));
-});
-
-it('runs fewer of a tenant side by side the longer they take, and always one', async () => {
-  const fairUse = createFairUse({
-    places: 4,
-    share: 1,
-    workMs: 20,
-    longestQueue: 100,
-    waitMs: 60_000,
-    onRefused: () => undefined,
-  });
-  let running = 0;
-  const beside: number[] = [];
-  const work = async () => {
-    beside.push(running++);
-    await sleep(200);
-    running--;
-  };
-  await Promise.all(Array.from({ length: 10 }, () => fairUse.run(1n, work)));
-  expect(beside.slice(0, 4)).toEqual([0, 1, 2, 3]);
-  // Once a request has taken ten times what may be under way.
-  expect(new Set(beside.slice(4))).toEqual(new Set([0]));
 });

@@ -18,22 +18,26 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe.each(keyedEndpoints)('$title', (endpoint) => {
+  const missing = 'Send the API key as `Authorization: Bearer <API_KEY>` or as `X-API-Key: <API_KEY>`.';
+  const unknown = 'The API key is not valid.';
+
   it.each([
-    ['no key', async () => undefined],
-    ['an empty key', async () => ''],
-    ['a malformed key', async () => 'itsm_short'],
+    ['no key', async () => undefined, missing],
+    ['an empty key', async () => '', unknown],
+    ['a malformed key', async () => 'itsm_short', unknown],
     [
       'a key with a typing error',
       async () => `${workspace.key.slice(0, -1)}${workspace.key.endsWith('0') ? '1' : '0'}`,
+      unknown,
     ],
-    ['an unknown key', async () => newKey()],
-    ['a revoked key', () => workspace.createKey({ revokedAt: now })],
-    ['an expired key', () => workspace.createKey({ expiresAt: new Date(now.getTime() - 1) })],
-  ])('refuses %s', async (_, makeKey) => {
+    ['an unknown key', async () => newKey(), unknown],
+    ['a revoked key', () => workspace.createKey({ revokedAt: now }), unknown],
+    ['an expired key', () => workspace.createKey({ expiresAt: new Date(now.getTime() - 1) }), unknown],
+  ])('refuses %s', async (_, makeKey, message) => {
     const sample = await endpoint.sample(workspace);
     const answer = await api.call({ ...callOf(endpoint, sample), key: await makeKey() });
     expect(answer.status).toBe(401);
-    expect(errorOf(answer).code).toBe('INVALID_API_KEY');
+    expect(errorOf(answer)).toMatchObject({ code: 'INVALID_API_KEY', message });
     expect(answer.headers['www-authenticate']).toBe('Bearer');
     expect(answer.headers.ratelimit).toBeUndefined();
   });

@@ -1,4 +1,3 @@
-import { createMemoryStore } from '@itsm-api/server/http/rate-limit-store.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
@@ -154,36 +153,5 @@ describe('the windows', () => {
   it('are not told to, nor taken from, a request without a valid key', async () => {
     const { headers } = await groupTight.call({ method: 'GET', path: '/api/public/v1/tickets' });
     expect(headers['x-ratelimit-limit']).toBeUndefined();
-  });
-});
-
-describe('what is kept of the windows', () => {
-  const limits = { global: 3, group: 2, windowSeconds: 60 };
-
-  it('takes a request back, but not into a window that has opened anew', async () => {
-    let now = 0;
-    const store = createMemoryStore(limits, () => now);
-    const key = '1:2:tickets';
-    const first = await store.take(key);
-    const second = await store.take(key);
-    expect(second).toMatchObject({ isTaken: true, global: { remaining: 1 }, group: { remaining: 0 } });
-    expect(await store.giveBack(key, second)).toMatchObject({ global: { remaining: 2 }, group: { remaining: 1 } });
-    now = 60_000;
-    await store.take(key);
-    expect(await store.giveBack(key, first)).toMatchObject({ global: { remaining: 2 }, group: { remaining: 1 } });
-  });
-
-  it('is that of one key of one tenant', async () => {
-    const store = createMemoryStore(limits, () => 0);
-    for (const key of ['1:2:tickets', '1:2:tickets', '1:3:tickets', '2:2:tickets']) await store.take(key);
-    expect(await store.take('1:2:users')).toMatchObject({ global: { remaining: 0 }, group: { remaining: 1 } });
-    expect(await store.take('2:2:tickets')).toMatchObject({ global: { remaining: 1 }, group: { remaining: 0 } });
-  });
-
-  it('is bounded: of more keys than that the first ones are forgotten', async () => {
-    const store = createMemoryStore(limits, () => 0);
-    for (let key = 0; key <= 100_000; key++) await store.take(`1:${key}:tickets`);
-    expect((await store.take('1:100000:tickets')).group.remaining).toBe(0);
-    expect((await store.take('1:0:tickets')).group.remaining).toBe(1);
   });
 });

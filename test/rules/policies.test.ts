@@ -59,6 +59,10 @@ async function fill(workspace: Workspace): Promise<void> {
      SELECT tenant_id, id, 1, now(), 1 FROM deliveries WHERE tenant_id = $1`,
     [workspace.tenantId],
   );
+  await client.query(
+    `INSERT INTO tenant_moves (tenant_id, state, token, was_active) VALUES ($1, 'ARRIVING', gen_random_uuid(), false)`,
+    [workspace.tenantId],
+  );
   await api.usage.flush();
 }
 
@@ -98,6 +102,23 @@ describe('row-level security', () => {
         return { name, enabled: true, roles: ['{itsm_request}', '{itsm_system}'], commands: ['ALL'] };
       }),
     );
+  });
+
+  it('asks of whoever writes whether the tenant is being moved, but of workers', async () => {
+    const policies = await rows<{ name: string; role: string; check: string; written: boolean }>(`
+      SELECT tablename AS name, roles[1]::text AS role, with_check AS check,
+        has_any_column_privilege('itsm_request', 'public.' || quote_ident(tablename), 'INSERT, UPDATE') AS written
+      FROM pg_policies WHERE schemaname = 'public' ORDER BY 1`);
+    const isFenced = ({ check }: { check: string }) => /writing_tenant|may_write/.test(check);
+    const open = policies.filter((policy) => !isFenced(policy));
+    const ofRequests = open.filter(({ role, written }) => role === 'itsm_request' && written);
+    expect(ofRequests).toEqual([]);
+    expect(open.filter(({ role }) => role === 'itsm_system').map(({ name }) => name)).toEqual([
+      // By triggers, with the rights of the owner.
+      ...['changes'],
+      // By workers and counters.
+      ...['delivery_attempts', 'sessions', 'tenant_moves', 'texts', 'ticket_counts', 'usage_hours', 'usage_minutes'],
+    ]);
   });
 
   it('shows requests no row of any table without a tenant', async () => {

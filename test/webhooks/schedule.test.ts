@@ -1,4 +1,5 @@
-import { nextWait, parseRetryAfter } from '@itsm-api/server/webhooks/schedule.ts';
+import { deliverySchedule } from '@itsm-api/contract';
+import { claimLease, nextWait, parseRetryAfter } from '@itsm-api/server/webhooks/schedule.ts';
 import { describe, expect, it } from 'vitest';
 
 const second = 1000;
@@ -47,6 +48,10 @@ describe('the next attempt', () => {
   });
 });
 
+it('a delivery is kept for its worker for twice as long as an attempt may take', () => {
+  expect(claimLease).toBe(2 * deliverySchedule.attemptTimeout);
+});
+
 describe('Retry-After', () => {
   it.each<[string, string | undefined, number | undefined]>([
     ['nothing', undefined, undefined],
@@ -73,6 +78,8 @@ describe('Retry-After', () => {
     ['an exponent', '1e3', undefined],
     ['hex', '0x10', undefined],
     ['two of them in one', '60, 120', undefined],
+    ['a date without its day of the week', '20 Nov 2026 10:01:30 GMT', undefined],
+    ['a date with a letter for it', 'F, 20 Nov 2026 10:01:30 GMT', undefined],
     ['an ISO date, which HTTP does not know', '2026-11-20T10:01:30Z', undefined],
   ])('as %s', (_, header, wait) => {
     expect(parseRetryAfter(header, at)).toBe(wait);

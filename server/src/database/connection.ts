@@ -70,7 +70,7 @@ export class Connection extends pg.Client implements WatchedConnection {
 
   async #open(): Promise<this> {
     const { role, timeouts } = this.#options;
-    await this.query(
+    const opened: Promise<pg.QueryResult[]> = this.query(
       [
         `SET statement_timeout = ${timeouts.statementMs}`,
         `SET lock_timeout = ${timeouts.lockMs}`,
@@ -81,8 +81,10 @@ export class Connection extends pg.Client implements WatchedConnection {
         // One request takes one core of PostgreSQL's (docs/decisions/fair-use.md).
         ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),
         `PREPARE ${setTenant} (text) AS SELECT set_config('itsm.tenant_id', $1, true)`,
+        'SELECT pg_is_in_recovery() AS standby',
       ].join('; '),
-    ).catch(async (error: unknown) => {
+    );
+    await opened.then(refuseStandby).catch(async (error: unknown) => {
       await this.end();
       throw error;
     });
@@ -120,4 +122,13 @@ export class Connection extends pg.Client implements WatchedConnection {
     // pg listens from the moment it connects: the error of one that never did would end the process.
     this.connection.stream.on('error', () => undefined).destroy(new Error(reason));
   }
+}
+
+/** What PostgreSQL answers to a write on a standby. */
+const READ_ONLY = '25006';
+
+/** A standby tells what may be old, and who stayed would still ask it when another one is promoted. */
+function refuseStandby(opening: pg.QueryResult[]): void {
+  if (!opening.at(-1)?.rows[0].standby) return;
+  throw Object.assign(new Error('The server is a standby, which can only be read.'), { code: READ_ONLY });
 }

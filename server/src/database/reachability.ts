@@ -81,9 +81,9 @@ export class Reachability {
 
 /**
  * Codes of Node.js and of PostgreSQL: there is no way to it, the connection is gone, it is shutting down or starting up,
- * it has no place for one more.
+ * it has no place for one more, or it is a standby.
  */
-const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300)$/;
+const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|25006)$/;
 
 /** What Prisma's adapter makes of some of them. */
 const kinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { codeOf } from '../error-code.ts';
+import { codeOf, LOCK_NOT_AVAILABLE } from '../error-code.ts';
 
 /**
  * The roles that connections take by SET ROLE, so that row-level security holds whatever role the URL names
@@ -24,7 +24,6 @@ export class RolesError extends Error {
 
 /** Codes of PostgreSQL. */
 const INSUFFICIENT_PRIVILEGE = '42501';
-const LOCK_NOT_AVAILABLE = '55P03';
 /** Another process was quicker: duplicate_object, unique_violation, and internal_error ("tuple concurrently updated"). */
 const RACES = ['42710', '23505', 'XX000'];
 const patience = 50;

@@ -9,7 +9,7 @@ import { headerValues } from './raw-headers.ts';
 export function keyOf(request: IncomingMessage): string {
   const authorization = singleValue(request, 'Authorization');
   const apiKey = singleValue(request, 'X-API-Key');
-  const bearer = /^bearer +(.*)$/i.exec(authorization ?? '')?.[1]?.trim();
+  const bearer = authorization?.match(/^bearer +(.*)/i)?.[1];
   if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer) {
     throw invalidKey('The two headers carry different API keys.');
   }
@@ -26,7 +26,7 @@ export function invalidKey(message: string): ApiError {
 
 /** The value of a header that may be repeated, but not contradicted: what a proxy looks at may be another one. */
 function singleValue(request: IncomingMessage, name: string): string | undefined {
-  const values = new Set(headerValues(request, name.toLowerCase()).map((value) => value.trim()));
+  const values = new Set(headerValues(request, name.toLowerCase()));
   if (values.size > 1) throw invalidKey(`The request carries several \`${name}\` headers that differ.`);
   return values.values().next().value;
 }

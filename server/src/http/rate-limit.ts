@@ -35,14 +35,13 @@ export async function createRateLimiter(
   const asked = new AsyncLocalStorage<FastifyRequest>();
 
   class PluginStore implements FastifyRateLimitStore {
-    incr(key: string, done: Parameters<FastifyRateLimitStore['incr']>[1], _windowMs: number, max: number): void {
-      const request = asked.getStore();
-      const tell = (taken: Taken) => {
-        if (request !== undefined) request.taken = taken;
-        const { remaining, resetSeconds } = tighterOf(taken);
-        done(null, { current: taken.isTaken ? max - remaining : max + 1, ttl: resetSeconds * 1000 });
-      };
-      store.take(key).then(tell, done);
+    incr(key: string, done: Parameters<FastifyRateLimitStore['incr']>[1]): void {
+      const request = asked.getStore() as FastifyRequest;
+      store.take(key).then((taken) => {
+        request.taken = taken;
+        // What the plugin makes of it, nobody reads.
+        done(null, { current: 0, ttl: 0 });
+      }, done);
     }
 
     child(): this {
@@ -57,8 +56,7 @@ export async function createRateLimiter(
   return {
     async take(request, reply) {
       await asked.run(request, () => takeFromBoth(request));
-      const { taken } = request;
-      if (taken === undefined) throw new Error('The store was not asked.');
+      const taken = request.taken as Taken;
       setHeaders(reply, taken, windowSeconds);
       if (taken.isTaken) return;
       onRefused?.((['global', 'group'] as const).filter((window) => taken[window].remaining === 0));

@@ -3,6 +3,7 @@ import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
 import { statementName } from '../database/statement-name.ts';
 import { type TenantClient, tenantClient } from '../database/tenant-client.ts';
+import { ApiError } from '../errors.ts';
 import { type KeyFacts, readKeyFacts } from './key-facts.ts';
 import { hashKey, isKey } from './key-format.ts';
 import { createLookupQueue } from './lookup-queue.ts';
@@ -24,7 +25,8 @@ const cacheSize = 10_000;
 export interface KeyLookup {
   /**
    * Resolves to undefined when the key is malformed, unknown, expired or revoked, or its user or tenant inactive.
-   * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are asked for at once
+   * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are asked for at once, or the key's
+   * workspace is in another cell
    */
   find(key: string): Promise<KeyIdentity | undefined>;
   /** What may be told of a key that was found to whoever holds it. */
@@ -66,6 +68,7 @@ export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions)
     });
     const [row] = rows;
     if (row === undefined) return undefined;
+    if (row.moved) throw movedElsewhere();
     const tenantId = BigInt(row.tenant_id);
     return {
       keyId: BigInt(row.id),
@@ -113,10 +116,20 @@ interface KeyRow {
   user_id: string;
   scopes: string[];
   expires_at: Date | null;
+  /** Whether its tenant is in another cell, or on its way from there. */
+  moved: boolean;
 }
 
 const byHash = `
-  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.expires_at FROM api_keys k
+  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.expires_at, m.tenant_id IS NOT NULL AS moved FROM api_keys k
   JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
-  JOIN tenants t ON t.id = k.tenant_id AND t.active
-  WHERE k.hash = $1 AND k.revoked_at IS NULL`;
+  JOIN tenants t ON t.id = k.tenant_id
+  LEFT JOIN tenant_moves m ON m.tenant_id = k.tenant_id AND m.state <> 'LEAVING' AND m.was_active
+  WHERE k.hash = $1 AND k.revoked_at IS NULL AND (t.active OR m.tenant_id IS NOT NULL)`;
+
+/** What a key is answered where the proxy still leads to the cell that its workspace has left (docs/decisions/cells.md). */
+function movedElsewhere(): ApiError {
+  const retryAfterSeconds = 5;
+  const message = `The workspace has moved, and this is where it was. Try again in ${retryAfterSeconds} seconds.`;
+  return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
+}

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pool } from '../database/pool.ts';
 import type { Settings } from '../env.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
@@ -19,6 +18,11 @@ export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings)
   return [(await readFile(file, 'utf8')).trim()];
 }
 
+/** What sees all tenants: a pool, or a connection. */
+interface Asked {
+  query(text: string): Promise<{ rows: unknown[] }>;
+}
+
 /** How many stored secrets a key has encrypted. */
 export interface KeyUse {
   /** Which of `WEBHOOK_SECRET_KEY` it is, from 1; null when it isn't among them. */
@@ -32,15 +36,15 @@ export interface KeyUse {
 
 /**
  * The keys that have encrypted something, and those of the cipher that have not, in its order; unknown ones come last.
- * @param pool sees all tenants
  */
-export async function readKeyUse(pool: Pool, { keyIds }: SecretCipher): Promise<KeyUse[]> {
-  const { rows }: { rows: Omit<KeyUse, 'position'>[] } = await pool.query(`
+export async function readKeyUse(database: Asked, { keyIds }: SecretCipher): Promise<KeyUse[]> {
+  const found = await database.query(`
     SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}), 'hex') AS "keyId", count(*)::int AS secrets,
       (count(*) FILTER (WHERE active))::int AS active
     FROM webhook_subscriptions
     CROSS JOIN LATERAL (VALUES (webhook_subscriptions.secret), (previous_secret)) AS stored (secret)
     WHERE stored.secret IS NOT NULL GROUP BY 1 ORDER BY 1`);
+  const rows = found.rows as Omit<KeyUse, 'position'>[];
   const unused = (keyId: string) => ({ keyId, secrets: 0, active: 0 });
   return [
     ...keyIds.map((keyId, index) => ({
@@ -52,8 +56,8 @@ export async function readKeyUse(pool: Pool, { keyIds }: SecretCipher): Promise<
 }
 
 /** Throws when a secret that is needed was encrypted with a key that isn't among the cipher's. */
-export async function checkSecretKeys(pool: Pool, cipher: SecretCipher): Promise<void> {
-  const use = await readKeyUse(pool, cipher);
+export async function checkSecretKeys(database: Asked, cipher: SecretCipher): Promise<void> {
+  const use = await readKeyUse(database, cipher);
   if (use.some(({ position, active }) => position === null && active > 0)) {
     throw new Error(
       'WEBHOOK_SECRET_KEY: is not the key that encrypted the stored webhook secrets; set that one (again)',

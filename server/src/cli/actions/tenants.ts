@@ -1,12 +1,16 @@
 import { Scope } from '@itsm-api/contract';
+import { SingleBar } from 'cli-progress';
 import * as z from 'zod';
+import { Settings } from '../../env.ts';
 import { createKey } from '../../identity/keys.ts';
+import { moveTenant } from '../../resources/tenants/move.ts';
 import {
   activateTenant,
   activeTenantContext,
   createTenant,
   deactivateTenant,
   describeTenant,
+  findTenant,
   listTenants,
   NewTenant,
   type Tenant,
@@ -74,6 +78,27 @@ export const activate = action({
   input: Named,
   work: ({ prisma }, { tenant }) => activateTenant(prisma, tenant),
   format: told,
+});
+
+export const move = action({
+  input: Named.extend({ to: Settings.shape.DATABASE_URL.unwrap() }),
+  work: async (runtime, { tenant, to }) => {
+    const { id, name } = await findTenant(runtime.prisma, tenant);
+    // Draws nothing where stderr is no terminal. `gracefulExit` gives the terminal back before Ctrl-C ends the process.
+    const format = '{bar} {value} of {total} rows copied and compared, {eta_formatted} to go';
+    const bar = new SingleBar({ format, clearOnComplete: true, gracefulExit: true });
+    try {
+      const onProgress = (done: number, total: number) => (bar.isActive ? bar.update(done) : bar.start(total, done));
+      return { id, name, ...(await moveTenant(runtime, { id, to, onProgress })) };
+    } finally {
+      bar.stop();
+    }
+  },
+  format: ({ id, name, rows }) => {
+    const copied = rows === 0 ? '' : `, and all of its ${rows.toLocaleString('en')} rows`;
+    return `The tenant ${name} (id ${id}) is in the other cell now${copied}.`;
+  },
+  hint: () => "Have the proxy lead the workspace's address there: until then its keys are answered 429 here.",
 });
 
 function created({ tenant, admin }: { tenant: Tenant; admin: { email: string } }): string {

@@ -47,6 +47,16 @@ export const tenants = noun({
       arguments: [tenant],
       examples: ['tenants activate Acme'],
     },
+    move: {
+      summary: 'Move a tenant and all that it has to the database of another cell',
+      details:
+        'Until it is there nothing can be written in it: requests that write are answered 429, those that read are served. ' +
+        'Then tell the proxy that its address leads to the other cell (docs/operations.md, "Cells"): until it does, all ' +
+        'requests are answered 429. A call that was interrupted is ended by another one.',
+      arguments: [tenant],
+      options: [{ flags: '--to <url>', about: 'DATABASE_URL of the other cell', required: true }],
+      examples: ["tenants move Acme --to 'postgresql://itsm@cell-2.example.com/itsm'"],
+    },
   },
   actions: () => import('../actions/tenants.ts'),
 });

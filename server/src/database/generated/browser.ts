@@ -23,6 +23,11 @@ export * from './enums.ts';
  */
 export type Tenant = Prisma.TenantModel
 /**
+ * Model TenantMove
+ * A tenant that moves to another database, or has come from one or gone to one (docs/decisions/cells.md).
+ */
+export type TenantMove = Prisma.TenantMoveModel
+/**
  * Model User
  * 
  */

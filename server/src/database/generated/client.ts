@@ -47,6 +47,11 @@ export { Prisma }
  */
 export type Tenant = Prisma.TenantModel
 /**
+ * Model TenantMove
+ * A tenant that moves to another database, or has come from one or gone to one (docs/decisions/cells.md).
+ */
+export type TenantMove = Prisma.TenantMoveModel
+/**
  * Model User
  * 
  */

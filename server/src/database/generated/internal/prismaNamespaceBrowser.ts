@@ -52,6 +52,7 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   Tenant: 'Tenant',
+  TenantMove: 'TenantMove',
   User: 'User',
   ApiKey: 'ApiKey',
   Invitation: 'Invitation',
@@ -109,6 +110,19 @@ export const TenantScalarFieldEnum = {
 } as const
 
 export type TenantScalarFieldEnum = (typeof TenantScalarFieldEnum)[keyof typeof TenantScalarFieldEnum]
+
+
+export const TenantMoveScalarFieldEnum = {
+  tenantId: 'tenantId',
+  state: 'state',
+  token: 'token',
+  wasActive: 'wasActive',
+  target: 'target',
+  changedAt: 'changedAt',
+  sweptAt: 'sweptAt'
+} as const
+
+export type TenantMoveScalarFieldEnum = (typeof TenantMoveScalarFieldEnum)[keyof typeof TenantMoveScalarFieldEnum]
 
 
 export const UserScalarFieldEnum = {

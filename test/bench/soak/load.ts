@@ -1,0 +1,136 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathPrefix } from '@itsm-api/contract';
+import type { Answer } from '../../support/api.ts';
+import { type Asked, type Client, kinds, pick } from './requests.ts';
+
+/** What was asked since somebody looked last. */
+interface Taken {
+  requests: number;
+  /** Milliseconds, each from the moment when it was due. */
+  took: number[];
+}
+
+export interface Load {
+  take(): Taken;
+  /** How often each was answered what it must not be, in all, such as `create: 500`; `none` is no answer. */
+  unexpected: Record<string, number>;
+  /** How many were refused for fair use, in all: right where the machine is too busy for the rate. */
+  refused(): number;
+  /** Sends no more; resolves when the last request was answered. */
+  stop(): Promise<void>;
+}
+
+interface LoadOptions {
+  url: string;
+  clients: Client[];
+  /** At a steady rate, whether the last ones have been answered or not; else by so many, as fast as each is answered. */
+  pace: { perSecond: number } | { senders: number };
+}
+
+const patience = 30_000;
+const mostConnections = 64;
+
+/** Sends requests of all kinds by all clients. */
+export function startLoad({ url, clients, pace }: LoadOptions): Load {
+  const agent = new Agent({ keepAlive: true, maxSockets: mostConnections });
+  const unexpected: Record<string, number> = {};
+  let taken: Taken = { requests: 0, took: [] };
+  let count = 0;
+  let refused = 0;
+  let stopped = false;
+
+  async function send(dueAt: number): Promise<void> {
+    const turn = count++;
+    const client = clients[turn % clients.length] as Client;
+    const [, name, make] = pick(deck);
+    const asked = make(client, turn);
+    const answer = await ask(agent, url, asked, client.keys[turn % client.keys.length]).catch(() => undefined);
+    taken.requests += 1;
+    taken.took.push(performance.now() - dueAt);
+    if (answer?.text.includes('as many requests under way at once as it may')) {
+      refused += 1;
+    } else if (answer === undefined || !isExpected(asked, answer)) {
+      const wrong = `${name}: ${answer?.status ?? 'none'}`;
+      unexpected[wrong] = (unexpected[wrong] ?? 0) + 1;
+    } else if (asked.learn !== undefined) {
+      asked.learn(answer.body.data, answer.body.meta);
+    }
+  }
+
+  async function sendOneByOne(): Promise<void> {
+    while (!stopped) await send(performance.now());
+  }
+
+  async function sendSteadily(perSecond: number): Promise<void> {
+    const underWay = new Set<Promise<void>>();
+    for (let dueAt = performance.now(); !stopped; dueAt += 1000 / perSecond) {
+      const wait = dueAt - performance.now();
+      if (wait > 0) await sleep(wait);
+      const sent: Promise<void> = send(dueAt).finally(() => underWay.delete(sent));
+      underWay.add(sent);
+    }
+    await Promise.all(underWay);
+  }
+
+  const sending =
+    'perSecond' in pace
+      ? sendSteadily(pace.perSecond)
+      : Promise.all(Array.from({ length: pace.senders }, sendOneByOne));
+  return {
+    unexpected,
+    refused: () => refused,
+    take() {
+      const all = taken;
+      taken = { requests: 0, took: [] };
+      return all;
+    },
+    async stop() {
+      stopped = true;
+      await sending;
+      agent.destroy();
+    },
+  };
+}
+
+/** Every kind as often as its share says, in tenths. */
+const deck = kinds.flatMap((kind) => Array.from({ length: Math.round(kind[0] * 10) }, () => kind));
+
+/** The message of an agent is answered 200 also where its tool has failed. */
+function isExpected({ refused }: Asked, { status, text }: Answer): boolean {
+  if (refused !== undefined) return status === refused;
+  return status >= 200 && status < 300 && !text.includes('"isError":true');
+}
+
+/** Asks for it with a key, unless it names another. */
+export async function ask(agent: Agent, url: string, asked: Asked, key = ''): Promise<Answer> {
+  const { method, path, elsewhere, body, headers } = asked;
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const options = {
+      agent,
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+        ...headers,
+      },
+      signal: AbortSignal.timeout(patience),
+    };
+    request(`${url}${elsewhere ? '' : pathPrefix}${path}`, options, resolve)
+      .on('error', reject)
+      .end(text);
+  });
+  const { statusCode: status = 0, headers: answered } = answer;
+  const said = (await buffer(answer)).toString();
+  return { status, headers: answered as Answer['headers'], text: said, body: parsed(said) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

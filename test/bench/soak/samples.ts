@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type pg from 'pg';
+import { residentOf } from '../api/usage.ts';
+
+/** A process of the server, and where it tells of itself. */
+export interface Watched {
+  name: string;
+  pid: number;
+  /** Where `/metrics` is. */
+  operationsUrl: string;
+}
+
+/** What was seen at a moment, by name; the unit and the judge of each name stand in `figures.ts`. */
+export type Sample = Record<string, number>;
+
+/** What is looked at of a process: the metric, and by how much it is divided. */
+const metrics: Record<string, [metric: string, by: number]> = {
+  'heap MB': ['nodejs_heap_size_used_bytes', 2 ** 20],
+  'buffers MB': ['nodejs_external_memory_bytes', 2 ** 20],
+  'event loop p99 ms': ['nodejs_eventloop_lag_p99_seconds', 0.001],
+};
+
+const connectionMetrics = ['itsm_database_connections_in_use', 'itsm_database_connections_idle'];
+
+/** What a process holds and how it does, by its metrics and by what Linux says of it. */
+export async function sampleProcess({ name, pid, operationsUrl }: Watched): Promise<Sample> {
+  const told = await (await fetch(`${operationsUrl}/metrics`)).text();
+  const sumOf = (metric: string) =>
+    [...told.matchAll(new RegExp(`^${metric}(?:\\{.*\\})? (.+)$`, 'gm'))].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
+    );
+  const connections = connectionMetrics.reduce((sum, metric) => sum + sumOf(metric), 0);
+  const sample: Sample = {
+    'memory MB': residentOf(pid),
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+    connections,
+    'statements per connection': sumOf('itsm_database_prepared_statements') / Math.max(1, connections),
+  };
+  for (const [figure, [metric, by]] of Object.entries(metrics)) sample[figure] = sumOf(metric) / by;
+  return named(name, sample);
+}
+
+/** Tables whose rows go after a while, and those whose rows stay; all that pg-boss keeps is one more of the first kind. */
+const tables = {
+  kept: ['deliveries', 'delivery_attempts', 'events', 'idempotency_keys', 'usage_minutes'],
+  growing: ['ticket_counts', 'tickets', 'comments', 'activities', 'changes', 'texts'],
+};
+
+/** What PostgreSQL holds: the memory of the backends that serve us, and the tables. */
+export async function samplePostgres(client: pg.Client): Promise<Sample> {
+  const sample: Sample = await sampleBackends(client);
+  const { rows } = await client.query<{ name: string; bytes: number; live: number; dead: number }>(
+    `SELECT CASE schemaname WHEN 'public' THEN relname ELSE schemaname END AS name,
+       sum(pg_total_relation_size(relid))::float8 AS bytes, sum(n_live_tup)::float8 AS live, sum(n_dead_tup)::float8 AS dead
+     FROM pg_stat_user_tables WHERE schemaname = 'pgboss' OR relname = ANY ($1) GROUP BY 1`,
+    [Object.values(tables).flat()],
+  );
+  for (const { name, bytes, live, dead } of rows) {
+    const grows = tables.growing.includes(name);
+    const size: Sample = grows ? { 'bytes per row': bytes / Math.max(1, live) } : { 'size MB': bytes / 2 ** 20 };
+    Object.assign(sample, named(name, { ...size, rows: live, 'dead rows': dead }));
+  }
+  return sample;
+}
+
+async function sampleBackends(client: pg.Client): Promise<Sample> {
+  const { rows } = await client.query<{ pid: number }>(
+    "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'itsm-api %'",
+  );
+  const held = rows.map(({ pid }) => ownMemoryOf(pid));
+  const sum = held.reduce((all, each) => all + each, 0);
+  const sample = { 'memory per backend MB': sum / Math.max(1, held.length), 'largest backend MB': Math.max(...held) };
+  return named('PostgreSQL', sample);
+}
+
+/** What a process shares with nobody, in MB; 0 where it is gone. */
+function ownMemoryOf(pid: number): number {
+  try {
+    return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** The figures of something, each with its name before it. */
+function named(name: string, sample: Sample): Sample {
+  return Object.fromEntries(Object.entries(sample).map(([figure, value]) => [`${name}: ${figure}`, value]));
+}

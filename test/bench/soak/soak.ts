@@ -1,0 +1,251 @@
+import { loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { openGround } from '../../faults/ground.ts';
+import { steadyPort } from '../../faults/postgres.ts';
+import { type ServerProcess, spawnServer } from '../../faults/server.ts';
+import { loadData } from '../api/data.ts';
+import { cpuOf, cpuOfFamily } from '../api/usage.ts';
+import { percentiles } from '../latency.ts';
+import { type Receivers, startReceivers } from '../receiver.ts';
+import { createClients } from './clients.ts';
+import { type Load, startLoad } from './load.ts';
+import type { Client } from './requests.ts';
+import { type Sample, samplePostgres, sampleProcess, type Watched } from './samples.ts';
+import { type Course, formatCourses, judge, median } from './verdict.ts';
+
+export interface SoakOptions {
+  /** How long half of what the processes can carry is held, warming included. */
+  minutes: number;
+  /** Requests per second to be held in the place of that half. */
+  perSecond: number | undefined;
+  tickets: number;
+  onProgress: (text: string) => void;
+}
+
+export interface SoakResult {
+  /** Requests per second that the processes carried before, and those that were held. */
+  carried: number;
+  held: number;
+  requests: number;
+  deliveries: number;
+  /** How many of them were refused for fair use. */
+  refused: number;
+  /** What was answered otherwise than it must be, and how often; none is good. */
+  unexpected: Record<string, number>;
+  /** What the processes said: errors, and nothing else. */
+  said: string[];
+  /** How the processes ended when they were told to: the exit code and the milliseconds. */
+  ended: Record<string, { code: number | null; ms: number }>;
+  minutes: number;
+  /** The CPU time of each for a request, and of the worker for a delivery. Microseconds. */
+  cpuUs: { api: number; worker: number; postgres: number };
+  courses: Course[];
+  /** Those after warming. */
+  samples: Sample[];
+}
+
+/** The processes under load, and what looks at them. */
+interface Soaked {
+  watched: Watched[];
+  client: pg.Client;
+  receivers: Receivers;
+}
+
+const tenants = 6;
+const senders = 16;
+const everySeconds = 10;
+const partSeconds = 15 * 60;
+
+/** Holds half of what API and worker can carry, with everything on, and watches what they hold (test/bench/README.md). */
+export async function benchSoak(options: SoakOptions): Promise<{ table: string; result: SoakResult; good: boolean }> {
+  const { minutes, onProgress } = options;
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const { apiUrl, clients, servers, soaked } = await startSoaked(options, stops);
+    const carried = await measureCarried({ url: apiUrl, clients, seconds: Math.min(60, 10 * minutes), onProgress });
+    const held = options.perSecond ?? Math.floor(carried / 2);
+    onProgress(`${carried} requests per second are carried; ${held} are held for ${minutes} minutes`);
+    const load = startLoad({ url: apiUrl, clients, pace: { perSecond: held } });
+    stops.push(load.stop);
+    const watched = await watch(soaked, load, options);
+    await load.stop();
+    const ended = await endAll(servers);
+    const samples = watched.samples.slice(Math.floor(watched.samples.length / 6));
+    const result: SoakResult = {
+      ...{ carried, held, minutes, ...watched, ended, samples },
+      refused: load.refused(),
+      unexpected: load.unexpected,
+      said: servers.map(({ server }) => errorsOf(server)).filter((each) => each !== ''),
+      courses: judge(samples, { everySeconds, partSeconds }),
+    };
+    return { table: tableOf(result), result, good: isSteady(result) };
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+/** Loads tickets, starts the processes, and makes clients of some tenants. */
+async function startSoaked({ tickets, onProgress }: SoakOptions, stops: (() => Promise<unknown>)[]) {
+  const { postgres, runtime, apiUrl, env } = await openGround(stops);
+  await loadData(postgres.url, tickets, onProgress);
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  stops.push(() => client.end());
+  const receivers = startReceivers();
+  stops.push(async () => receivers.close());
+  const servers = await startServers(env, stops);
+  const clients = await createClients({ runtime, client, apiUrl, receivers, tenants });
+  const soaked: Soaked = { watched: servers.map(({ watched }) => watched), client, receivers };
+  return { apiUrl, clients, servers, soaked };
+}
+
+/** Nothing was answered or said that must not be, both processes ended well, and what is judged is flat. */
+function isSteady({ unexpected, said, ended, courses }: SoakResult): boolean {
+  return (
+    Object.keys(unexpected).length + said.length === 0 &&
+    Object.values(ended).every(({ code }) => code === 0) &&
+    courses.every(({ isFlat }) => isFlat !== false)
+  );
+}
+
+interface Started {
+  server: ServerProcess;
+  watched: Watched;
+}
+
+/** An API and a worker, each as in production, but that retention finds something to do. */
+async function startServers(env: Record<string, string>, stops: (() => Promise<unknown>)[]): Promise<Started[]> {
+  const imports = [
+    new URL('./collect-garbage.ts', import.meta.url),
+    new URL('./short-retention.ts', import.meta.url),
+  ].map((url) => `--import=${url}`);
+  const started: Started[] = [];
+  for (const name of ['api', 'worker']) {
+    const port = await steadyPort();
+    const settings = { ...env, ROLES: name, OPERATIONS_PORT: String(port), FAIR_USE_SHARE: '' };
+    const server = spawnServer(settings, ['--expose-gc', ...imports]);
+    stops.push(async () => {
+      server.child.kill('SIGKILL');
+      await server.exited;
+    });
+    await server.ready;
+    started.push({ server, watched: { name, pid: server.child.pid ?? 0, operationsUrl: `http://127.0.0.1:${port}` } });
+  }
+  return started;
+}
+
+interface Carrying extends Pick<SoakOptions, 'onProgress'> {
+  url: string;
+  clients: Client[];
+  seconds: number;
+}
+
+/** How many requests per second are answered when each sender asks again as soon as it is. The first half doesn't count. */
+async function measureCarried({ url, clients, seconds, onProgress }: Carrying): Promise<number> {
+  onProgress(`measuring for ${seconds} seconds what the processes carry`);
+  const load = startLoad({ url, clients, pace: { senders } });
+  await sleep(seconds * 500);
+  load.take();
+  await sleep(seconds * 500);
+  const { requests } = load.take();
+  await load.stop();
+  for (const [wrong, count] of Object.entries(load.unexpected)) onProgress(`${count} × ${wrong}`);
+  return Math.round(requests / (seconds / 2));
+}
+
+/** Looks at everything every ten seconds. */
+async function watch(
+  soaked: Soaked,
+  load: Load,
+  { minutes, onProgress }: SoakOptions,
+): Promise<Pick<SoakResult, 'requests' | 'deliveries' | 'cpuUs' | 'samples'>> {
+  const samples: Sample[] = [];
+  const sums = { requests: 0, deliveries: 0 };
+  const before = await readCpu(soaked);
+  const began = performance.now();
+  for (let at = everySeconds; at <= minutes * 60; at += everySeconds) {
+    await sleep(Math.max(0, began + at * 1000 - performance.now()));
+    const { requests, took } = load.take();
+    const deliveries = (await soaked.receivers.take()).length;
+    sums.requests += requests;
+    sums.deliveries += deliveries;
+    const sample = { ...(await lookAt(soaked)), ...rates({ requests, deliveries, took }) };
+    samples.push(sample);
+    if (at % 60 === 0) onProgress(progressOf(at / 60, sample, load));
+  }
+  const after = await readCpu(soaked);
+  const cpuUs = {
+    api: (after.api - before.api) / sums.requests,
+    worker: (after.worker - before.worker) / sums.deliveries,
+    postgres: (after.postgres - before.postgres) / sums.requests,
+  };
+  return { samples, cpuUs, ...sums };
+}
+
+async function lookAt({ watched, client }: Soaked): Promise<Sample> {
+  const each = await Promise.all(watched.map(sampleProcess));
+  return Object.assign({}, ...each, await samplePostgres(client));
+}
+
+function rates({ requests, deliveries, took }: { requests: number; deliveries: number; took: number[] }): Sample {
+  const { p50, p99 } = percentiles(took);
+  return {
+    'requests: p50 ms': p50,
+    'requests: p99 ms': p99,
+    'requests: per second': requests / everySeconds,
+    'deliveries: per second': deliveries / everySeconds,
+    'machine: load': loadavg()[0] ?? 0,
+  };
+}
+
+function progressOf(minute: number, sample: Sample, { unexpected }: Load): string {
+  const figures = ['api: memory MB', 'worker: memory MB', 'requests: per second', 'requests: p99 ms', 'machine: load'];
+  const told = figures.map((figure) => `${figure} ${Math.round(sample[figure] ?? 0)}`);
+  return `minute ${minute}: ${told.join(', ')}, unexpected ${JSON.stringify(unexpected)}`;
+}
+
+/** The CPU time that each has used. Microseconds. */
+async function readCpu({ watched: [api, worker], client }: Soaked): Promise<SoakResult['cpuUs']> {
+  const { rows } = await client.query<{ pid: number }>(
+    "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS pid",
+  );
+  return { api: cpuOf(api?.pid ?? 0), worker: cpuOf(worker?.pid ?? 0), postgres: cpuOfFamily(rows[0]?.pid ?? 0) };
+}
+
+/** Has the processes end as a supervisor does. */
+async function endAll(servers: Started[]): Promise<SoakResult['ended']> {
+  const ends = servers.map(async ({ server, watched }) => {
+    const since = performance.now();
+    server.child.kill('SIGTERM');
+    await server.exited;
+    return [watched.name, { code: server.child.exitCode, ms: Math.round(performance.now() - since) }] as const;
+  });
+  return Object.fromEntries(await Promise.all(ends));
+}
+
+/** Behind the lines of the start and before that of the end. */
+function errorsOf({ output }: ServerProcess): string {
+  return output()
+    .split('\n')
+    .filter((line) => line.startsWith('{"level":5') || line.includes('Error'))
+    .join('\n');
+}
+
+function tableOf(result: SoakResult): string {
+  const { carried, held, requests, deliveries, minutes, cpuUs, refused, unexpected, said, ended, courses, samples } =
+    result;
+  const load = median(samples.map((sample) => sample['machine: load'] ?? 0));
+  const part = Math.min(partSeconds, Math.round((samples.length * everySeconds) / 3)) / 60;
+  return `${held} requests per second for ${minutes} minutes, where ${carried} were carried before: ${requests} requests,
+${deliveries} deliveries; load of the machine ${load.toFixed(1)}
+CPU time of a request               ${Math.round(cpuUs.api)} µs of the API, ${Math.round(cpuUs.postgres)} µs of PostgreSQL
+CPU time of a delivery              ${Math.round(cpuUs.worker)} µs of the worker
+Refused for fair use                ${refused}
+Answered otherwise than it must be  ${JSON.stringify(unexpected)}
+Errors in the log                   ${said.length === 0 ? 'none' : said.join('\n')}
+Ended after SIGTERM                 ${JSON.stringify(ended)}
+
+Medians of the first and the last ${part.toFixed(1)} minutes after warming:
+${formatCourses(courses)}`;
+}

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Cells, formatCells, openCells, refusalOf, runCells } from './cells.ts';
+import { addWorkspace } from './workspaces.ts';
+
+/*
+ * The short form of `pnpm faults cells`, and what is refused before anything is copied.
+ */
+let cells: Cells;
+
+beforeAll(async () => {
+  cells = await openCells();
+}, 300_000);
+afterAll(() => cells?.close());
+
+it('gives tenants ids from the range of their cell', async () => {
+  const [here, there] = await Promise.all(
+    [cells.first, cells.second].map(({ runtime }) => addWorkspace(runtime, 'Both')),
+  );
+  expect([here?.tenantId, there?.tenantId]).toEqual([1_000_000_001n, 2_000_000_001n]);
+});
+
+it('refuses what cannot be moved, and leaves nothing there', { timeout: 300_000 }, async () => {
+  const { first, second } = cells;
+  await addWorkspace(first.runtime, 'Alone');
+  const { pool } = second.runtime.databases.system;
+  const rowsThere = async () => Number((await pool.query('SELECT count(*) FROM tenants')).rows[0].count);
+  const before = await rowsThere();
+
+  const nowhere = { postgres: { ...second.postgres, url: 'postgresql://postgres@127.0.0.1:9/itsm' } };
+  const empty = { postgres: { ...second.postgres, url: second.postgres.url.replace(/itsm$/, 'postgres') } };
+  const refusals = await Promise.all([
+    refusalOf(first, second, 'Both'),
+    refusalOf(first, second, 'Nobody'),
+    refusalOf(first, nowhere, 'Alone'),
+  ]);
+  // One at a time moves a tenant.
+  refusals.push(await refusalOf(first, first, 'Alone'), await refusalOf(first, empty, 'Alone'));
+  expect(refusals).toEqual([
+    expect.stringContaining('Another tenant has this name there. Rename one of them.'),
+    expect.stringContaining('There is no tenant named Nobody.'),
+    expect.stringContaining("The database can't be reached: connect ECONNREFUSED"),
+    expect.stringContaining('--to is a database of this same server'),
+    expect.stringContaining('The databases have different schemas: the other one lacks 2026'),
+  ]);
+  expect(await rowsThere()).toBe(before);
+});
+
+it('leaves a workspace that moves whole and on one side, wherever its mover is killed', {
+  timeout: 600_000,
+}, async () => {
+  const report = await runCells(cells, { kills: 4, tickets: 500, perSecond: 50 });
+  console.log(formatCells(report));
+  const nothing = { lost: [], doubled: [], untold: [], unfollowed: [], broken: [] };
+  expect(report).toMatchObject({ kills: 4, ...nothing, unexpected: [], wrongTotals: [], crashes: [] });
+  expect(report.acknowledged).toBeGreaterThan(100);
+});

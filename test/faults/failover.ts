@@ -1,0 +1,258 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Runtime } from '@itsm-api/server/runtime.ts';
+import { readTable, startWalker, type Walker } from './changes.ts';
+import { type Driver, startDriver } from './driver.ts';
+import { addDriven, addSubscriptions, drained } from './faults.ts';
+import { type Figures, readFigures } from './figures.ts';
+import { openDatabase } from './ground.ts';
+import { type Loss, openPair, type Pair } from './pair.ts';
+import { type Asked, type Probe, startProbe } from './probe.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
+import { type ServerProcess, spawnServer } from './server.ts';
+import { addWorkspace, type Subscription, subscribe, type Workspace } from './workspaces.ts';
+
+export interface FailoverOptions {
+  /** How the primary is lost, one time after the other. */
+  losses: Loss[];
+  /** Whether commits wait for the standby. */
+  synchronous: boolean;
+  /** Changes that are begun in a second. */
+  perSecond: number;
+  /** How long all is well before each loss. Milliseconds. */
+  calmMs: number;
+  /** From the loss until it is decided who is to be promoted, and from then until it is. Milliseconds. */
+  noticeMs: number;
+  readOnlyMs: number;
+  onProgress?: (text: string) => void;
+}
+
+/** One time that the primary was lost. Milliseconds; those of what was back count from the promotion. */
+interface Failover {
+  loss: Loss;
+  /** From the loss to the promotion. */
+  promotedAfter: number;
+  /** The first read and the first write that succeeded. */
+  firstRead: number;
+  firstWrite: number;
+  /** What was sent later than this has all succeeded, or was asked to come back since too many waited for their turn. */
+  allWell: number;
+  /** The longest that a request waited that was sent meanwhile. */
+  longestWait: number;
+  /** Requests that failed: how many of each status. */
+  failed: Record<string, number>;
+  /** Those of them that were not told when to come back. */
+  untold: number;
+  /** Requests that succeeded before the promotion began. */
+  early: number;
+  /** Sessions that were begun on the server that was lost when it was back. */
+  strayed: number;
+}
+
+export interface FailoverReport extends Figures {
+  failovers: Failover[];
+  /** Tickets that the copy of who follows changes has not, or has otherwise; and those that only it has. */
+  missed: string[];
+  madeUp: string[];
+  crashes: string[];
+}
+
+/** Within this all requests succeed again after a promotion. Milliseconds. */
+const backWithinMs = 5000;
+const backPatience = 60_000;
+
+/** What stops what was started, called last first. */
+type Stops = (() => Promise<unknown>)[];
+
+interface System {
+  pair: Pair;
+  runtime: Runtime;
+  servers: ServerProcess[];
+  workspaces: Workspace[];
+  subscriptions: Subscription[];
+  receiver: Receiver;
+  driver: Driver;
+  probe: Probe;
+  walkers: Walker[];
+}
+
+/**
+ * Loses the primary of two PostgreSQL servers, again and again, while tickets are written in every way, changes are
+ * followed and webhooks delivered, and promotes the standby; then compares what there is with what was acknowledged.
+ */
+export async function runFailovers(options: FailoverOptions): Promise<FailoverReport> {
+  const stops: Stops = [];
+  try {
+    const system = await startSystem(options, stops);
+    const { runtime, servers, workspaces, subscriptions, receiver, driver, probe, walkers } = system;
+    const moments: Moments[] = [];
+    for (const [i, loss] of options.losses.entries()) {
+      const failover = await failOver(system, loss, options);
+      moments.push(failover);
+      const told = JSON.stringify(measure(failover, probe.asked));
+      options.onProgress?.(`failover ${i + 1} of ${options.losses.length}: ${told}`);
+      // Nobody needs a standby at the end.
+      if (i + 1 < options.losses.length) await system.pair.restore();
+    }
+    const since = Date.now();
+    await Promise.all([driver.stop(), probe.stop()]);
+    const drainedAt = await drained(runtime, since, () => undefined);
+    const drainSeconds = drainedAt === undefined ? null : (drainedAt - since) / 1000;
+    const { changes } = driver;
+    const { arrivals } = receiver;
+    const figures = await readFigures({ ...runtime, changes, subscriptions, arrivals, kills: [], drainSeconds });
+    const copies = await Promise.all(
+      walkers.map(async (walker, i) => walker.settle(await readTable(workspaces[i] as Workspace))),
+    );
+    return {
+      ...figures,
+      failovers: moments.map((each, i) => measure(each, probe.asked, moments[i + 1])),
+      missed: copies.flatMap(({ missed }) => missed.map(String)),
+      madeUp: copies.flatMap(({ madeUp }) => madeUp.map(String)),
+      crashes: servers.filter(({ child }) => child.exitCode !== null).map(({ output }) => output()),
+    };
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+async function startSystem({ perSecond, synchronous }: FailoverOptions, stops: Stops): Promise<System> {
+  const pair = await openPair(stops, synchronous);
+  const { runtime, apiUrl, env } = await openDatabase(pair.url, stops);
+  const receiver = await openReceiver({ failing: 0, slowest: 100 });
+  stops.push(receiver.close);
+  const driven = [await addDriven(runtime, 'First'), await addDriven(runtime, 'Second')];
+  const probed = await addWorkspace(runtime, 'Probed');
+  const subscribed = await Promise.all(driven.map((each, index) => addSubscriptions(each, index, receiver)));
+  const subscriptions = [
+    ...subscribed.flat(),
+    await subscribe(probed, { name: 'probed', url: receiver.urlOf('probed'), events: ['ticket.created'] }),
+  ];
+  for (const each of subscriptions) receiver.know(each);
+
+  const servers = ['api', 'worker'].map((ROLES) => spawnServer({ ...env, LOG_LEVEL: 'fatal', ROLES }));
+  stops.push(() => Promise.all(servers.map(end)));
+  await Promise.all(servers.map(({ ready }) => ready));
+  const driver = startDriver({ apiUrl, workspaces: driven, perSecond });
+  stops.push(driver.stop);
+  const probe = startProbe({ apiUrl, workspace: probed, changes: driver.changes });
+  stops.push(probe.stop);
+  const workspaces = [...driven.map(({ workspace }) => workspace), probed];
+  const walkers = workspaces.map((workspace) => startWalker(apiUrl, workspace));
+  stops.push(...walkers.map(({ stop }) => stop));
+  return { pair, runtime, servers, workspaces, subscriptions, receiver, driver, probe, walkers };
+}
+
+async function end({ child, exited }: ServerProcess): Promise<void> {
+  child.kill('SIGTERM');
+  await exited;
+}
+
+/** One failover as it went. */
+interface Moments {
+  loss: Loss;
+  lostAt: number;
+  /** What was sent since then can't have been answered by who was lost. */
+  goneAt: number;
+  promotingAt: number;
+  promotedAt: number;
+  strayed: number;
+}
+
+async function failOver({ pair, probe, walkers }: System, loss: Loss, options: FailoverOptions): Promise<Moments> {
+  await sleep(options.calmMs);
+  // Their cursors are then of the server that is lost.
+  const pages = walkers.map(({ seen }) => seen.pages);
+  while (walkers.some(({ seen }, i) => seen.pages < (pages[i] ?? 0) + 2)) await sleep(20);
+  const lostAt = Date.now();
+  await pair.lose(loss);
+  const goneAt = Date.now();
+  await sleep(options.noticeMs);
+  const promotingAt = await pair.promote(options.readOnlyMs);
+  const promotedAt = Date.now();
+  const isBack = (isWrite: boolean) =>
+    probe.asked.some((each) => each.at >= promotedAt && each.isWrite === isWrite && isGood(each));
+  for (const deadline = promotedAt + backPatience; Date.now() < deadline; await sleep(100)) {
+    if (isBack(false) && isBack(true)) break;
+  }
+  return { loss, lostAt, goneAt, promotingAt, promotedAt, strayed: await pair.comeBack() };
+}
+
+const isGood = ({ status = 500 }: Asked) => status < 300;
+
+/** What those saw who asked from a failover on until the next one. */
+function measure(moments: Moments, all: Asked[], next?: Moments): Failover {
+  const { loss, lostAt, goneAt, promotingAt, promotedAt, strayed } = moments;
+  const until = next?.lostAt ?? Number.POSITIVE_INFINITY;
+  const asked = all.filter(({ at, answeredAt }) => at >= goneAt && answeredAt < until);
+  const good = asked.filter(isGood);
+  const failed = asked.filter((each) => !isGood(each));
+  // Reads go on where it is the standby that was lost.
+  const first = (isWrite: boolean) =>
+    Math.max(
+      0,
+      Math.min(...good.filter((each) => each.isWrite === isWrite).map((each) => each.answeredAt)) - promotedAt,
+    );
+  return {
+    loss,
+    promotedAfter: promotedAt - lostAt,
+    firstRead: first(false),
+    firstWrite: first(true),
+    allWell: Math.max(0, ...failed.filter(({ status }) => status !== 429).map(({ at }) => at - promotedAt)),
+    longestWait: Math.max(...asked.map(({ at, answeredAt }) => answeredAt - at)),
+    failed: countsOf(failed),
+    untold: failed.filter(({ saysWhen }) => !saysWhen).length,
+    early: good.filter(({ answeredAt }) => answeredAt < promotingAt).length,
+    strayed,
+  };
+}
+
+function countsOf(asked: Asked[]): Record<string, number> {
+  const groups = Object.groupBy(asked, ({ status }) => String(status ?? 'none'));
+  return Object.fromEntries(Object.entries(groups).map(([status, group = []]) => [status, group.length]));
+}
+
+/** Whether nothing was lost, and all was back in time. */
+export function isFailedOver(report: FailoverReport): boolean {
+  const { failovers, lost, madeTwice, sentForUndone, unsigned, missed, madeUp, crashes, drainSeconds } = report;
+  const wrong = [lost, madeTwice, sentForUndone, unsigned, missed, madeUp, crashes].flat();
+  return (
+    wrong.length === 0 &&
+    drainSeconds !== null &&
+    failovers.every(
+      ({ firstRead, firstWrite, allWell, strayed }) =>
+        Math.max(firstRead, firstWrite, allWell) <= backWithinMs && strayed === 0,
+    )
+  );
+}
+
+/** The report as a person reads it. */
+export function formatFailovers(report: FailoverReport): string {
+  const { failovers, lost, deliveries, events, comments, unknown, madeTwice, missed, madeUp, duplicates } = report;
+  const row = (name: string, figure: (failover: Failover) => number) => {
+    const figures = failovers.map(figure).sort((a, b) => a - b);
+    const median = figures[Math.floor(figures.length / 2)];
+    return `  ${name.padEnd(60)}${String(median).padStart(8)}${String(figures.at(-1)).padStart(8)}\n`;
+  };
+  const silent = failovers.filter(({ loss }) => loss === 'silent').length;
+  return `
+  The primary was lost ${failovers.length} times, ${silent} of them without a word; ${events} events, ${comments} comments,
+  ${unknown} changes whose request failed or was not answered
+
+  Lost                        ${lost.length}   of ${deliveries} deliveries and all that was acknowledged
+  Made twice                  ${madeTwice.length}
+  Missed by who follows       ${missed.length}
+  Made up for who follows     ${madeUp.length}
+  Duplicates                  ${duplicates}
+
+${' '.repeat(64)}median   worst
+${row('From the loss to the promotion, ms', ({ promotedAfter }) => promotedAfter)}\
+${row('First read after the promotion, ms', ({ firstRead }) => firstRead)}\
+${row('First write after it, ms', ({ firstWrite }) => firstWrite)}\
+${row('What was sent later all succeeded, ms', ({ allWell }) => allWell)}\
+${row('Longest wait of a request, ms', ({ longestWait }) => longestWait)}\
+${row('Requests that failed, and were not told when to come back', ({ untold }) => untold)}\
+${[lost, madeTwice, report.sentForUndone, report.unsigned, missed, madeUp]
+  .flat()
+  .map((each) => `\n  ${each}`)
+  .join('')}`;
+}

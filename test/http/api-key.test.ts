@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { keyOf } from '@itsm-api/server/http/api-key.ts';
+import { describe, expect, it } from 'vitest';
+
+/*
+ * Where a request carries its key; rules/keys.test.ts has it of every endpoint.
+ */
+const read = (...rawHeaders: string[]) => keyOf({ rawHeaders } as IncomingMessage);
+
+describe('the key of a request', () => {
+  it.each([
+    ['a bearer token', ['Authorization', 'Bearer one']],
+    ['a bearer token in any case', ['authorization', 'bEARER one']],
+    ['a bearer token after more than one space', ['Authorization', 'Bearer   one']],
+    ['X-API-Key', ['X-API-Key', 'one']],
+    ['both', ['x-api-key', 'one', 'Authorization', 'Bearer one']],
+    ['X-API-Key beside another scheme', ['Authorization', 'Basic YTpi', 'X-API-Key', 'one']],
+    ['a header that is repeated', ['X-API-Key', 'one', 'X-API-KEY', 'one']],
+  ])('is that of %s', (_, headers) => {
+    expect(read('Host', 'x', ...headers)).toBe('one');
+  });
+
+  const missing = 'Send the API key as `Authorization: Bearer <API_KEY>` or as `X-API-Key: <API_KEY>`.';
+
+  it.each([
+    ['none', [], missing],
+    ['another scheme', ['Authorization', 'Basic one'], missing],
+    ['a scheme before that', ['Authorization', 'Basic Bearer one'], missing],
+    ['a scheme that begins so', ['Authorization', 'Bearerone'], missing],
+    ['two keys', ['Authorization', 'Bearer one', 'X-API-Key', 'two'], 'The two headers carry different API keys.'],
+    [
+      'a header twice',
+      ['X-API-Key', 'one', 'x-api-key', 'two'],
+      'The request carries several `X-API-Key` headers that differ.',
+    ],
+    [
+      'two schemes',
+      ['Authorization', 'Bearer one', 'Authorization', 'Basic one'],
+      'The request carries several `Authorization` headers that differ.',
+    ],
+  ])('is refused where there is %s', (_, headers, message) => {
+    expect(() => read(...headers)).toThrow(expect.objectContaining({ code: 'INVALID_API_KEY', message }));
+  });
+});

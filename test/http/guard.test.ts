@@ -1,0 +1,214 @@
+import { contract, type Endpoint, groups } from '@itsm-api/contract';
+import { ApiError } from '@itsm-api/server/errors.ts';
+import { addGuard, type GuardOptions } from '@itsm-api/server/http/guard.ts';
+import { createMemoryStore } from '@itsm-api/server/http/rate-limit-store.ts';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { describe, expect, it } from 'vitest';
+
+/*
+ * The guard before handlers that do nothing, with keys that a test makes up; rules/keys.test.ts and limits.test.ts have it
+ * before every endpoint.
+ */
+const services = { now: () => new Date(0) };
+const db = { of: 'the tenant' };
+const identityOf = (scope: string, ids = {}) => {
+  return { tenantId: 1n, keyId: 2n, userId: 3n, db, scopes: new Set([scope]), ...ids };
+};
+
+const { list } = contract.tickets as { list: Endpoint };
+
+/** A server with a guard. Its keys are `reader`, of tickets, `stranger`, of articles, and `elsewhere`, of another tenant. */
+async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOptions> = {}) {
+  const app = fastify();
+  const clock = { now: 0 };
+  const touched: unknown[] = [];
+  const limited: string[][] = [];
+  const keyOf = new Map([
+    ['reader', identityOf('tickets:read')],
+    ['stranger', identityOf('kb:read', { keyId: 4n })],
+    ['elsewhere', identityOf('tickets:read', { tenantId: 5n })],
+  ]);
+  const limits = { global, group, windowSeconds: 60 };
+  await addGuard(app, {
+    keys: {
+      find: async (key: string) => keyOf.get(key),
+      describe: async ({ keyId }: { keyId: bigint }) => ({ keyId }),
+    },
+    lastUsed: { touch: (identity: unknown) => touched.push(identity) },
+    store: createMemoryStore(limits, () => clock.now),
+    windowSeconds: 60,
+    onLimited: (windows: string[]) => limited.push(windows),
+    services,
+    ...overrides,
+  } as unknown as GuardOptions);
+  app.setErrorHandler((error: ApiError, _, reply) => {
+    reply.status(error.status ?? 500).send({ ...error, message: error.message });
+  });
+
+  const seen: FastifyRequest[] = [];
+  const handle = (path: string, route: Endpoint | undefined, handler: typeof pass = pass) =>
+    app.get(path, route === undefined ? {} : { config: { tsRestRoute: route } }, handler);
+  const pass = async (request: FastifyRequest, _: FastifyReply): Promise<object> => {
+    seen.push(request);
+    return {};
+  };
+  handle('/tickets', list);
+  handle('/users', (contract.users as { list: Endpoint }).list);
+  handle('/ping', contract.ping.get);
+  handle('/page', undefined);
+  handle('/me', contract.me.get, async (request) => {
+    const { limits, ...facts } = await request.describeKey();
+    return { facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, String(value)])), limits };
+  });
+  handle('/refused', list, async (request, reply) => {
+    await request.giveBack(reply);
+    await request.giveBack(reply);
+    return {};
+  });
+  handle('/nothing-taken', undefined, async (request, reply) => {
+    await request.giveBack(reply);
+    return {};
+  });
+  handle('/message', undefined, async (request, reply) => {
+    await request.identify();
+    await request.takeRequest(reply);
+    return {};
+  });
+
+  return {
+    ...{ clock, touched, limited, seen },
+    async get(path: string, key?: string) {
+      const headers = key === undefined ? {} : { 'x-api-key': key };
+      const { statusCode, headers: answered, body } = await app.inject({ method: 'GET', url: path, headers });
+      return { status: statusCode, headers: answered, body: JSON.parse(body) };
+    },
+  };
+}
+
+const ofLimits = (headers: object) => Object.entries(headers).filter(([name]) => name.includes('ratelimit'));
+
+describe('the guard', () => {
+  it('lets a request with a key and its scope on, and says whose it is', async () => {
+    const { get, seen, touched } = await open();
+    expect((await get('/tickets', 'reader')).status).toBe(200);
+    const identity = identityOf('tickets:read');
+    expect(seen[0]?.identity).toEqual(identity);
+    expect(seen[0]?.ctx).toEqual({ ...services, db, userId: 3n, keyId: 2n });
+    expect(touched).toEqual([identity]);
+  });
+
+  it('asks no key of an endpoint that needs none, nor of a page', async () => {
+    const { get } = await open();
+    for (const path of ['/ping', '/page', '/nothing-taken']) {
+      const { status, headers } = await get(path);
+      expect([status, ofLimits(headers)], path).toEqual([200, []]);
+    }
+  });
+
+  it('refuses a key that nobody knows before it counts anything', async () => {
+    const { get, seen, touched } = await open();
+    const { status, headers, body } = await get('/tickets', 'unknown');
+    expect([status, ofLimits(headers)]).toEqual([401, []]);
+    expect(body).toMatchObject({ code: 'INVALID_API_KEY', message: 'The API key is not valid.' });
+    expect([seen, touched]).toEqual([[], []]);
+  });
+
+  it('refuses a key without the scope when it has counted the request', async () => {
+    const { get, seen } = await open({ group: 1 });
+    const { status, headers, body } = await get('/tickets', 'stranger');
+    expect([status, headers['x-ratelimit-remaining']]).toEqual([403, '0']);
+    expect(body).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: 'This key lacks the scope tickets:read.' });
+    expect((await get('/tickets', 'stranger')).status).toBe(429);
+    expect(seen).toEqual([]);
+    expect((await get('/me', 'stranger')).status).toBe(200);
+  });
+});
+
+describe('the limits of a key', () => {
+  it('are told by both windows, the tighter one by itself', async () => {
+    const { get, clock } = await open({ global: 3, group: 2 });
+    await get('/me', 'reader');
+    clock.now = 20_500;
+    expect(Object.fromEntries(ofLimits((await get('/tickets', 'reader')).headers))).toEqual({
+      // As much is left of both: that of the group counts.
+      'x-ratelimit-limit': '2',
+      'x-ratelimit-remaining': '1',
+      'x-ratelimit-reset': '60',
+      'ratelimit-policy': '"global";q=3;w=60, "tickets";q=2;w=60',
+      ratelimit: '"global";r=1;t=40, "tickets";r=1;t=60',
+    });
+    const { headers } = await get('/message', 'reader');
+    expect(headers).toMatchObject({
+      'x-ratelimit-limit': '3',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': '40',
+    });
+  });
+
+  it('refuse what is more than a window holds, and say which, and for how long', async () => {
+    const { get, clock, limited } = await open({ global: 4, group: 2 });
+    await get('/users', 'reader');
+    clock.now = 30_000;
+    for (let i = 0; i < 2; i++) await get('/tickets', 'reader');
+    const group = 'This key has used its 2 requests per 60 seconds on tickets endpoints.';
+    const all = 'This key has used its 4 requests per 60 seconds on all endpoints.';
+    const refusal = async (path: string) => (await get(path, 'reader')).body;
+    expect(await refusal('/tickets')).toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      message: `${group} Try again in 60 seconds.`,
+      retryAfterSeconds: 60,
+    });
+    await get('/message', 'reader');
+    expect(await refusal('/tickets')).toMatchObject({ message: `${all} ${group} Try again in 60 seconds.` });
+    expect(await refusal('/me')).toMatchObject({ message: `${all} Try again in 30 seconds.`, retryAfterSeconds: 30 });
+    expect(limited).toEqual([['group'], ['global', 'group'], ['global']]);
+  });
+
+  it('are those of one key of one tenant', async () => {
+    const { get } = await open();
+    for (const key of ['reader', 'stranger', 'elsewhere']) {
+      expect((await get('/message', key)).headers['x-ratelimit-remaining'], key).toBe('59');
+    }
+  });
+
+  it('refuse it, too, where nobody is to be told', async () => {
+    const { get } = await open({ group: 1 }, { onLimited: undefined });
+    expect([(await get('/tickets', 'reader')).status, (await get('/tickets', 'reader')).status]).toEqual([200, 429]);
+  });
+
+  it('get a request back once, and the answer says so', async () => {
+    const { get } = await open();
+    await get('/tickets', 'reader');
+    const { headers } = await get('/refused', 'reader');
+    expect(headers).toMatchObject({
+      'x-ratelimit-remaining': '29',
+      ratelimit: '"global";r=59;t=60, "tickets";r=29;t=60',
+    });
+    expect((await get('/tickets', 'reader')).headers['x-ratelimit-remaining']).toBe('28');
+  });
+
+  it('have a window of their own for what is no endpoint', async () => {
+    const { get } = await open();
+    expect((await get('/message', 'reader')).headers.ratelimit).toBe('"global";r=59;t=60, "mcp";r=59;t=60');
+  });
+
+  it('are described with the key', async () => {
+    const { get } = await open();
+    const { body } = await get('/me', 'reader');
+    expect(body.facts).toEqual({ keyId: '2' });
+    const window = { resetSeconds: 60, windowSeconds: 60 };
+    expect(body.limits).toEqual([
+      { name: 'global', limit: 60, remaining: 59, ...window },
+      ...groups.map((name) => ({ name, limit: 30, remaining: name === 'users' ? 29 : 30, ...window })),
+    ]);
+  });
+
+  it('that nobody can count are an error', async () => {
+    const take = () => Promise.reject(new ApiError('INTERNAL_ERROR', 'Nobody counts.'));
+    const { get } = await open(
+      {},
+      { store: { ...createMemoryStore({ global: 1, group: 1, windowSeconds: 1 }, () => 0), take } },
+    );
+    expect(await get('/tickets', 'reader')).toMatchObject({ status: 500, body: { message: 'Nobody counts.' } });
+  });
+});

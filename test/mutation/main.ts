@@ -1,0 +1,94 @@
+import { availableParallelism } from 'node:os';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { LogLevel, MutantResult } from '@stryker-mutator/api/core';
+import { Stryker } from '@stryker-mutator/core';
+import { openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
+import { compiled } from '../support/compiled.ts';
+import { placesOf, type Subject, subjects } from './subjects.ts';
+
+const usage = `Changes the code in every way that Stryker knows, one at a time, and says which changes no test notices.
+
+  pnpm mutation [guard.ts ...] [--concurrency ${availableParallelism()}] [--least 85]
+      All subjects of test/mutation/subjects.ts, or those whose file ends so. Fails where less than so many percent of the
+      mutants of a file are noticed.
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    concurrency: { type: 'string', default: String(availableParallelism()) },
+    least: { type: 'string', default: '85' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const chosen = subjects.filter(
+  ({ file }) => positionals.length === 0 || positionals.some((end) => file.endsWith(`/${end}`)),
+);
+
+if (values.help || chosen.length === 0) {
+  console.log(usage);
+  process.exitCode = values.help ? 0 : 1;
+} else {
+  // Stryker copies the directory that it is started in.
+  process.chdir(join(import.meta.dirname, '../..'));
+  Object.assign(process.env, compiled);
+  process.exitCode = (await testAll(chosen)) ? 0 : 1;
+}
+
+/** Tests the tests of subjects, one after the other, and prints what comes of it. Resolves to whether all are good. */
+async function testAll(chosen: Subject[]): Promise<boolean> {
+  // One for all: each process of tests makes its databases in it.
+  const postgres = process.env.TEST_DATABASE_URL ? undefined : await openTemporary();
+  if (postgres !== undefined) process.env.TEST_DATABASE_URL = postgres.url;
+  try {
+    let isGood = true;
+    for (const subject of chosen) {
+      const began = performance.now();
+      const mutants = await mutantsOf(subject);
+      const score = scoreOf(mutants);
+      isGood &&= score >= Number(values.least);
+      const seconds = Math.round((performance.now() - began) / 1000);
+      console.log(`${subject.file}: ${score.toFixed(1)} % of ${mutants.length} mutants, in ${seconds} s`);
+      for (const mutant of mutants.filter(isUnnoticed)) console.log(describe(mutant));
+    }
+    return isGood;
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+async function mutantsOf(subject: Subject): Promise<MutantResult[]> {
+  process.env.MUTATION_TESTS = subject.tests.join(',');
+  const stryker = new Stryker({
+    mutate: await placesOf(subject),
+    plugins: [import.meta.resolve('@stryker-mutator/vitest-runner')],
+    testRunner: 'vitest',
+    vitest: { configFile: 'test/mutation/vitest.config.ts', related: false, pool: 'forks' },
+    concurrency: Number(values.concurrency),
+    // What hangs is ended; what is slow on a busy machine is not.
+    dryRunTimeoutMinutes: 20,
+    timeoutMS: 30_000,
+    disableTypeChecks: false,
+    reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
+    logLevel: 'warn' as LogLevel,
+  });
+  const mutants = await stryker.runMutationTest();
+  // The others are none: what they make of the code can't be loaded.
+  return mutants.filter((mutant) => isUnnoticed(mutant) || mutant.status === 'Killed' || mutant.status === 'Timeout');
+}
+
+function isUnnoticed({ status }: MutantResult): boolean {
+  return status === 'Survived' || status === 'NoCoverage';
+}
+
+/** In percent. */
+function scoreOf(mutants: MutantResult[]): number {
+  return 100 * (1 - mutants.filter(isUnnoticed).length / mutants.length);
+}
+
+function describe({ fileName, location, mutatorName, replacement, status }: MutantResult): string {
+  const { line, column } = location.start;
+  const what = status === 'NoCoverage' ? 'not run by any test' : 'not noticed';
+  return `  ${relative('.', fileName)}:${line}:${column} ${mutatorName}, ${what}: ${replacement}`;
+}

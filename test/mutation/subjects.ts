@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+
+/** Code whose tests are tested, and the tests that are there for it. */
+export interface Subject {
+  /** From the root of the repository. */
+  file: string;
+  /** The declarations that it is about; the whole file where none is named. */
+  only?: string[];
+  /** From `test/`. */
+  tests: string[];
+}
+
+/** What decides who may do what, how much of it, and what is delivered when: a wrong sign there is a wrong answer. */
+export const subjects: Subject[] = [
+  { file: 'server/src/http/api-key.ts', tests: ['http/api-key.test.ts'] },
+  { file: 'server/src/http/guard.ts', tests: ['http/guard.test.ts'] },
+  { file: 'server/src/http/rate-limit.ts', tests: ['http/guard.test.ts'] },
+  { file: 'server/src/http/rate-limit-store.ts', tests: ['http/rate-limit-store.test.ts'] },
+  { file: 'server/src/http/rate-limit-redis.ts', tests: ['http/rate-limit-redis.test.ts'] },
+  { file: 'server/src/fair-use.ts', tests: ['rules/places.test.ts'] },
+  {
+    file: 'contract/src/tickets.ts',
+    only: ['TicketStatus', 'ticketTransitions'],
+    tests: ['rules/transitions.test.ts'],
+  },
+  {
+    file: 'server/src/resources/tickets/queries.ts',
+    only: ['merge', 'move'],
+    tests: ['api/tickets.test.ts'],
+  },
+  { file: 'server/src/webhooks/health.ts', tests: ['webhooks/breaker.test.ts'] },
+  { file: 'server/src/webhooks/schedule.ts', tests: ['webhooks/schedule.test.ts'] },
+  {
+    file: 'server/src/webhooks/claim.ts',
+    only: ['claimDue', 'recordLost'],
+    tests: ['webhooks/claims.test.ts'],
+  },
+  {
+    file: 'server/src/webhooks/settle.ts',
+    only: ['settle', 'judge', 'signOf'],
+    tests: ['webhooks/claims.test.ts'],
+  },
+  { file: 'server/src/webhooks/record-health.ts', only: ['recordHealth'], tests: ['webhooks/claims.test.ts'] },
+];
+
+/** The subject as Stryker names it: its file, or the lines of its declarations. */
+export async function placesOf({ file, only }: Subject): Promise<string[]> {
+  if (only === undefined) return [file];
+  const lines = (await readFile(file, 'utf8')).split('\n');
+  return only.map((name) => {
+    const first = lines.findIndex((line) => new RegExp(`^(export )?(async )?(const|function) ${name}\\b`).test(line));
+    const last = lines.findIndex((line, index) => index >= first && /^\S.*;$|^\}/.test(line));
+    if (first === -1 || last === -1) throw new Error(`There is no ${name} in ${file}.`);
+    return `${file}:${first + 1}-${last + 1}`;
+  });
+}

@@ -1,0 +1,144 @@
+import { createFairUse, type FairUseOptions, type Refusal } from '@itsm-api/server/fair-use.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+/*
+ * Who gets a place, and when: without a database, and by a clock that the tests move. fair-use.test.ts has it in a
+ * running service.
+ */
+const refusals: Refusal[] = [];
+const waits: number[] = [];
+const done: [tenantId: bigint, milliseconds: number][] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }).advanceTimersByTime(5000);
+  for (const told of [refusals, waits, done]) told.length = 0;
+});
+afterEach(() => vi.useRealTimers());
+
+/** Fair use of which a test says who asks for a place, and when work ends. */
+function open(options: Partial<FairUseOptions> = {}) {
+  const fairUse = createFairUse({
+    ...{ places: 4, share: 0.5, workMs: 100, longestQueue: 2, waitMs: 1000 },
+    onRefused: (refusal) => refusals.push(refusal),
+    onWaited: (milliseconds) => waits.push(milliseconds),
+    onDone: (...each) => done.push(each),
+    ...options,
+  });
+  const running: string[] = [];
+  const ends = new Map<string, () => void>();
+  return {
+    fairUse,
+    running,
+    /** Asks for a place for work that has a name, whose first letter is that of its tenant. */
+    async ask(name: string) {
+      const answer = fairUse.run(BigInt(name.charCodeAt(0)), async () => {
+        running.push(name);
+        await new Promise<void>((resolve) => ends.set(name, resolve));
+        running.splice(running.indexOf(name), 1);
+      });
+      const error = answer.then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      await vi.advanceTimersByTimeAsync(0);
+      return { error };
+    },
+    async end(name: string) {
+      ends.get(name)?.();
+      await vi.advanceTimersByTimeAsync(0);
+    },
+  };
+}
+
+it('are a share for each tenant, and those that wait get them in turn', async () => {
+  const { fairUse, running, ask, end } = open();
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']) await ask(name);
+  expect(running).toEqual(['a1', 'a2', 'b1', 'b2']);
+  expect(fairUse.waiting).toBe(3);
+  // None is free for others, and one that becomes free is one.
+  for (const name of ['c1', 'd1']) await ask(name);
+  await vi.advanceTimersByTimeAsync(40);
+  await end('b1');
+  expect(running).toEqual(['a1', 'a2', 'b2', 'b3']);
+  await end('b2');
+  expect(running).toEqual(['a1', 'a2', 'b3', 'c1']);
+  await end('a1');
+  expect(running).toEqual(['a2', 'b3', 'c1', 'a3']);
+  await end('c1');
+  expect(running).toEqual(['a2', 'b3', 'a3', 'd1']);
+  expect(fairUse.waiting).toBe(1);
+  expect(waits).toEqual([40, 40, 40, 40]);
+  expect(done).toEqual([
+    [98n, 40],
+    [98n, 40],
+    [97n, 40],
+    [99n, 0],
+  ]);
+  expect(refusals).toEqual([]);
+});
+
+it('go to another tenant that waits, though the first one has room for more', async () => {
+  const { running, ask, end } = open({ places: 2, share: 1 });
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']) await ask(name);
+  for (const name of ['a1', 'a2']) await end(name);
+  expect(running).toEqual(['a3', 'b1']);
+  for (const name of ['a3', 'b1']) await end(name);
+  expect(running).toEqual(['a4', 'b2']);
+});
+
+it('are refused to those that are too many, or wait too long, and to nobody else', async () => {
+  const { fairUse, running, ask, end } = open({ places: 1 });
+  await ask('b1');
+  const first = await ask('a1');
+  await vi.advanceTimersByTimeAsync(500);
+  await ask('a2');
+  const third = await ask('a3');
+  const queue = { tenantId: 97n, cause: 'queue', reason: '2 more are waiting' };
+  expect(refusals).toEqual([queue]);
+  await vi.advanceTimersByTimeAsync(499);
+  expect(fairUse.waiting).toBe(2);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(fairUse.waiting).toBe(1);
+  const wait = { tenantId: 97n, cause: 'wait', reason: 'this one has waited 1000 ms' };
+  expect(refusals).toEqual([queue, wait]);
+  for (const [{ error }, { reason }] of [[third, queue] as const, [first, wait] as const]) {
+    expect(await error).toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      message: `This workspace has as many requests under way at once as it may, and ${reason}. Send fewer at the same time, and this one again in 1 second.`,
+      retryAfterSeconds: 1,
+    });
+  }
+  await end('b1');
+  expect(running).toEqual(['a2']);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(refusals).toHaveLength(2);
+});
+
+it('are fewer the longer its requests have been taking, and as many again when they are quick or none is left', async () => {
+  const { running, ask, end } = open({ share: 1 });
+  for (const name of ['a1', 'a2']) await ask(name);
+  await vi.advanceTimersByTimeAsync(250);
+  await end('a2');
+  // 50 ms are usual now, two of which are as much as may be under way; and then 40 ms.
+  for (const name of ['a3', 'a4']) await ask(name);
+  expect(running).toEqual(['a1', 'a3']);
+  await end('a3');
+  expect(running).toEqual(['a1', 'a4']);
+  await vi.advanceTimersByTimeAsync(1000);
+  await end('a4');
+  for (const name of ['a5', 'a6']) await ask(name);
+  expect(running).toEqual(['a1']);
+  await end('a1');
+  expect(running).toEqual(['a5']);
+  for (const name of ['a5', 'a6']) await end(name);
+  for (const name of ['a7', 'a8', 'a9']) await ask(name);
+  expect(running).toEqual(['a7', 'a8', 'a9']);
+});
+
+it('come back when the work fails', async () => {
+  const { fairUse, running, ask } = open({ places: 1, onWaited: undefined, onDone: undefined });
+  const failing = expect(fairUse.run(97n, () => Promise.reject(new Error('It failed.')))).rejects.toThrow('It failed.');
+  await ask('b1');
+  await failing;
+  expect(running).toEqual(['b1']);
+});

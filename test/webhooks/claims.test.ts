@@ -1,0 +1,222 @@
+import { type ClaimedDelivery, claimDue } from '@itsm-api/server/webhooks/claim.ts';
+import type { SubscriptionSign } from '@itsm-api/server/webhooks/record-health.ts';
+import { type Settlement, settle } from '@itsm-api/server/webhooks/settle.ts';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { execute } from '../support/database.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+/*
+ * What a worker may take, and what becomes of what it took, with no worker running: health.test.ts has it in a running
+ * service.
+ */
+const second = 1000;
+const lease = 30 * second;
+
+let api: Api;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+/** A subscription in a workspace of its own, with so many deliveries that are due, the first one for longest. */
+async function subscribe(due: number) {
+  const workspace = await createWorkspace(api);
+  const { id } = await workspace.createWebhook();
+  for (let i = 0; i < due; i++) await workspace.createTicket();
+  const ref = { tenantId: workspace.tenantId, subscriptionId: BigInt(id) };
+  const inDatabase = (sql: string) => execute(api.databaseUrl, sql);
+  await inDatabase(
+    `UPDATE deliveries SET next_attempt_at = now() - interval '1 hour' + id * interval '1 millisecond'
+     WHERE subscription_id = ${id}`,
+  );
+  return {
+    workspace,
+    ref,
+    inDatabase,
+    claim: (slots = 16) => claimDue(api.prisma, [{ ...ref, slots }]),
+    change: (set: string) => inDatabase(`UPDATE webhook_subscriptions SET ${set} WHERE id = ${id}`),
+    row: () => api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } }),
+    deliveries: () =>
+      api.prisma.delivery.findMany({
+        where: { subscriptionId: id },
+        include: { history: { orderBy: { number: 'asc' } } },
+        orderBy: { id: 'asc' },
+      }),
+  };
+}
+
+type Subscribed = Awaited<ReturnType<typeof subscribe>>;
+
+const openFor = (interval: string) => `open_until = now() + interval '${interval}'`;
+
+/** What a worker settles that was answered so. */
+function answered(delivery: ClaimedDelivery, status: number, retryAfter?: number): Settlement {
+  const outcome = { durationMs: 7, error: null, answer: null, publicAnswer: null, retryAfter };
+  return { delivery, outcome: { ...outcome, status, delivered: status === 200 } };
+}
+
+describe('a claim', () => {
+  it('takes what has been due for longest, as much as is wanted of each subscription', async () => {
+    const [first, second] = [await subscribe(3), await subscribe(3)];
+    const claimed = await claimDue(api.prisma, [
+      { ...first.ref, slots: 2 },
+      { ...second.ref, slots: 1 },
+    ]);
+    const of = ({ ref }: Subscribed) => claimed.filter(({ tenantId }) => tenantId === ref.tenantId);
+    const due = async (test: Subscribed, count: number) => (await test.deliveries()).slice(0, count);
+    for (const [test, count] of [[first, 2] as const, [second, 1] as const]) {
+      const ids = of(test).map(({ id }) => id);
+      expect(ids.sort()).toEqual((await due(test, count)).map(({ id }) => id));
+    }
+    const { url, secret } = await first.row();
+    const [delivery] = await first.deliveries();
+    const expected = { ...first.ref, attempt: 1, probe: false, url, secret, previousSecret: null };
+    expect(of(first).find(({ id }) => id === delivery?.id)).toMatchObject({ ...expected, claim: delivery?.claim });
+    // They have been due for almost an hour.
+    for (const { dueSince } of claimed) {
+      expect((performance.now() - dueSince) / 60_000).toBeGreaterThan(59);
+      expect((performance.now() - dueSince) / 60_000).toBeLessThan(62);
+    }
+    expect(await first.claim()).toHaveLength(1);
+    expect(await first.claim()).toEqual([]);
+  });
+
+  it('takes nothing of who is not active or rests', async () => {
+    const [open, inactive, gone] = [await subscribe(1), await subscribe(1), await subscribe(1)];
+    await open.change(openFor('1 minute'));
+    await inactive.change('active = false');
+    await gone.inDatabase(`UPDATE tenants SET active = false WHERE id = ${gone.ref.tenantId}`);
+    for (const test of [open, inactive, gone]) expect(await test.claim()).toEqual([]);
+  });
+
+  it('takes one to be the probe where the circuit is half-open, for which it is held open', async () => {
+    const [closed, halfOpen, idle] = [await subscribe(2), await subscribe(2), await subscribe(0)];
+    for (const test of [halfOpen, idle]) await test.change(openFor('-1 minute'));
+    const [before, idleBefore] = [await halfOpen.row(), await idle.row()];
+    const claimed = await claimDue(
+      api.prisma,
+      [closed, halfOpen, idle].map(({ ref }) => ({ ...ref, slots: 16 })),
+    );
+    const probes = (test: Subscribed) =>
+      claimed.filter(({ tenantId }) => tenantId === test.ref.tenantId).map(({ probe }) => probe);
+    expect([closed, halfOpen, idle].map(probes)).toEqual([[false, false], [true], []]);
+    expect(Number((await halfOpen.row()).openUntil) - Number(before.openUntil)).toBeGreaterThanOrEqual(60_000 + lease);
+    expect(await halfOpen.claim()).toEqual([]);
+    // Nothing was due: the next that is need not wait.
+    expect(await idle.row()).toEqual(idleBefore);
+  });
+
+  it('records as lost what was taken and never settled, and nothing else', async () => {
+    const test = await subscribe(2);
+    const [lost] = await test.claim(1);
+    await test.inDatabase(`UPDATE deliveries SET next_attempt_at = now() - interval '1 second' WHERE id = ${lost?.id}`);
+    const claimed = await test.claim();
+    expect(claimed.map(({ attempt }) => attempt).sort()).toEqual([1, 2]);
+    const error = { number: 1, durationMs: lease, status: null, error: 'the worker was lost' };
+    expect((await test.deliveries()).map(({ history }) => history)).toMatchObject([[error], []]);
+  });
+});
+
+describe('settling', () => {
+  it('delivers, waits, gives up, and says so of each', async () => {
+    const test = await subscribe(4);
+    const [first, second, third, last] = (await test.claim()) as [
+      ClaimedDelivery,
+      ClaimedDelivery,
+      ClaimedDelivery,
+      ClaimedDelivery,
+    ];
+    const { settled, unrecorded } = await settle(api.prisma, [
+      answered(first, 200),
+      answered(second, 500),
+      answered(third, 503, 60_000),
+      answered({ ...last, attempt: 10 }, 500),
+    ]);
+    expect(unrecorded).toEqual([]);
+    expect(settled.map(({ state }) => state)).toEqual(['DELIVERED', 'PENDING', 'PENDING', 'EXHAUSTED']);
+    expect(settled.map(({ settledAt }) => settledAt !== null)).toEqual([true, false, false, true]);
+    const wait = (index: number) => Number(settled[index]?.nextAttemptAt) - Number(settled[0]?.settledAt);
+    expect(wait(1)).toBeGreaterThanOrEqual(4 * 1000);
+    expect(wait(1)).toBeLessThanOrEqual(6 * 1000);
+    expect(wait(2)).toBe(60_000);
+    const rows = new Map((await test.deliveries()).map((row) => [row.id, row]));
+    for (const { delivery, outcome, state, nextAttemptAt, settledAt } of settled) {
+      const history = [{ number: delivery.attempt, durationMs: 7, status: outcome.status }];
+      expect(rows.get(delivery.id)).toMatchObject({ state, claim: null, settledAt, history });
+      if (nextAttemptAt !== null) expect(rows.get(delivery.id)).toMatchObject({ nextAttemptAt });
+    }
+    // In their order: one success, and three failures since.
+    expect(await test.row()).toMatchObject({ failures: 3, lastSuccessAt: settled[0]?.settledAt, pausedAt: null });
+  });
+
+  it('leaves alone what others hold, what is settled and what is gone', async () => {
+    const test = await subscribe(3);
+    const claimed = await test.claim();
+    const [foreign, done, gone] = claimed as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
+    await test.inDatabase(
+      `UPDATE deliveries SET state = 'DELIVERED', settled_at = now() WHERE id = ${done.id};
+       DELETE FROM deliveries WHERE id = ${gone.id}`,
+    );
+    const before = { deliveries: await test.deliveries(), row: await test.row() };
+    const settlements = [answered({ ...foreign, claim: crypto.randomUUID() }, 410), answered(done, 500)];
+    expect(await settle(api.prisma, [...settlements, answered(gone, 500)])).toEqual({ settled: [], unrecorded: [] });
+    expect({ deliveries: await test.deliveries(), row: await test.row() }).toEqual(before);
+  });
+
+  it('records the attempt of what was cancelled meanwhile, which tells nothing of the subscription', async () => {
+    const test = await subscribe(1);
+    const [delivery] = (await test.claim()) as [ClaimedDelivery];
+    await test.inDatabase(
+      `UPDATE deliveries SET state = 'CANCELLED', claim = NULL, settled_at = now() - interval '1 minute'
+       WHERE id = ${delivery.id}`,
+    );
+    const before = { row: await test.row(), settledAt: (await test.deliveries())[0]?.settledAt };
+    const { settled } = await settle(api.prisma, [answered(delivery, 410)]);
+    expect(settled).toMatchObject([{ state: 'CANCELLED', nextAttemptAt: null }]);
+    expect(await test.deliveries()).toMatchObject([
+      { state: 'CANCELLED', settledAt: before.settledAt, history: [{ number: 1, status: 410 }] },
+    ]);
+    expect(await test.row()).toEqual(before.row);
+  });
+
+  it('pauses after a 410, and opens the circuit longer after a probe that fails', async () => {
+    const [gone, halfOpen] = [await subscribe(1), await subscribe(1)];
+    await halfOpen.change(`${openFor('-1 minute')}, openings = 2, failures = 6`);
+    const [first] = (await gone.claim()) as [ClaimedDelivery];
+    const [probe] = (await halfOpen.claim()) as [ClaimedDelivery];
+    await settle(api.prisma, [answered(first, 410), answered(probe, 500)]);
+    expect(await gone.row()).toMatchObject({
+      pausedReason: 'The endpoint answered 410 Gone.',
+      pausedAt: expect.any(Date),
+    });
+    const { openUntil, lastFailureAt, openings } = await halfOpen.row();
+    expect({ openings, opening: Number(openUntil) - Number(lastFailureAt) }).toEqual({ openings: 3, opening: 20_000 });
+  });
+
+  it('hands back what it tells of a subscription that another transaction holds, and takes it the next time', async () => {
+    const [held, free] = [await subscribe(2), await subscribe(1)];
+    const [first, second] = (await held.claim()) as [ClaimedDelivery, ClaimedDelivery];
+    const [other] = (await free.claim()) as [ClaimedDelivery];
+    const lock = new pg.Client({ connectionString: api.databaseUrl });
+    await lock.connect();
+    await lock.query('BEGIN');
+    await lock.query('SELECT FROM webhook_subscriptions WHERE id = $1 FOR UPDATE', [held.ref.subscriptionId]);
+    const sign = (gone: boolean): SubscriptionSign => ({ ...held.ref, probe: false, delivered: false, gone });
+    try {
+      const { settled, unrecorded } = await settle(api.prisma, [answered(first, 500), answered(other, 500)]);
+      expect(settled.map(({ state }) => state)).toEqual(['PENDING', 'PENDING']);
+      expect(unrecorded).toEqual([sign(false)]);
+      const next = await settle(api.prisma, [answered(second, 410)], unrecorded);
+      expect(next.unrecorded).toEqual([sign(false), sign(true)]);
+      await lock.query('ROLLBACK');
+      expect(await settle(api.prisma, [], next.unrecorded)).toEqual({ settled: [], unrecorded: [] });
+    } finally {
+      await lock.end();
+    }
+    expect(await held.row()).toMatchObject({ failures: 2, pausedReason: 'The endpoint answered 410 Gone.' });
+    expect(await free.row()).toMatchObject({ failures: 1, pausedReason: null });
+  });
+});
