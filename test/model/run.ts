@@ -94,12 +94,16 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
   }
 }
 
-/** Of four episodes one has everything fail once, at places that its seed says. */
+/**
+ * What fails in an episode, at places that its seed says. Of four episodes one has everything fail once, and one has the
+ * processes killed that writes go through, again and again.
+ */
 function failuresOf(seed: number, commands: number): { at: number; victim: Victim }[] {
-  if (seed % 4 !== 0) return [];
-  return victims.map((victim, index) => {
-    const share = commands / (victims.length + 1);
-    return { at: Math.floor(share * (index + 0.2 + 0.6 * fraction(seed * victims.length + index))), victim };
+  const failing =
+    { 0: victims, 2: Array.from({ length: 5 }, (): Victim[] => ['api', 'postgres']).flat() }[seed % 4] ?? [];
+  return failing.map((victim, index) => {
+    const share = commands / (failing.length + 1);
+    return { at: Math.floor(share * (index + 0.2 + 0.6 * fraction(seed * failing.length + index))), victim };
   });
 }
 

@@ -1,7 +1,14 @@
-import type { NewTicket, Ticket, TicketPatch } from '@itsm-api/contract';
+import type { Ticket } from '@itsm-api/contract';
 import fc from 'fast-check';
 import type { ListQuery } from '../resources/lists.ts';
-import { changeTicket, isTicketIn, newTicket, prefixes } from '../resources/tickets.ts';
+import {
+  changeTicket,
+  isTicketIn,
+  type NewTicket,
+  newTicket,
+  prefixes,
+  type TicketPatch,
+} from '../resources/tickets.ts';
 import type { Answer } from '../send.ts';
 import { changed, made, shown, shownUnlessKnown, type Told } from '../steps.ts';
 import type { Sending, Turn } from '../turn.ts';

@@ -1,4 +1,5 @@
-import type { NewTicket, Ticket, TicketPatch, TicketStatus, TicketType } from '@itsm-api/contract';
+import type * as contract from '@itsm-api/contract';
+import type { Ticket, TicketStatus, TicketType } from '@itsm-api/contract';
 import { untold, untoldId } from '../values.ts';
 import { anyOf, type ListQuery } from './lists.ts';
 import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
@@ -18,6 +19,11 @@ const moves: Record<TicketStatus, TicketStatus[]> = {
   CLOSED: [],
   CANCELLED: [],
 };
+
+/** What clients send: they name parents by their ids. */
+export type NewTicket = WithParentId<contract.NewTicket>;
+export type TicketPatch = WithParentId<contract.TicketPatch>;
+type WithParentId<Body> = Omit<Body, 'parentId'> & { parentId?: number | null };
 
 export const prefixes: Record<TicketType, string> = {
   INCIDENT: 'INC',
