@@ -118,6 +118,22 @@ it('keeps a workspace that leaves from being written, with nobody there who move
   });
 });
 
+it('counts no requests of a workspace that leaves: they would stand against what comes back', async () => {
+  const countOf = async ({ tenantId }: Workspace) => {
+    await api.usage.flush();
+    const { rows } = await client.query(
+      'SELECT sum(requests)::int AS sum FROM usage_hours WHERE tenant_id = $1 AND key_id = 0',
+      [tenantId],
+    );
+    return Number(rows[0].sum);
+  };
+  const before = [await countOf(workspace), await countOf(other)];
+  await whileIn('LEAVING', async () => {
+    for (const each of [workspace, other]) expect((await each.call('GET', '/tickets')).status).toBe(200);
+    expect([await countOf(workspace), await countOf(other)]).toEqual([before[0], Number(before[1]) + 1]);
+  });
+});
+
 it('answers the keys of a workspace that has moved, and no others', async () => {
   const key = await workspace.createKey();
   await whileIn('MOVED', async () => {
