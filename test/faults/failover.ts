@@ -235,7 +235,7 @@ export function formatFailovers(report: FailoverReport): string {
   };
   const silent = failovers.filter(({ loss }) => loss === 'silent').length;
   return `
-  The primary was lost ${failovers.length} times, ${silent} of them without a word; ${events} events, ${comments} comments,
+  One of the two was lost ${failovers.length} times, ${silent} of them without a word; ${events} events, ${comments} comments,
   ${unknown} changes whose request failed or was not answered
 
   Lost                        ${lost.length}   of ${deliveries} deliveries and all that was acknowledged
