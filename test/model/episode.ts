@@ -51,19 +51,21 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
 
   for (let begin = 0; begin < commands.length && world.findings.length === 0; begin += perRound) {
     const failing: Promise<void>[] = [];
+    const { promise: round, resolve: endRound } = Promise.withResolvers<void>();
     const queue = commands.slice(begin, begin + perRound).map((command, index) => ({ command, place: begin + index }));
     const work = async () => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
         const { command, place } = next;
         for (const { victim } of failures.filter(({ at }) => at === place)) {
           failed.push(victim);
-          failing.push(system.fail(victim));
+          failing.push(system.fail(victim, round));
         }
         await runCommand(world, system.servers, command);
         done++;
       }
     };
     await Promise.all(Array.from({ length: clients }, work));
+    endRound();
     await Promise.all(failing);
     await isUp(system);
     await system.settled();

@@ -26,8 +26,8 @@ export interface System {
   /** Last words of processes that ended without having been killed. */
   crashes(): string[];
   addWorkspace(name: string): Promise<Workspace>;
-  /** Resolves when it is up again. */
-  fail(victim: Victim): Promise<void>;
+  /** Resolves when it is up again. @param round until when notifications are dropped, at least */
+  fail(victim: Victim, round: Promise<unknown>): Promise<void>;
   /** Resolves when nothing is under way in the database: what was cut off has happened then, or never will. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -35,7 +35,7 @@ export interface System {
 
 /** Requests may fail for so long after a process or the database is back. Milliseconds. */
 const aftermath = 5000;
-/** For how long notifications are dropped: longer than a revoked key may work. Milliseconds. */
+/** For how long notifications are dropped at least: longer than a revoked key may work. Milliseconds. */
 const silenceMs = 4000;
 
 /** On a machine that is busy requests wait, and are not refused for it. */
@@ -87,11 +87,11 @@ export async function openSystem(): Promise<System> {
         contexts.set(workspace, made);
         return workspace;
       },
-      async fail(victim) {
+      async fail(victim, round) {
         const outage = { from: Date.now(), to: Number.POSITIVE_INFINITY };
         if (victim === 'notifications') {
           isSilent = true;
-          await sleep(silenceMs);
+          await Promise.all([sleep(silenceMs), round]);
           isSilent = false;
           return;
         }

@@ -1,4 +1,5 @@
 import { type ListQuery, pageOf } from '../resources/lists.ts';
+import { isSame } from '../resources/rows.ts';
 import { shown } from '../steps.ts';
 import type { Turn } from '../turn.ts';
 import { isRefused, type Sent, searchOf, type Table } from '../world.ts';
@@ -44,21 +45,10 @@ export function expectList<Row extends { id: number }>(
   if (sent?.answer === undefined) return;
   const expected = pageOf(rows.filter(isIn), query);
   const told = { data: sent.answer.body?.data, meta: sent.answer.body?.meta };
-  const isSame = JSON.stringify(sorted(expected)) === JSON.stringify(sorted(told));
-  world.expect(isSame, `a list is not as it must be: ${JSON.stringify(expected.meta)} ${idsOf(expected.data)}`, sent);
+  world.expect(isSame(expected, told), `a list is not as it must be: ${JSON.stringify(expected.meta)} ${idsOf(expected.data)}`, sent);
 }
 
 const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id).join();
-
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sorted);
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, each]) => [name, sorted(each)]),
-  );
-}
 
 /** Asks a list. */
 export function askList(turn: Turn, operation: string, query: ListQuery, params: Record<string, number> = {}) {
