@@ -45,7 +45,11 @@ export function expectList<Row extends { id: number }>(
   if (sent?.answer === undefined) return;
   const expected = pageOf(rows.filter(isIn), query);
   const told = { data: sent.answer.body?.data, meta: sent.answer.body?.meta };
-  world.expect(isSame(expected, told), `a list is not as it must be: ${JSON.stringify(expected.meta)} ${idsOf(expected.data)}`, sent);
+  world.expect(
+    isSame(expected, told),
+    `a list is not as it must be: ${JSON.stringify(expected.meta)} ${idsOf(expected.data)}`,
+    sent,
+  );
 }
 
 const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id).join();
