@@ -10,7 +10,7 @@ const patience = 30_000;
 
 /** Revokes a key that both processes know, beside what else is done. */
 export const keys = {
-  revoke: kind(1, fc.constant(null), async (turn) => {
+  revoke: kind(2, fc.constant(null), async (turn) => {
     const key = await turn.servers.newKey(turn.workspace);
     if (key === undefined) return;
     const before = await askBoth(turn, key);

@@ -291,7 +291,7 @@ export const tickets = {
 
   createMany: kind(
     3,
-    fc.record({ many: fc.array(newTicketGiven, { minLength: 1, maxLength: 8 }), sending }),
+    fc.record({ many: fc.array(newTicketGiven, { minLength: 1, maxLength: 20, size: 'max' }), sending }),
     async (turn, { many, sending }) => {
       const markers = many.map((_, index) => `c${turn.number}.${index}`);
       const bodies = many.map((given, index) => newBody(turn, given, markers[index] as string));
