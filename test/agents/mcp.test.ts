@@ -331,15 +331,17 @@ describe('who asks', () => {
     expect(answer.body.error.message).not.toBe('');
   });
 
+  const about = 'io.modelcontextprotocol';
+  const _meta = {
+    [`${about}/protocolVersion`]: '2026-07-28',
+    [`${about}/clientInfo`]: { name: 'test', version: '1' },
+    [`${about}/clientCapabilities`]: {},
+  };
+  /** A call of the newest revision, and the headers that go with it. */
+  const call = { ...callOf('get_key', {}), params: { name: 'get_key', arguments: {}, _meta } };
+  const right = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'get_key' };
+
   it('calls no tool of the newest revision whose headers say another thing', async () => {
-    const about = 'io.modelcontextprotocol';
-    const _meta = {
-      [`${about}/protocolVersion`]: '2026-07-28',
-      [`${about}/clientInfo`]: { name: 'test', version: '1' },
-      [`${about}/clientCapabilities`]: {},
-    };
-    const call = { ...callOf('get_key', {}), params: { name: 'get_key', arguments: {}, _meta } };
-    const right = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'get_key' };
     const said = await post(call, { key: workspace.key, headers: right });
     expect(said.body.result, said.text).toMatchObject({ resultType: 'complete', content: [{ type: 'text' }] });
     const { 'mcp-name': _name, ...nameless } = right;
@@ -353,6 +355,14 @@ describe('who asks', () => {
       const answer = await post(call, { key: workspace.key, headers });
       expect([answer.status, answer.body.error?.code, answer.body.id], answer.text).toEqual([400, -32_020, 1]);
     }
+  });
+
+  it.each([
+    ['the newest revision', call, right],
+    ['the revisions before', callOf('get_key', {}), {}],
+  ])('is not kept waiting for the answer to a message without an id, in %s', async (_, { id, ...message }, headers) => {
+    const answer = await post(message, { key: workspace.key, headers });
+    expect([answer.status, answer.text], `without the id ${id}`).toEqual([202, '']);
   });
 
   it.each(['https://example.com', 'http://localhost.example.com', 'null'])(

@@ -50,9 +50,10 @@ function standardHeadersOf({ headers }: FastifyRequest) {
 
 /** Whether it is a call with all that its revision asks for; what is wrong with another one, the library says. */
 function isPlainCall({ headers, body }: FastifyRequest, route: InboundClassificationOutcome): boolean {
-  const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } };
+  const { id, method, params } = (body ?? {}) as { id?: unknown; method?: unknown; params?: { name?: unknown } };
   const version = headers['mcp-protocol-version'];
-  if (method !== 'tools/call' || !isJsonContentType(headers['content-type'])) return false;
+  // Nobody answers a message without an id.
+  if (id === undefined || method !== 'tools/call' || !isJsonContentType(headers['content-type'])) return false;
   if (route.kind === 'modern') {
     const isNamed = headers['mcp-method'] === method && headers['mcp-name'] === params?.name;
     return isNamed && version === route.classification.revision && newestRevisions.includes(version as string);
