@@ -204,7 +204,7 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
   }
 }
 
-/** Puts the steps of a row in order. A row without an order is as it was, as far as is known. */
+/** Puts the steps of a row in order. A row without an order is a finding, and known no more. */
 function order<Row extends { id: number }>(
   world: World,
   what: string,

@@ -14,7 +14,7 @@ export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   /** The envelope; undefined where there is none, as on a 304. */
-  // biome-ignore lint/suspicious/noExplicitAny: what is in it is what is looked at
+  // biome-ignore lint/suspicious/noExplicitAny: a command reads what its endpoint answers, and what is not there is a finding
   body: any;
 }
 

@@ -10,7 +10,7 @@ export interface Watched {
   operationsUrl: string;
 }
 
-/** What was seen at a moment, by name; the unit and the judge of each name stand in `figures.ts`. */
+/** What was seen at a moment, by name; what its unit allows stands in `verdict.ts`. */
 export type Sample = Record<string, number>;
 
 /** What is looked at of a process: the metric, and by how much it is divided. */
