@@ -59,11 +59,12 @@ async function fill(workspace: Workspace): Promise<void> {
      SELECT tenant_id, id, 1, now(), 1 FROM deliveries WHERE tenant_id = $1`,
     [workspace.tenantId],
   );
+  // Before the workspace is on its way: then nothing is counted of it.
+  await api.usage.flush();
   await client.query(
     `INSERT INTO tenant_moves (tenant_id, state, token, was_active) VALUES ($1, 'ARRIVING', gen_random_uuid(), false)`,
     [workspace.tenantId],
   );
-  await api.usage.flush();
 }
 
 async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
