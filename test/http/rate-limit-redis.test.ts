@@ -37,6 +37,11 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     return store;
   }
 
+  /** How many connections of stores Redis has. */
+  async function connections(): Promise<number> {
+    return (await redis.send('CLIENT', 'LIST')).split('\n').filter((line) => line.includes(' name=itsm-api ')).length;
+  }
+
   describe('are those that one process keeps', () => {
     type Step = { take: string } | { giveBack: number } | { wait: number };
 
@@ -146,6 +151,56 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect(await strict.take(key)).toMatchObject({
       ...{ isTaken: false, global: { remaining: 0 }, group: { remaining: 0 } },
     });
+  });
+
+  it('are looked at without taking, whichever process took', async () => {
+    const [first, second] = [await openStore(), await openStore()];
+    const key = `${randomUUID()}:1`;
+    for (const group of ['tickets', 'tickets', 'users']) await first.take(`${key}:${group}`);
+    const resetSeconds = expect.toBeOneOf([58, 59, 60]);
+    const used = { openedAt: expect.any(Number), resetSeconds };
+    const windows = [
+      { name: 'global', limit: 5, remaining: 2, ...used },
+      { name: 'tickets', limit: 3, remaining: 1, ...used },
+      { name: 'assets', limit: 3, remaining: 3, openedAt: undefined, resetSeconds },
+      { name: 'users', limit: 3, remaining: 2, ...used },
+    ];
+    for (let i = 0; i < 2; i++) expect(await second.look(key, ['tickets', 'assets', 'users'])).toStrictEqual(windows);
+    await redis.kill();
+    expect(await second.look(key, ['users'])).toMatchObject([{ remaining: 5 }, { name: 'users', remaining: 3 }]);
+  });
+
+  it('are counted over one connection for as long as they are counted', async () => {
+    await expect.poll(connections).toBe(0);
+    const heard: string[] = [];
+    const store = await openStore({ onBack: () => void heard.push('back') });
+    // It is looked whether Redis is there, and again.
+    await sleep(1200);
+    expect([await connections(), heard]).toEqual([1, []]);
+    await redis.send('CLIENT', 'KILL', 'TYPE', 'normal');
+    await expect.poll(() => heard).toEqual(['back']);
+    await expect.poll(connections).toBe(1);
+    redis.silence();
+    await store.take('1:1:users');
+    redis.wake();
+    await expect.poll(() => store.state, { timeout: 5000 }).toBe('redis');
+    await expect.poll(connections).toBe(1);
+    await store.close();
+    await expect.poll(connections).toBe(0);
+  });
+
+  it('tell once why they are not counted there', async () => {
+    const heard: string[] = [];
+    const onAway = (reason: string) => void heard.push(reason);
+    const store = await openStore({ onAway });
+    await redis.send('CLIENT', 'KILL', 'TYPE', 'normal');
+    await expect.poll(() => heard).toEqual(['Redis has closed the connection.']);
+    await store.close();
+    redis.silence();
+    const other = await openStore({ onAway });
+    expect(other.state).toBe('redis away');
+    await sleep(1200);
+    expect(heard.slice(1)).toEqual(['Redis did not answer within 1000 ms.']);
   });
 
   it('hold up a request for a quarter of a second at most when Redis falls silent', async () => {
