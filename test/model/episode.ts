@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, runCommand } from './commands/index.ts';
 import { Tellings } from './events.ts';
 import { comparePoint } from './quiet.ts';
@@ -98,7 +99,7 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
 /** Resolves when requests are answered again. */
 async function isUp({ servers }: System): Promise<void> {
   const path = '/api/public/v1/users';
-  while ((await send(servers.apiUrls[0], { method: 'GET', path }))?.status !== 401);
+  while ((await send(servers.apiUrls[0], { method: 'GET', path }))?.status !== 401) await sleep(50);
 }
 
 /** Requests that failed while nothing was down. */
@@ -117,7 +118,7 @@ async function resume({ workspaces }: World, { servers }: System): Promise<void>
     for (const { id, active } of webhooks.current()) {
       if (!active) continue;
       const request = { method: 'PATCH', path: `/api/public/v1/webhooks/${id}`, key, body: { paused: false } };
-      while ((await send(servers.apiUrls[0], request))?.status !== 200);
+      while ((await send(servers.apiUrls[0], request))?.status !== 200) await sleep(50);
     }
   }
 }

@@ -18,7 +18,9 @@ export interface Answer {
   body: any;
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+// First in, first out: none stands idle until the server closes it. One that the server closes while the model reckons,
+// and this process sees nothing, would be used once more, and get no answer.
+const agent = new Agent({ keepAlive: true, maxSockets: 256, scheduling: 'fifo' });
 /** What isn't answered for so long is not going to be. Milliseconds. */
 const patience = 90_000;
 
