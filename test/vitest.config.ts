@@ -13,5 +13,7 @@ export default defineConfig({
     maxWorkers: Math.min(Math.max(2, availableParallelism()), 6),
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    // Above it a test is named in the output; here most ask a database or start a server.
+    slowTestThreshold: 10_000,
   },
 });

@@ -87,7 +87,10 @@ export async function runCells(
     const others = startLoad(() => first.apiUrl, staying, perSecond);
     const walker = startWalker(() => proxy.leadsTo.apiUrl, moving);
     stops.push(load.stop, others.stop, walker.stop);
+    // First answers take long: nothing is compiled, or in memory.
     await sleep(3000);
+    others.mark('warming');
+    await sleep(4000);
     others.mark('before');
 
     const seconds: number[] = [];
