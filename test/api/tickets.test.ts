@@ -673,7 +673,7 @@ describe('PATCH /tickets/:id', () => {
     for (const body of refused) {
       expect(errorOf(await patch(id, body))).toMatchObject({
         code: 'VALIDATION_ERROR',
-        details: [{ path: 'category' }],
+        details: [{ path: 'category', message: 'is required unless categoryConfigId is given' }],
       });
     }
     expect((await patch(id, { category: null, categoryConfigId: 'cfg' })).status).toBe(200);
@@ -747,6 +747,7 @@ describe('PATCH /tickets/:id', () => {
               .at(-1)
               ?.match(/\b[A-Z_]{4,}\b/g) ?? [];
           expect(named).toEqual(ticketTransitions[from]);
+          expect(text.endsWith('which is final')).toBe(named.length === 0);
         }
         expect(await read(before.id)).toEqual(before);
       },
