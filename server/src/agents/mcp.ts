@@ -1,4 +1,4 @@
-import type { ErrorEnvelope, PageMeta } from '@itsm-api/contract';
+import type { ErrorEnvelope } from '@itsm-api/contract';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import inject from 'light-my-request';
@@ -7,10 +7,10 @@ import type { FairUse } from '../fair-use.ts';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
 import { requestIdHeader } from '../http/request-id.ts';
 import { findNames, type Names } from '../resources/names.ts';
-import { errorText, textOf } from './answer.ts';
+import { errorText, type Success, shortened, textOf } from './answer.ts';
 import { type Arguments, requestOf } from './call.ts';
 import { answerOf } from './protocol.ts';
-import { referredIn, withNames } from './references.ts';
+import { referredIn } from './references.ts';
 import { refusal, refuseByProtocol, refuseForeignPages } from './refusals.ts';
 import { offerResources } from './resources.ts';
 import { type Tool, tools } from './tools.ts';
@@ -127,13 +127,13 @@ async function ask(tool: Tool, given: Arguments, exchange: Exchange): Promise<Ca
     if (/^(x-)?ratelimit|^retry-after$/.test(name)) reply.header(name, value);
   }
   exchange.isCounted = answer.headers['x-ratelimit-limit'] !== undefined;
-  const envelope = answer.json<ErrorEnvelope | { success: true; data: unknown; meta?: PageMeta }>();
+  const envelope = answer.json<ErrorEnvelope | ({ success: true } & Success)>();
   if (!envelope.success) return failed(errorText(envelope.error));
-  const { data, meta } = envelope;
+  const data = shortened(envelope, tool.short);
   const text = textOf({
-    data: withNames(data, await namesIn(data, exchange)),
-    meta,
-    short: tool.short,
+    data,
+    meta: envelope.meta,
+    names: await namesIn(data, exchange),
     textFrom,
     isSized: given.perPage !== undefined,
   });
