@@ -29,7 +29,7 @@ const longestUrl = 16_384;
 export function requestOf({ route }: Tool, given: Arguments): ToolRequest {
   const inPath = shapeOf(route.pathParams);
   const params = pick(given, (name) => Object.hasOwn(inPath, name));
-  check(z.object(inPath), params);
+  if (route.pathParams instanceof z.ZodType) check(route.pathParams, params);
   const others = pick(given, (name) => !Object.hasOwn(inPath, name));
   const own = ownArgumentsOf(route, others);
   const fields = pick(others, (name) => !own.names.has(name));

@@ -1,19 +1,19 @@
-import type { ErrorEnvelope, PageMeta } from '@itsm-api/contract';
+import type { ErrorEnvelope } from '@itsm-api/contract';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import inject from 'light-my-request';
 import type { Settings } from '../env.ts';
 import type { FairUse } from '../fair-use.ts';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
 import { requestIdHeader } from '../http/request-id.ts';
 import { findNames, type Names } from '../resources/names.ts';
-import { errorText, textOf } from './answer.ts';
+import { errorText, type Success, shortened, textOf } from './answer.ts';
 import { type Arguments, requestOf } from './call.ts';
 import { answerOf } from './protocol.ts';
-import { referredIn, withNames } from './references.ts';
+import { referredIn } from './references.ts';
 import { refusal, refuseByProtocol, refuseForeignPages } from './refusals.ts';
 import { offerResources } from './resources.ts';
 import { type Tool, tools } from './tools.ts';
+import { type AskWithin, askWithin } from './within.ts';
 
 export interface AgentOptions extends ErrorSources {
   fairUse: FairUse;
@@ -22,7 +22,7 @@ export interface AgentOptions extends ErrorSources {
 
 /** One message of an agent, and what it was answered with. */
 interface Exchange {
-  app: FastifyInstance;
+  ask: AskWithin;
   request: FastifyRequest;
   reply: FastifyReply;
   options: AgentOptions;
@@ -39,9 +39,10 @@ const instructions =
 
 /**
  * The MCP server (docs/decisions/agents.md): `/mcp`, and `/mcp/readonly`, which changes nothing. Stateless, and a JSON
- * answer for each message. To be called before the endpoints are registered, or after: they are called by their paths.
+ * answer for each message. To be called before the endpoints are registered, which are called by their paths.
  */
 export function addAgents(app: FastifyInstance, options: AgentOptions): void {
+  const ask = askWithin(app);
   const addresses = { '/mcp': tools, '/mcp/readonly': tools.filter(({ isRead }) => isRead) };
   const errorHandler = refuseByProtocol(options);
   const refuseForeign = refuseForeignPages(options.settings.PUBLIC_URL);
@@ -51,7 +52,7 @@ export function addAgents(app: FastifyInstance, options: AgentOptions): void {
       url,
       onRequest: [refuseForeign, (request) => request.identify()],
       errorHandler,
-      handler: (request, reply) => serve({ app, request, reply, options, offered, isCounted: false }),
+      handler: (request, reply) => serve({ ask, request, reply, options, offered, isCounted: false }),
     });
     app.route({
       method: ['GET', 'DELETE'],
@@ -103,7 +104,7 @@ function serverOf(exchange: Exchange, supportedProtocolVersions: string[]): Serv
 /** Runs the endpoint of a tool, and tells what it answered; a fault is the tool's, for the agent to read. */
 async function call(tool: Tool, given: Arguments, exchange: Exchange): Promise<CallToolResult> {
   try {
-    return await ask(tool, given, exchange);
+    return await answerBy(tool, given, exchange);
   } catch (thrown) {
     const { request, options } = exchange;
     const { code, message, details } = apiErrorOf(thrown, request, options);
@@ -112,11 +113,10 @@ async function call(tool: Tool, given: Arguments, exchange: Exchange): Promise<C
   }
 }
 
-async function ask(tool: Tool, given: Arguments, exchange: Exchange): Promise<CallToolResult> {
+async function answerBy(tool: Tool, given: Arguments, exchange: Exchange): Promise<CallToolResult> {
   const { request, reply } = exchange;
   const { method, url, headers, body, textFrom } = requestOf(tool, given);
-  // Not by `app.inject`, which refuses while the server ends: what has come in is answered.
-  const answer = await inject(exchange.app.routing, {
+  const answer = await exchange.ask({
     method,
     url,
     remoteAddress: request.raw.socket.remoteAddress ?? '127.0.0.1',
@@ -127,13 +127,13 @@ async function ask(tool: Tool, given: Arguments, exchange: Exchange): Promise<Ca
     if (/^(x-)?ratelimit|^retry-after$/.test(name)) reply.header(name, value);
   }
   exchange.isCounted = answer.headers['x-ratelimit-limit'] !== undefined;
-  const envelope = answer.json<ErrorEnvelope | { success: true; data: unknown; meta?: PageMeta }>();
+  const envelope = answer.body as ErrorEnvelope | ({ success: true } & Success);
   if (!envelope.success) return failed(errorText(envelope.error));
-  const { data, meta } = envelope;
+  const data = shortened(envelope, tool.short);
   const text = textOf({
-    data: withNames(data, await namesIn(data, exchange)),
-    meta,
-    short: tool.short,
+    data,
+    meta: envelope.meta,
+    names: await namesIn(data, exchange),
     textFrom,
     isSized: given.perPage !== undefined,
   });

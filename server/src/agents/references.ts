@@ -25,18 +25,15 @@ export interface Referred {
 }
 
 /** The ids that an answer names, wherever they stand in it. */
-export function referredIn(value: unknown): Referred {
+export function referredIn(answer: unknown): Referred {
   const referred: Referred = { users: new Set(), tickets: new Set() };
-  mapIds(value, '', (kind, id) => {
-    referred[kind].add(id);
-    return id;
-  });
+  mapIds('', answer, (kind, id) => referred[kind].add(id));
   return referred;
 }
 
-/** An answer with what is known of its ids beside them, such as `2 Jonas Weber`. */
-export function withNames(value: unknown, known: Names): unknown {
-  return mapIds(value, '', (kind, id) => {
+/** The value of a field with what is known of its ids beside them, such as `2 Jonas Weber`. */
+export function withNames(field: string, value: unknown, known: Names): unknown {
+  return mapIds(field, value, (kind, id) => {
     const name = known[kind].get(id);
     return name === undefined ? id : `${id} ${name.length > longestName ? `${name.slice(0, longestName)}…` : name}`;
   });
@@ -45,15 +42,18 @@ export function withNames(value: unknown, known: Names): unknown {
 const longestName = 60;
 
 /** Custom fields are the workspace's own: a name there says nothing. */
-function mapIds(value: unknown, name: string, change: (kind: keyof Referred, id: number) => unknown): unknown {
-  if (name === 'customFields') return value;
-  if (Array.isArray(value)) return value.map((each) => mapIds(each, name, change));
-  if (typeof value === 'object' && value !== null) {
-    // What changed in a field is that field, before and after.
-    const nameOf = (key: string) => (key === 'from' || key === 'to' ? name : key);
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapIds(each, nameOf(key), change)]));
+function mapIds(field: string, value: unknown, change: (kind: keyof Referred, id: number) => unknown): unknown {
+  if (typeof value === 'number') {
+    if (ofUsers.has(field)) return change('users', value);
+    return ofTickets.has(field) ? change('tickets', value) : value;
   }
-  if (typeof value !== 'number') return value;
-  if (ofUsers.has(name)) return change('users', value);
-  return ofTickets.has(name) ? change('tickets', value) : value;
+  if (typeof value !== 'object' || value === null || field === 'customFields') return value;
+  if (Array.isArray(value)) return value.map((each) => mapIds(field, each, change));
+  const mapped: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    // What changed in a field is that field, before and after.
+    const name = key === 'from' || key === 'to' ? field : key;
+    mapped[key] = mapIds(name, (value as Record<string, unknown>)[key], change);
+  }
+  return mapped;
 }
