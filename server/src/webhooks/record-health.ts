@@ -18,7 +18,7 @@ export async function recordHealth(
 ): Promise<SubscriptionSign[]> {
   if (signs.length === 0) return [];
   const bySubscription = Map.groupBy(signs, refKey);
-  const refs = [...bySubscription.values()].flatMap(([first]) => first ?? []);
+  const refs = [...bySubscription.values()].map(([first]) => first as SubscriptionSign);
   const rows = await lockHealth(tx, refs);
   await updateHealth(
     tx,
