@@ -886,6 +886,35 @@ describe('PATCH /tickets/:id', () => {
       expect((await read(id)).customFields).toEqual(keys(20));
     });
 
+    it('tell of each change as it followed the one before', async () => {
+      const owner = await createWorkspace(api);
+      await owner.createWebhook();
+      const { id } = await owner.createTicket();
+      const titles = Array.from({ length: 20 }, (_, i) => `Title ${i}`);
+      await Promise.all(titles.map((title) => owner.call('PATCH', `/tickets/${id}`, { title })));
+      const where = { tenantId: owner.tenantId, type: 'ticket.updated' };
+      const events = await api.prisma.event.findMany({ where, orderBy: { id: 'asc' } });
+      const changes = events.map(({ body }) => JSON.parse(body).changes.title);
+      expect(changes.map(({ to }) => to).sort()).toEqual(titles.sort());
+      expect(changes.slice(1).map(({ from }) => from)).toEqual(changes.slice(0, -1).map(({ to }) => to));
+    });
+
+    it('tell who has subscribed while they waited', async () => {
+      const owner = await createWorkspace(api);
+      const { id } = await owner.createTicket();
+      let answer: Promise<Answer> | undefined;
+      await api.prisma.$transaction(async (tx) => {
+        await tx.$executeRaw`SELECT FROM tickets WHERE tenant_id = ${owner.tenantId} AND id = ${id} FOR UPDATE`;
+        answer = owner.call('PATCH', `/tickets/${id}`, { title: 'Told' });
+        const waiting = () => api.prisma.$queryRaw<unknown[]>`SELECT FROM pg_locks WHERE NOT granted`;
+        await expect.poll(waiting).toHaveLength(1);
+        await owner.createWebhook();
+      });
+      expect((await answer)?.status).toBe(200);
+      const where = { tenantId: owner.tenantId, type: 'ticket.updated' };
+      expect(await api.prisma.event.count({ where })).toBe(1);
+    });
+
     it('see what the one before has left, watchers too', async () => {
       const { id } = (await create()).body.data;
       let answer: Promise<Answer> | undefined;

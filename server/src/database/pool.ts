@@ -45,13 +45,13 @@ export class Pool extends pg.Pool {
 
   /**
    * Runs statements of a tenant in one round trip; each sees what was committed before it began. The tenant goes before
-   * them, unless the first sets it. They may be the last of the transaction that is under way.
+   * them, unless the first sets it.
    */
-  together(configs: pg.QueryConfig[], { setsTenant = false, commits = false } = {}): Promise<pg.QueryResult[]> {
+  together(configs: pg.QueryConfig[], { setsTenant = false } = {}): Promise<pg.QueryResult[]> {
     // Read now: whoever gives a connection back hands it on in a scope of their own.
     const { tenantId, transaction } = currentScope() ?? {};
     if (tenantId === undefined) throw new Error('A statement of a request was asked for outside of its tenant.');
-    if (transaction?.pool === this) return transaction.run(configs, { commits });
+    if (transaction?.pool === this) return transaction.run(configs);
     return super.query(new Batch(configs, setsTenant ? {} : { tenantId }) as never) as never;
   }
 

@@ -11,8 +11,8 @@ interface TenantScope {
 interface ScopedTransaction {
   /** Where its connection comes from: what asks for one there is part of the transaction. */
   readonly pool: pg.Pool;
-  /** Runs statements in one round trip; each sees what was committed before it began. COMMIT may go with the last. */
-  run(configs: pg.QueryConfig[], options?: { commits?: boolean }): Promise<pg.QueryResult[]>;
+  /** Runs statements in one round trip; each sees what was committed before it began. */
+  run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]>;
 }
 
 const storage = new AsyncLocalStorage<TenantScope>();

@@ -70,10 +70,3 @@ export async function selectTogether(db: TenantClient, statements: Statement[]):
   const results = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs));
   return results.map(({ rows }) => rows);
 }
-
-/** The same, and the transaction that is under way is committed with them: nothing more may be asked for in it. */
-export async function selectLast(db: TenantClient, statements: Statement[]): Promise<object[][]> {
-  const configs = statements.map(prepared);
-  const results = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs, { commits: true }));
-  return results.map(({ rows }) => rows);
-}

@@ -37,14 +37,11 @@ export async function inTransaction<Result>(
   const pool = connectionsOf(db);
   const connection: pg.PoolClient = await pool.connect();
   let begun = false;
-  let ended = false;
   let refused: EdgeRefused | undefined;
 
-  function run(given: pg.QueryConfig[], { commits = false, closes = false } = {}): Promise<pg.QueryResult[]> {
-    if (ended) throw new Error('A statement was asked for behind the last of its transaction.');
-    ended = commits;
+  function run(given: pg.QueryConfig[], { closes = false } = {}): Promise<pg.QueryResult[]> {
     const first = begun ? [] : opening.map(prepared);
-    const batch = new Batch([...first, ...given], { ...(!begun && { tenantId, begins: true }), commits });
+    const batch = new Batch([...first, ...given], { ...(!begun && { tenantId, begins: true }), commits: closes });
     begun = true;
     return new Promise((resolve, reject) => {
       batch.callback = (error, results = []) => {
@@ -63,8 +60,8 @@ export async function inTransaction<Result>(
     const result = await withinScope({ tenantId, transaction: { pool, run } }, work);
     const last = closing?.(result) ?? [];
     // In a transaction that has failed they fail, too.
-    if (last.length > 0) await run(last.map(prepared), { commits: true, closes: true });
-    else if (begun && !ended) await commit(connection);
+    if (last.length > 0) await run(last.map(prepared), { closes: true });
+    else if (begun) await commit(connection);
     connection.release();
     return result;
   } catch (error) {

@@ -91,14 +91,11 @@ function lockOf(values: readonly unknown[]): bigint {
 /** Stores the answer. Fails where there is one that counts. */
 function store({ context: { db, keyId }, key, fingerprint }: Named, { status, body, etag }: Answer): Statement {
   return {
-    text: `WITH stored AS (
-        INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer, etag)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
-        ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status,
-          answer = EXCLUDED.answer, etag = EXCLUDED.etag, created_at = EXCLUDED.created_at
-        WHERE k.created_at <= now() - interval '${idempotencyHours} hours'
-        RETURNING 1)
-      SELECT 1 / count(*) FROM stored`,
+    text: `INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer, etag)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint,
+        status = EXCLUDED.status / (k.created_at <= now() - interval '${idempotencyHours} hours')::int,
+        answer = EXCLUDED.answer, etag = EXCLUDED.etag, created_at = EXCLUDED.created_at`,
     values: [db.$tenantId, keyId, key, fingerprint, status, JSON.stringify(body), etag ?? null],
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events, filterLimits } from '@itsm-api/contract';
 import { type Acting, actorOf } from '../actor.ts';
-import { type Statement, selectLast, selectRows } from '../database/statements.ts';
+import { type Statement, selectRows, selectTogether } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import { codeOf, DIVISION_BY_ZERO } from '../error-code.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
@@ -107,9 +107,9 @@ export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
 }
 
 /**
- * Commits a change of which nobody wants to be told: sends its statements, the last of their transaction or all of it, with
- * COMMIT. Resolves to undefined where somebody may want to be told after all, and nothing is written then: who subscribed
- * while the change waited for a lock is seen.
+ * Commits a change of which nobody wants to be told: its statements are a transaction of their own, in one round trip.
+ * Resolves to undefined where somebody may want to be told after all, and nothing is written then: who subscribed while the
+ * change waited for a lock is seen. Not to be asked for within a transaction.
  */
 export async function commitUntold(
   db: TenantClient,
@@ -117,7 +117,7 @@ export async function commitUntold(
   statements: Statement[],
 ): Promise<object[][] | undefined> {
   try {
-    return await selectLast(db, [...statements, failIfWanted(db, type)]);
+    return await selectTogether(db, [...statements, failIfWanted(db, type)]);
   } catch (error) {
     if (codeOf(error) === DIVISION_BY_ZERO) return undefined;
     throw error;

@@ -74,7 +74,7 @@ export function updateTickets(
     refuseRepeated(given, idOf);
     const ids = bodies.going.flatMap(({ id }) => idOf(id) ?? []);
     const locked = ids.length === 0 ? [] : await lockTickets(context.db, ids);
-    const befores = new Map<number | undefined, Ticket>(locked.map(({ ticket }) => [ticket.id, presentTicket(ticket)]));
+    const befores = new Map<number | undefined, Ticket>(locked.map((row) => [row.id, presentTicket(row)]));
     const now = context.now();
     const looked = bodies.next(({ id, ...patch }) => {
       const before = befores.get(idOf(id));

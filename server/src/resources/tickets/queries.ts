@@ -31,6 +31,7 @@ import {
   selectParents,
   selectTicket,
   selectTicketsAfter,
+  selectTicketToChange,
   type TicketRow,
   ticketsOfPage,
 } from './sql.ts';
@@ -101,46 +102,57 @@ export async function writeNew(context: Context & Transaction, rows: readonly Ne
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
 export async function updateTicket(context: Context, reference: TicketReference, patch: TicketPatch): Promise<Ticket> {
-  const run = (mayEnd: boolean) => transaction(context, (context) => patchTicket(context, reference, patch, mayEnd));
-  if (isWithin(context)) return run(false);
-  try {
-    return await run(true);
-  } catch (error) {
-    if (!(error instanceof WantedMeanwhile)) throw error;
-    return run(false);
+  const changed = isWithin(context) ? undefined : await patchUnlocked(context, reference, patch);
+  return changed ?? transaction(context, (context) => patchLocked(context, reference, patch));
+}
+
+/**
+ * The work of `updateTicket` without a lock, which does for most patches: the ticket is written only if its version is still
+ * the one that was read. Resolves to undefined, with nothing written, where that won't do.
+ */
+async function patchUnlocked(
+  context: Context,
+  reference: TicketReference,
+  patch: TicketPatch,
+): Promise<Ticket | undefined> {
+  const found = await selectTicketToChange(context.db, reference);
+  if (found === undefined) throw notFound('ticket');
+  const before = presentTicket(found);
+  const change = await changeWanted(context, before, patch);
+  if (change === undefined) return before;
+  // The parents above a new one are to stay as they are, and watchers are rows of their own.
+  if (change.references.tickets.length > 0 || 'watcherUserIds' in change.changes) return undefined;
+  await checkReferences(context, change.references);
+  if (!found.isWanted) {
+    const row = await changeUntoldTicket(context, change, found.version);
+    return row && presentTicket(row);
   }
+  const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
+  return ticket;
 }
 
-/** Somebody subscribed while a change was made that would have told nobody, and has been rolled back. */
-class WantedMeanwhile extends Error {
-  override name = 'WantedMeanwhile';
-}
-
-/** The work of `updateTicket`, with which its transaction may end. @throws WantedMeanwhile */
-async function patchTicket(
+/** The work of `updateTicket` under the ticket's lock. */
+async function patchLocked(
   context: Context & Transaction,
   reference: TicketReference,
   patch: TicketPatch,
-  mayEnd: boolean,
 ): Promise<Ticket> {
-  const id = await ticketIdOf(context, reference);
-  const [locked] = await lockTickets(context.db, [id]);
+  const [locked] = await lockTickets(context.db, [await ticketIdOf(context, reference)]);
   if (locked === undefined) throw notFound('ticket');
-  const before = presentTicket(locked.ticket);
-  requireMatch(context.ifMatch, before);
-  const idOf = await findTicketIds(context, [patch.parentId]);
-  const change = changeOf(before, byId(patch, idOf), context.now());
+  const before = presentTicket(locked);
+  const change = await changeWanted(context, before, patch);
   if (change === undefined) return before;
-
   await checkReferences(context, change.references);
   refuseCycle(change, await lockParents(context, [change]));
-  if (mayEnd && !locked.isWanted) {
-    const row = await changeUntoldTicket(context, change);
-    if (row === undefined) throw new WantedMeanwhile();
-    return presentTicket(row);
-  }
   const [ticket] = await writeChanges(context, [change]);
   return ticket as Ticket;
+}
+
+/** What the patch of a request changes. @throws ApiError PRECONDITION_FAILED, INVALID_REFERENCE, and those of `changeOf` */
+async function changeWanted(context: Context, before: Ticket, patch: TicketPatch): Promise<Change | undefined> {
+  requireMatch(context.ifMatch, before);
+  const idOf = await findTicketIds(context, [patch.parentId]);
+  return changeOf(before, byId(patch, idOf), context.now());
 }
 
 /** What a patch does to a ticket. */
@@ -163,9 +175,17 @@ export function changeOf(before: Ticket, patch: ById<TicketPatch>, now: Date): C
   return { before, after, changes, references: referencesOf(patch, before) };
 }
 
-/** Writes changes of locked tickets and tells of them; answers the tickets in the order of the changes. */
-export async function writeChanges(context: Context & Transaction, changes: readonly Change[]): Promise<Ticket[]> {
-  const { tickets, isWanted } = await changeTickets(context, changes);
+/**
+ * Writes changes of locked tickets and tells of them; answers the tickets in the order of the changes.
+ * @param version of a single ticket that isn't locked: it does nothing where the ticket is in another one
+ */
+export async function writeChanges(
+  context: Context & Transaction,
+  changes: readonly Change[],
+  version?: number,
+): Promise<Ticket[]> {
+  const { tickets, isWanted } = await changeTickets(context, changes, version);
+  if (tickets.length === 0) return [];
   const byId = new Map(tickets.map((row) => [row.id, presentTicket(row)]));
   const changed = changes.map(({ after }) => byId.get(after.id) as Ticket);
   if (isWanted) {

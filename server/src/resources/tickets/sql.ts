@@ -60,24 +60,31 @@ const readings = {
 const namedTickets = `(SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
 const selectByIds = `SELECT to_json(ticket) AS ticket FROM ${namedTickets}`;
 
-const selectToChange = `SELECT to_json(ticket) AS ticket, ${isWanted('$1', '$3')} AS "isWanted" FROM ${namedTickets}`;
-
-/** A ticket that is locked, and whether somebody may want to be told when it changes. */
-interface LockedTicket {
-  ticket: TicketRow;
-  isWanted: boolean;
-}
-
 /**
  * Locks tickets until the end of the transaction, in the order of their ids, and reads them: what is read in a statement of
  * its own, after the lock, is what will be changed. Resolves to those that the tenant has, in no order.
  */
-export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<LockedTicket[]> {
+export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
   const [, rows = []] = await selectTogether(db, [
     lockOf(db, 'tickets', ids),
-    { text: selectToChange, values: [db.$tenantId, ids, 'ticket.updated'] },
+    { text: selectByIds, values: [db.$tenantId, ids] },
   ]);
-  return rows as LockedTicket[];
+  return (rows as { ticket: TicketRow }[]).map(({ ticket }) => ticket);
+}
+
+const columnsToChange = `${columns}, ${isWanted('$1', "'ticket.updated'")} AS "isWanted"`;
+const readingsToChange = {
+  id: reading(`SELECT ${columnsToChange} FROM tickets t WHERE ${conditions.id}`),
+  number: reading(`SELECT ${columnsToChange} FROM tickets t WHERE ${conditions.number}`),
+};
+
+/** One ticket of the tenant, by its id or its number, and whether somebody may want to be told when it changes. */
+export function selectTicketToChange(
+  db: TenantClient,
+  reference: TicketReference,
+): Promise<(TicketRow & { isWanted: boolean }) | undefined> {
+  const { by, values } = namedBy(reference);
+  return read(db, readingsToChange[by], values);
 }
 
 /** Those of the tickets that the tenant has, in no order. */
@@ -212,6 +219,7 @@ export async function insertUntoldTicket(writer: Writer, ticket: NewTicketRow): 
 /** What PostgreSQL does to join the one ticket of most requests to what is given takes a tenth of the statement. */
 const updates = {
   one: updateOf({ given: 'json_to_record($3::json)', id: 'tickets.id = $2' }),
+  oneAsRead: updateOf({ given: 'json_to_record($3::json)', id: 'tickets.id = $2 AND tickets.version = $6' }),
   many: updateOf({
     given: 'json_to_recordset($3::json)',
     // The ids have the index asked whatever the planner expects.
@@ -263,28 +271,48 @@ interface ChangedTicket {
   changes: Changes;
 }
 
-/** The statements that change tickets which the transaction has locked, and their watchers; the last answers them. */
-function changing({ db, userId, keyId }: Writer, changed: readonly ChangedTicket[]): Statement[] {
+/** The statement that changes tickets which the transaction has locked, or one that is still in a version. */
+function changing({ db, userId, keyId }: Writer, changed: readonly ChangedTicket[], version?: number): Statement {
   // As Prisma sets it elsewhere.
   const updatedAt = new Date();
   const given = changed.map(({ after, changes }) => ({ ...after, updatedAt, changes: shortened(changes) }));
   const [ids, rows] = given.length === 1 ? [given[0]?.id, given[0]] : [idsOf(changed), given];
   const values = [db.$tenantId, ids, JSON.stringify(rows), userId ?? null, keyId ?? null];
-  return [...watcherChanges(db, changed), { text: given.length === 1 ? updates.one : updates.many, values }];
+  if (version !== undefined) return { text: updates.oneAsRead, values: [...values, version] };
+  return { text: given.length === 1 ? updates.one : updates.many, values };
 }
 
-/** Changes tickets that the transaction has locked. Resolves to them as they were written, in no order. */
-export async function changeTickets(writer: Writer, changed: readonly ChangedTicket[]): Promise<Written> {
-  const statements = [...changing(writer, changed), askWhetherWanted(writer.db, 'ticket.updated')];
+/**
+ * Changes tickets that the transaction has locked, and their watchers. Resolves to them as they were written, in no order.
+ * @param version of a single ticket that isn't locked, and whose watchers stay: where it is in another one, none is written
+ */
+export async function changeTickets(
+  writer: Writer,
+  changed: readonly ChangedTicket[],
+  version?: number,
+): Promise<Written> {
+  const statements = [
+    ...watcherChanges(writer.db, changed),
+    changing(writer, changed, version),
+    askWhetherWanted(writer.db, 'ticket.updated'),
+  ];
   const [rows = [], asked = []] = (await selectTogether(writer.db, statements)).slice(-2);
-  return written(rows, asked, changed.length);
+  const count = version === undefined ? changed.length : rows.length;
+  return written(rows, asked, count);
 }
 
-/** The same of one, with which the transaction is committed; undefined where somebody wants to be told after all. */
-export async function changeUntoldTicket(writer: Writer, changed: ChangedTicket): Promise<TicketRow | undefined> {
-  const statements = changing(writer, [changed]);
-  const results = await commitUntold(writer.db, 'ticket.updated', statements);
-  return results && ticketsOf(results[statements.length - 1] ?? [], 1)[0];
+/**
+ * Changes one that is still in the version in which it was read, but not its watchers, and commits that in one round trip.
+ * Resolves to undefined, with nothing written, where it is in another version or somebody wants to be told.
+ */
+export async function changeUntoldTicket(
+  writer: Writer,
+  changed: ChangedTicket,
+  version: number,
+): Promise<TicketRow | undefined> {
+  const statement = changing(writer, [changed], version);
+  const [[row] = []] = (await commitUntold(writer.db, 'ticket.updated', [statement])) ?? [];
+  return (row as { ticket: TicketRow } | undefined)?.ticket;
 }
 
 /** The statement that changes watchers, where some change: most patches leave them as they are. */
