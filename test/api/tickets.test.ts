@@ -817,7 +817,7 @@ describe('PATCH /tickets/:id', () => {
         [{ assigneeId: userId }, 'assigneeId'],
         [{ watcherUserIds: [workspace.userId, userId] }, 'watcherUserIds.1'],
       ] as const) {
-        const error = errorOf(await patch(id, body));
+        const { requestId: _, ...error } = errorOf(await patch(id, body));
         expect(error).toMatchObject({ code: 'INVALID_REFERENCE', details: [{ path }] });
         expect(JSON.stringify(error)).not.toContain(String(userId));
       }
