@@ -9,9 +9,9 @@ export default defineConfig({
     pool: 'forks',
     // A worker loads the server once and runs one file after the other: no file keeps state in a module.
     isolate: false,
-    // At least three, since many tests wait more than they work; and so that what only holds when nothing runs beside it
-    // does not pass on a small machine.
-    maxWorkers: Math.min(Math.max(3, availableParallelism()), 6),
+    // At least two, so that what only holds when nothing runs beside it does not pass on a small machine. No more than
+    // there are cores: three on two take longer.
+    maxWorkers: Math.min(Math.max(2, availableParallelism()), 6),
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // Above it a test is named in the output; here most ask a database or start a server.

@@ -39,6 +39,11 @@ interface MoveSources {
   services: { secretCipher: SecretCipher };
 }
 
+/** Where it is looked, again and again, whether there is something to do. */
+interface Asked {
+  databases: { system: { pool: Pick<pg.Pool, 'query'> } };
+}
+
 interface MoveOptions {
   /** Of the tenant, here. */
   id: number;
@@ -87,10 +92,11 @@ export function moveTenant(sources: MoveSources, options: MoveOptions): Promise<
  * Decides what a mover that is gone has left undecided, so that the tenant can be written again on one side.
  * @throws MoveError where the other side can't be asked
  */
-export async function settleMoves(sources: MoveSources): Promise<void> {
-  const { databases } = sources;
-  await withOwnConnection(databases.options, { name: 'moves', statementMs: lockMs }, async (source) => {
-    const { rows } = await source.query("SELECT tenant_id FROM tenant_moves WHERE state = 'LEAVING'");
+export async function settleMoves(sources: MoveSources & Asked): Promise<void> {
+  const { system, options } = sources.databases;
+  const { rows } = await system.pool.query("SELECT tenant_id FROM tenant_moves WHERE state = 'LEAVING'");
+  if (rows.length === 0) return;
+  await withOwnConnection(options, { name: 'moves', statementMs: lockMs }, async (source) => {
     for (const { tenant_id } of rows) {
       const tenantId = BigInt(tenant_id);
       // Whoever moves it is still there.
@@ -105,15 +111,16 @@ const kept = ['users', 'api_keys'];
 
 /** Deletes the rows of tenants that have gone, when nobody reads them here any more. */
 export async function sweepMoved(
-  { databases }: Pick<MoveSources, 'databases'>,
+  { databases: { system, options } }: Pick<MoveSources, 'databases'> & Asked,
   { afterSeconds = sweepAfterSeconds } = {},
 ): Promise<void> {
-  await withOwnConnection(databases.options, { name: 'moves', statementMs }, async (source) => {
-    const { rows } = await source.query(
-      `SELECT tenant_id FROM tenant_moves
-       WHERE state = 'MOVED' AND swept_at IS NULL AND changed_at <= now() - $1 * interval '1 second'`,
-      [afterSeconds],
-    );
+  const { rows } = await system.pool.query(
+    `SELECT tenant_id FROM tenant_moves
+     WHERE state = 'MOVED' AND swept_at IS NULL AND changed_at <= now() - $1 * interval '1 second'`,
+    [afterSeconds],
+  );
+  if (rows.length === 0) return;
+  await withOwnConnection(options, { name: 'moves', statementMs }, async (source) => {
     for (const { tenant_id } of rows) {
       const tenantId = BigInt(tenant_id);
       // Another worker is at it, or it is coming back.
