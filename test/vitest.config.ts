@@ -9,8 +9,8 @@ export default defineConfig({
     pool: 'forks',
     // A worker loads the server once and runs one file after the other: no file keeps state in a module.
     isolate: false,
-    // At least two, so that what only holds when nothing runs beside it does not pass on a small machine. No more than
-    // there are cores: three on two take longer.
+    // At least two, so that what only holds when nothing runs beside it does not pass on a small machine. Beyond that one
+    // for each core: three on two cores take as long, and what measures time fails.
     maxWorkers: Math.min(Math.max(2, availableParallelism()), 6),
     testTimeout: 20_000,
     hookTimeout: 20_000,

@@ -39,7 +39,7 @@ interface MoveSources {
   services: { secretCipher: SecretCipher };
 }
 
-/** Where it is looked, again and again, whether there is something to do. */
+/** The pool that is asked first: a connection of its own is opened only where there is something to do. */
 interface Asked {
   databases: { system: { pool: Pick<pg.Pool, 'query'> } };
 }
