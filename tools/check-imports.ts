@@ -53,7 +53,7 @@ const rooms: Record<string, Room> = {
   site: { files: /^server\/src\/site\//, imports: ['contract', 'basics', 'http'] },
   'developer area': {
     files: /^server\/src\/developer\//,
-    imports: [...server, 'identity', 'queries', 'http'],
+    imports: [...server, 'identity', 'queries', 'http', 'site'],
   },
   agents: {
     files: /^server\/src\/agents\//,

@@ -1,4 +1,5 @@
 import type { UserRole } from '@itsm-api/contract';
+import { icons } from '../site/icons.ts';
 import { html, type SafeHtml } from './html.ts';
 import type { AnyPage, View } from './page.ts';
 import { scriptPath, stylePath } from './static-files.ts';
@@ -68,13 +69,3 @@ function menu(pages: readonly AnyPage[], path: string, { account }: SignedIn): S
 export function mayAsk(roles: AnyPage['roles'], role: UserRole): boolean {
   return roles === 'everyone' || roles.includes(role);
 }
-
-const stroked = (path: SafeHtml) =>
-  html`<svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">${path}</svg>`;
-
-const icons = {
-  menu: stroked(html`<path d="M2 4h12M2 8h12M2 12h12"/>`),
-  theme: stroked(html`<circle cx="8" cy="8" r="6"/><path fill="currentColor" d="M8 2a6 6 0 0 1 0 12z"/>`),
-  ticket: html`<svg viewBox="0 0 16 16" width="22" height="22" aria-hidden="true"><path fill="#2563eb"
- d="M1 4h14v2.5a1.5 1.5 0 0 0 0 3V12H1V9.5a1.5 1.5 0 0 0 0-3z"/></svg>`,
-};

@@ -1,45 +1,5 @@
-// What the area has more of with a script: theme, copy buttons, local times, passkeys, lists that follow what is typed.
+// What the area has beside the frame where scripts run: local times, passkeys, lists that follow what is typed.
 (() => {
-  const root = document.documentElement;
-  const prefersDark = matchMedia('(prefers-color-scheme: dark)');
-  const chosen = () => ['light', 'dark'].find((theme) => theme === localStorage.getItem('colorMode'));
-  const isDark = () => (chosen() ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
-
-  function applyTheme() {
-    if (chosen()) root.dataset.theme = chosen();
-  }
-  applyTheme();
-
-  function addThemeButton() {
-    const button = document.querySelector('.theme');
-    const show = () => button.setAttribute('aria-pressed', isDark());
-    button.addEventListener('click', () => {
-      localStorage.setItem('colorMode', isDark() ? 'light' : 'dark');
-      applyTheme();
-      show();
-    });
-    prefersDark.addEventListener('change', show);
-    show();
-    button.hidden = false;
-  }
-
-  function addCopyButtons(within) {
-    if (!navigator.clipboard) return;
-    for (const code of within.querySelectorAll('.code')) {
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.className = 'copy';
-      button.textContent = 'Copy';
-      button.setAttribute('aria-live', 'polite');
-      button.addEventListener('click', async () => {
-        await navigator.clipboard.writeText(code.querySelector('code').textContent);
-        button.textContent = 'Copied';
-        setTimeout(() => (button.textContent = 'Copy'), 1500);
-      });
-      code.append(button);
-    }
-  }
-
   // Times that the server could write in UTC only.
   function localize(within) {
     const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
@@ -146,14 +106,14 @@
 
   function enhance(within) {
     localize(within);
-    addCopyButtons(within);
+    frame.addCopyButtons(within);
     askForPasskeys(within);
     followFilters(within);
     followScopes(within);
   }
 
   document.addEventListener('DOMContentLoaded', () => {
-    addThemeButton();
+    frame.addThemeButton();
     for (const element of document.querySelectorAll('[data-only-script]')) element.hidden = false;
     enhance(document);
     document.querySelector('[data-focus]')?.focus();

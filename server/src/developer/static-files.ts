@@ -5,9 +5,9 @@ import { shareFiles } from '../http/shared-files.ts';
 
 const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
 
-/** The look of the documentation site, and what the area has beside it. */
+/** The look and the script of the documentation site's frame, and what the area has beside them. */
 const style = (await read('../site/frame.css')) + (await read('style.css'));
-const script = await read('script.js');
+const script = (await read('../site/frame.js')) + (await read('script.js'));
 
 export const stylePath = pathOf(style, 'css');
 export const scriptPath = pathOf(script, 'js');

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 /*
  * What stands in every page, so that nothing but the page is asked for. It may, because the policy names its hash.
  */
-export const script = await read('script.js');
+export const script = (await read('frame.js')) + (await read('script.js'));
 
 const frameStyles = await read('frame.css');
 

@@ -1,6 +1,7 @@
 import { errorDocsPath } from '@itsm-api/contract';
 import { changelogPath } from '@itsm-api/contract/openapi';
 import { escapeHtml } from './html.ts';
+import { icons } from './icons.ts';
 import { script } from './inlined.ts';
 import { groups, landing, markdownPath, type Page, reference } from './pages.ts';
 
@@ -97,15 +98,3 @@ function listOf(title: string, pages: Page[], current: Page): string {
   return `<p id="${id}">${title}</p>
 <ul aria-labelledby="${id}">${items.join('')}</ul>`;
 }
-
-const stroked = (path: string) =>
-  `<svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">${path}</svg>`;
-
-const icons = {
-  menu: stroked('<path d="M2 4h12M2 8h12M2 12h12"/>'),
-  search: stroked('<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 4 4"/>'),
-  theme: stroked('<circle cx="8" cy="8" r="6"/><path fill="currentColor" d="M8 2a6 6 0 0 1 0 12z"/>'),
-  ticket:
-    '<svg viewBox="0 0 16 16" width="22" height="22" aria-hidden="true"><path fill="#2563eb" ' +
-    'd="M1 4h14v2.5a1.5 1.5 0 0 0 0 3V12H1V9.5a1.5 1.5 0 0 0 0-3z"/></svg>',
-};

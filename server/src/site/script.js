@@ -1,32 +1,5 @@
-// Theme, copy buttons, addresses in examples, and search: all that the pages need of a script.
+// What the documentation has beside the frame: addresses in examples, and search.
 (() => {
-  const root = document.documentElement;
-  const prefersDark = matchMedia('(prefers-color-scheme: dark)');
-  // The reference keeps it under the same name.
-  const chosen = () => ['light', 'dark'].find((theme) => theme === localStorage.getItem('colorMode'));
-  const isDark = () => (chosen() ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
-
-  function applyTheme() {
-    if (chosen()) root.dataset.theme = chosen();
-  }
-  applyTheme();
-
-  function addThemeButton() {
-    const button = document.querySelector('.theme');
-    const show = () => button.setAttribute('aria-pressed', isDark());
-    button.addEventListener('click', () => {
-      localStorage.setItem('colorMode', isDark() ? 'light' : 'dark');
-      applyTheme();
-      for (const theme of ['light', 'dark']) {
-        if (document.querySelector('#reference')) document.body.classList.toggle(`${theme}-mode`, theme === chosen());
-      }
-      show();
-    });
-    prefersDark.addEventListener('change', show);
-    show();
-    button.hidden = false;
-  }
-
   // Examples name the server that the page was read from.
   function nameServer() {
     const texts = document.createTreeWalker(document.querySelector('#content'), NodeFilter.SHOW_TEXT);
@@ -38,20 +11,9 @@
     }
   }
 
-  function addCopyButtons() {
-    if (!navigator.clipboard) return;
-    for (const code of document.querySelectorAll('.code')) {
-      const button = document.createElement('button');
-      button.className = 'copy';
-      button.textContent = 'Copy';
-      button.setAttribute('aria-live', 'polite');
-      button.addEventListener('click', async () => {
-        await navigator.clipboard.writeText(code.querySelector('code').textContent);
-        button.textContent = 'Copied';
-        setTimeout(() => (button.textContent = 'Copy'), 1500);
-      });
-      code.append(button);
-    }
+  function themeReference(chosen) {
+    if (!document.querySelector('#reference')) return;
+    for (const theme of ['light', 'dark']) document.body.classList.toggle(`${theme}-mode`, theme === chosen);
   }
 
   // The heading that is read is marked in the list of headings.
@@ -192,10 +154,10 @@
   }
 
   document.addEventListener('DOMContentLoaded', () => {
-    addThemeButton();
+    frame.addThemeButton(themeReference);
     addSearch();
     nameServer();
-    addCopyButtons();
+    frame.addCopyButtons(document);
     followHeadings();
   });
 })();
