@@ -9,9 +9,9 @@ import { migrateDatabase } from '@itsm-api/server/schema.ts';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import type { Api } from '../support/api.ts';
+import { type Percentiles, percentiles } from '../support/percentiles.ts';
 import { preview, signIn, type Visitor } from '../support/visitor.ts';
 import { loadData } from './api/data.ts';
-import { type Latencies, percentiles } from './latency.ts';
 import { fillUsage } from './usage.ts';
 
 /** How long the pages of the developer area take where there is much. */
@@ -19,7 +19,7 @@ export interface AreaResult {
   tickets: number;
   deliveries: number;
   /** By page: from the request to the whole answer, without a network. Milliseconds. */
-  pages: Record<string, Latencies & { bytes: number }>;
+  pages: Record<string, Percentiles & { bytes: number }>;
 }
 
 interface AreaOptions {
@@ -173,7 +173,7 @@ function callsOf(app: FastifyInstance): Api['call'] {
   };
 }
 
-async function measure(visitor: Visitor, path: string, times: number): Promise<Latencies & { bytes: number }> {
+async function measure(visitor: Visitor, path: string, times: number): Promise<Percentiles & { bytes: number }> {
   const took: number[] = [];
   let bytes = 0;
   for (let time = 0; time <= times; time++) {

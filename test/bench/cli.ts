@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import { median } from '../support/percentiles.ts';
 import { freePort, untilReady } from './api/servers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -86,8 +87,4 @@ function timer(program: string, args: string[], env: NodeJS.ProcessEnv): () => n
     if (error !== undefined) throw error;
     return performance.now() - began;
   };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -3,7 +3,7 @@ import { pathPrefix } from '@itsm-api/contract';
 import type { Runtime } from '@itsm-api/server/runtime.ts';
 import { steadyPort } from '../faults/postgres.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from '../faults/workspaces.ts';
-import type { Latencies } from './latency.ts';
+import type { Percentiles } from '../support/percentiles.ts';
 import { loadDeliveries } from './load.ts';
 
 /** What the DELETE of a subscription costs to which very much is pending. */
@@ -13,7 +13,7 @@ export interface Deletion {
   /** How long until all was cancelled, while nothing else was going on for the most part. Seconds. */
   cancelled: number;
   /** What others' deliveries took meanwhile. */
-  others: Latencies;
+  others: Percentiles;
 }
 
 interface DeletionOptions {
@@ -24,7 +24,7 @@ interface DeletionOptions {
   name: string;
   pending: number;
   /** Measures others' deliveries for longer than it takes to delete. */
-  measureOthers(): Promise<Latencies>;
+  measureOthers(): Promise<Percentiles>;
 }
 
 /** Deletes a subscription over HTTP, with so many deliveries pending, in the midst of others' deliveries. */

@@ -2,15 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import pg from 'pg';
 import type { Workspace } from '../faults/workspaces.ts';
+import { type Percentiles, percentiles } from '../support/percentiles.ts';
 import type { Receivers } from './receiver.ts';
-
-/** Milliseconds from commit to receipt. */
-export interface Latencies {
-  p50: number;
-  p95: number;
-  p99: number;
-  max: number;
-}
 
 interface LatencyOptions {
   databaseUrl: string;
@@ -28,7 +21,7 @@ const warmUpSeconds = 2;
  * Creates tickets over HTTP at a steady rate, whether the last ones have been answered or not, and resolves to how
  * long the deliveries took from the commit, as PostgreSQL dates it, to their receipt.
  */
-export async function measureLatency(options: LatencyOptions): Promise<Latencies> {
+export async function measureLatency(options: LatencyOptions): Promise<Percentiles> {
   const { databaseUrl, receivers, seconds } = options;
   await receivers.take();
   const began = Date.now();
@@ -92,11 +85,4 @@ async function readCommits(databaseUrl: string, since: Date): Promise<{ id: stri
   } finally {
     await client.end();
   }
-}
-
-/** Sorts them. */
-export function percentiles(values: number[]): Latencies {
-  const sorted = values.sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
 }

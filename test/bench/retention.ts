@@ -5,7 +5,7 @@ import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
 import { migrateDatabase } from '@itsm-api/server/schema.ts';
 import pg from 'pg';
 import { addWorkspace, type Workspace } from '../faults/workspaces.ts';
-import { type Latencies, percentiles } from './latency.ts';
+import { type Percentiles, percentiles } from '../support/percentiles.ts';
 
 /** What it costs to delete answers under an Idempotency-Key that are given no more, while others are stored. */
 export interface RetentionResult {
@@ -14,10 +14,10 @@ export interface RetentionResult {
   seconds: number;
   deletedPerSecond: number;
   /** Each is a transaction, which holds the rows that it deletes until it ends. Milliseconds. */
-  batches: Latencies;
+  batches: Percentiles;
   storedPerSecond: { alone: number; beside: number };
   /** Milliseconds. */
-  store: { alone: Latencies; beside: Latencies };
+  store: { alone: Percentiles; beside: Percentiles };
   /** The largest share of dead tuples that PostgreSQL has counted, and that when autovacuum had a minute. */
   deadShare: { most: number; after: number };
   /** How the table was read while rows were deleted. */
@@ -112,7 +112,7 @@ async function load(
 
 interface Storing {
   /** What was stored since the last time that it was asked. */
-  take(): { perSecond: number; latencies: Latencies };
+  take(): { perSecond: number; latencies: Percentiles };
   stop(): Promise<void>;
 }
 
@@ -217,7 +217,7 @@ function watchTable(client: pg.Client, onProgress: (text: string) => void) {
 function tableOf(result: RetentionResult): string {
   const { keys, deleted, seconds, batches, store, storedPerSecond, deadShare, scans } = result;
   const row = (name: string, figure: string) => `${name.padEnd(48)}${figure}\n`;
-  const times = ({ p50, p99, max }: Latencies) => [p50, p99, max].map((each) => each.toFixed(1)).join('   ');
+  const times = ({ p50, p99, max }: Percentiles) => [p50, p99, max].map((each) => each.toFixed(1)).join('   ');
   const share = (part: number) => `${(part * 100).toFixed(1)} %`;
   return `
 ${row('Answers that were too old, deleted', `${keys}, ${deleted}`)}\

@@ -15,6 +15,7 @@ import { keyedEndpoints, latencyBuckets } from '@itsm-api/server/usage/shape.ts'
 import { writeUsage } from '@itsm-api/server/usage/store.ts';
 import { kindOf, Tally } from '@itsm-api/server/usage/tally.ts';
 import pg from 'pg';
+import { median } from '../support/percentiles.ts';
 import { loadData } from './api/data.ts';
 import { measuredPaths } from './api/paths.ts';
 import { startServer } from './api/servers.ts';
@@ -178,8 +179,4 @@ async function cpuOfDatabase({ pool }: { pool: Pool }, work: () => Promise<unkno
   const before = cpuOf(pid);
   for (let turn = 0; turn < turns; turn++) await work();
   return (cpuOf(pid) - before) / 1000 / turns;
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -4,8 +4,9 @@ import { openGround } from '../faults/ground.ts';
 import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from '../faults/workspaces.ts';
+import { median, type Percentiles } from '../support/percentiles.ts';
 import { type Deletion, measureDeletion } from './deletion.ts';
-import { type Latencies, measureLatency } from './latency.ts';
+import { measureLatency } from './latency.ts';
 import { loadDeliveries } from './load.ts';
 import { type Delay, type Receivers, startReceivers } from './receiver.ts';
 import { measureCeiling, measureThroughput } from './throughput.ts';
@@ -36,7 +37,7 @@ interface Result {
   latency?: LatencySeries;
   latencyBesideRefusing?: LatencySeries;
   latencyBesideHanging?: LatencySeries;
-  deletion?: { before: Latencies; runs: Deletion[] };
+  deletion?: { before: Percentiles; runs: Deletion[] };
 }
 
 interface Series {
@@ -45,8 +46,8 @@ interface Series {
 }
 
 interface LatencySeries {
-  median: Latencies;
-  runs: Latencies[];
+  median: Percentiles;
+  runs: Percentiles[];
 }
 
 /** Where everything runs: PostgreSQL, one worker, one API and the receivers, each in a process of its own. */
@@ -151,14 +152,14 @@ async function latency(bench: Bench, result: Result, onProgress: BenchOptions['o
   const workspaces: Workspace[] = [];
   await subscribeTenants(bench, 'prompt', 0, { tenants, each: 1, made: workspaces });
   const measure = async (name: string): Promise<LatencySeries> => {
-    const series: Latencies[] = [];
+    const series: Percentiles[] = [];
     for (let run = 1; run <= runs; run++) {
       const options = { databaseUrl, apiUrl, workspaces, receivers };
       const latencies = await measureLatency({ ...options, perSecond: eventsPerSecond, seconds: latencySeconds });
       series.push(latencies);
       onProgress(`${name}, run ${run}: ${JSON.stringify(latencies)}`);
     }
-    const of = (key: keyof Latencies) => median(series.map((each) => each[key]));
+    const of = (key: keyof Percentiles) => median(series.map((each) => each[key]));
     return { median: { p50: of('p50'), p95: of('p95'), p99: of('p99'), max: of('max') }, runs: series };
   };
 
@@ -225,10 +226,6 @@ async function cancel({ runtime }: Bench, { tenantId, id }: Subscription): Promi
     where: { tenantId, subscriptionId: id, state: 'PENDING' },
     data: { state: 'CANCELLED', settledAt: new Date() },
   });
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function format(result: Result): string {

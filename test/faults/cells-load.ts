@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { pathPrefix, type Ticket } from '@itsm-api/contract';
+import { percentiles } from '../support/percentiles.ts';
 import type { Workspace } from './workspaces.ts';
 
 /*
@@ -113,8 +114,7 @@ export function startLoad(url: () => string, { key }: Workspace, perSecond: numb
       took = [];
     },
     p99(name) {
-      const sorted = (marks.get(name) ?? []).toSorted((a, b) => a - b);
-      return Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0);
+      return Math.round(percentiles(marks.get(name) ?? []).p99);
     },
     async stop() {
       if (stopped) return;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runtime } from '@itsm-api/server/runtime.ts';
+import { percentiles } from '../support/percentiles.ts';
 import { readTable, startWalker, type Walker } from './changes.ts';
 import { type Driver, startDriver } from './driver.ts';
 import { addDriven, addSubscriptions, drained } from './faults.ts';
@@ -229,9 +230,8 @@ export function isFailedOver(report: FailoverReport): boolean {
 export function formatFailovers(report: FailoverReport): string {
   const { failovers, lost, deliveries, events, comments, unknown, madeTwice, missed, madeUp, duplicates } = report;
   const row = (name: string, figure: (failover: Failover) => number) => {
-    const figures = failovers.map(figure).sort((a, b) => a - b);
-    const median = figures[Math.floor(figures.length / 2)];
-    return `  ${name.padEnd(60)}${String(median).padStart(8)}${String(figures.at(-1)).padStart(8)}\n`;
+    const { p50, max } = percentiles(failovers.map(figure));
+    return `  ${name.padEnd(60)}${String(p50).padStart(8)}${String(max).padStart(8)}\n`;
   };
   const silent = failovers.filter(({ loss }) => loss === 'silent').length;
   return `

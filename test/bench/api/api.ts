@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openEmbedded } from '../../../server/src/embedded-postgres/embedded.ts';
 import { migrateDatabase } from '../../../server/src/schema.ts';
+import { median } from '../../support/percentiles.ts';
 import { type Data, loadData } from './data.ts';
 import { type FilterResult, measureFilters } from './filters.ts';
 import { type FindingResult, measureFinding } from './finding.ts';
@@ -158,11 +159,6 @@ async function untilIdle(databaseUrl: string): Promise<void> {
 function machine(): string {
   const [cpu] = cpus();
   return `${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}`;
-}
-
-function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 function rounded(value: number): number {

@@ -1,4 +1,5 @@
 import autocannon, { type Result } from 'autocannon';
+import { percentiles } from '../../support/percentiles.ts';
 import type { Job, Shot } from './shots.ts';
 
 /*
@@ -28,13 +29,12 @@ async function fire({ requests, connections, ...load }: Omit<Job, 'seconds'> & {
       if (status < 300) times.push(milliseconds);
     });
   });
-  times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+  const { p50, p99 } = percentiles(times);
   return {
     requests: times.length,
     rps: times.length / result.duration,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
+    p50Ms: p50,
+    p99Ms: p99,
     failed: result.non2xx + result.errors,
   };
 }

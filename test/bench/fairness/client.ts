@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { percentiles } from '../../support/percentiles.ts';
 
 /** What a client sends, and for how long. */
 export interface ClientJob {
@@ -68,9 +69,7 @@ async function run({ url, requests, connections, perSecond, seconds }: ClientJob
   else await sendSteadily(perSecond);
   agent.destroy();
 
-  times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
-  return { statuses, p50: at(0.5), p99: at(0.99), max: at(1) };
+  return { statuses, ...percentiles(times) };
 }
 
 function ask(agent: Agent, url: string, requests: ClientRequest[], count: number): Promise<string> {

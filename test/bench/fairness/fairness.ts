@@ -3,6 +3,7 @@ import { newKey } from '@itsm-api/server/identity/key-format.ts';
 import pg from 'pg';
 import { openEmbedded } from '../../../server/src/embedded-postgres/embedded.ts';
 import { migrateDatabase } from '../../../server/src/schema.ts';
+import { median } from '../../support/percentiles.ts';
 import { addKeys, type Data, loadData } from '../api/data.ts';
 import { type Measured, startServer } from '../api/servers.ts';
 import { type ClientJob, type ClientResult, runClient } from './client.ts';
@@ -194,10 +195,6 @@ function sum(counts: Record<string, number>[]): Record<string, number> {
 
 function withoutSuccesses(statuses: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(statuses).filter(([status]) => status !== '200'));
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function rounded(value: number): number {

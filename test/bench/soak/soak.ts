@@ -4,15 +4,15 @@ import pg from 'pg';
 import { openGround } from '../../faults/ground.ts';
 import { steadyPort } from '../../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../../faults/server.ts';
+import { median, percentiles } from '../../support/percentiles.ts';
 import { loadData } from '../api/data.ts';
 import { cpuOf, cpuOfFamily } from '../api/usage.ts';
-import { percentiles } from '../latency.ts';
 import { type Receivers, startReceivers } from '../receiver.ts';
 import { createClients } from './clients.ts';
 import { type Load, startLoad } from './load.ts';
 import type { Client } from './requests.ts';
 import { type Sample, samplePostgres, sampleProcess, type Watched } from './samples.ts';
-import { type Course, formatCourses, judge, median } from './verdict.ts';
+import { type Course, formatCourses, judge } from './verdict.ts';
 
 export interface SoakOptions {
   /** How long half of what the processes can carry is held, warming included. */

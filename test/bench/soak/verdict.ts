@@ -1,3 +1,4 @@
+import { median } from '../../support/percentiles.ts';
 import type { Sample } from './samples.ts';
 
 /** How one figure went. */
@@ -71,10 +72,6 @@ function seriesOf(samples: Sample[], figure: string, inAMinute: number): number[
 function slopeOf(values: number[]): number {
   const slopes = values.flatMap((from, at) => values.slice(at + 1).map((to, apart) => (to - from) / (apart + 1)));
   return slopes.length === 0 ? 0 : median(slopes);
-}
-
-export function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 /** The courses as a person reads them. */
