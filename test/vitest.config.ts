@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     environment: 'node',
     globalSetup: ['./support/global-setup.ts'],
+    reporters: ['default', './support/plain-summary.ts'],
     pool: 'forks',
     // A worker loads the server once and runs one file after the other: no file keeps state in a module.
     isolate: false,

@@ -1,0 +1,12 @@
+import type { Reporter, TestModule } from 'vitest/node';
+
+/** Ends the output with the counts alone on an uncoloured line, for programs that read it. */
+export default class PlainSummary implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
+    for (const module of modules) {
+      for (const test of module.children.allTests()) count[test.result().state]++;
+    }
+    console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
+  }
+}
