@@ -320,7 +320,7 @@ describe('a session that ended', () => {
 
 it('says when to come back while PostgreSQL is away, and nothing of what failed', async () => {
   const away = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' });
-  const asked = vi.spyOn(api.databases.keyLookups, 'query').mockRejectedValue(away as never);
+  const asked = vi.spyOn(api.databases.accounts, 'query').mockRejectedValue(away as never);
   try {
     const { status, text, headers } = await admin.get(account);
     expect([status, Number(headers['retry-after']) > 0, text.includes('The database can')]).toEqual([500, true, true]);

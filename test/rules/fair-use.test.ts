@@ -1,11 +1,13 @@
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newKey } from '@itsm-api/server/identity/key-format.ts';
+import { newToken } from '@itsm-api/server/identity/token.ts';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { execute } from '../support/database.ts';
+import { openBrowser } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
@@ -128,6 +130,37 @@ it('looks up a key that was used lately before those that nobody knows, and turn
   // Before most of the others, though it came last, and has a list to read besides.
   expect(lookedUp.indexOf(200)).toBeLessThan(lookedUp.length / 4);
   expect(lookedUp.filter((status) => status === 401)).toHaveLength(lookedUp.length - 1);
+});
+
+it('looks up keys however many want to sign in', async () => {
+  const list = async (key: string) => (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
+  const key = await other.createKey();
+  await lock.query('BEGIN');
+  await lock.query('LOCK TABLE invitations, sessions, passwords IN ACCESS EXCLUSIVE MODE');
+  const visitor = openBrowser(api);
+  const links = Array.from({ length: 20 }, () => visitor.get(`/developer/join?token=${newToken(other.tenantId).text}`));
+  await sleep(200);
+  expect(await Promise.race([list(key), sleep(1000)])).toBe(200);
+  await lock.query('ROLLBACK');
+  await Promise.all(links);
+});
+
+it('keeps the keys of a tenant in mind, however often those of others change', async () => {
+  const list = async ({ key }: Workspace) =>
+    (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
+  const bothAnswered = async () => expect([await list(greedy), await list(other)]).toEqual([200, 200]);
+  await bothAnswered();
+  await bothAnswered();
+  await api.prisma.user.updateMany({ where: { tenantId: greedy.tenantId }, data: { active: true } });
+  await sleep(500);
+
+  await lock.query('BEGIN');
+  await lock.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+  const asked = list(greedy);
+  expect(await Promise.race([list(other), sleep(1000)])).toBe(200);
+  expect(await Promise.race([asked, sleep(300)])).toBeUndefined();
+  await lock.query('ROLLBACK');
+  expect(await asked).toBe(200);
 });
 
 it('refuses a tenant whose clients leave too many answers unread, until they are read or gone', async () => {

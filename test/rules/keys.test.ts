@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newKey } from '@itsm-api/server/identity/key-format.ts';
 import { createLastUsed } from '@itsm-api/server/identity/last-used.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { execute } from '../support/database.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
@@ -145,6 +145,29 @@ describe('a key that has been used', () => {
     now = new Date(now.getTime() + 60_000);
     expect((await list(key)).status).toBe(401);
     now = before;
+  });
+
+  it('is not taken for valid by who asks after its end was heard, though somebody reads it who asked before', async () => {
+    const key = await workspace.createKey();
+    const { keyLookups } = api.databases;
+    const query = keyLookups.query.bind(keyLookups) as (...given: unknown[]) => Promise<unknown>;
+    const read = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const asked = vi.spyOn(keyLookups, 'query').mockImplementationOnce((async (...given: unknown[]) => {
+      const found = await query(...given);
+      read.resolve();
+      await answered.promise;
+      return found;
+    }) as never);
+    const before = list(key);
+    await read.promise;
+    await api.prisma.apiKey.updateMany({ where: { lastFour: key.slice(-4) }, data: { revokedAt: new Date() } });
+    await sleep(1000);
+    const after = list(key);
+    await sleep(100);
+    answered.resolve();
+    expect([(await before).status, (await after).status, (await list(key)).status]).toEqual([200, 401, 401]);
+    asked.mockRestore();
   });
 
   it('goes on working when the connection that tells of revocations is lost, and revocation still works', async () => {

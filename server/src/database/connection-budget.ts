@@ -3,6 +3,7 @@ import type { Settings } from '../env.ts';
 /** Connections of a process beside those for requests. */
 export const connectionsFor = {
   keyLookups: 2,
+  accounts: 2,
   /** Deliveries, jobs and what else no tenant asks for. */
   system: { worker: 8, api: 3 },
   listener: 1,
@@ -24,11 +25,12 @@ export interface ConnectionUse {
 /** All connections that a server process may have open at once, by purpose; those for migrating come before them. */
 export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: ConnectionSettings): ConnectionUse[] {
   const [api, worker] = [ROLES.includes('api'), ROLES.includes('worker')];
-  const { keyLookups, system, listener, nightlyCheck, moves, holder } = connectionsFor;
+  const { keyLookups, accounts, system, listener, nightlyCheck, moves, holder } = connectionsFor;
   const uses: ConnectionUse[] = [
     // A worker has one while it starts, to see that tenants are kept apart.
     { purpose: 'requests', most: api ? DATABASE_POOL_SIZE : 1, setting: api ? 'DATABASE_POOL_SIZE' : 'ROLES' },
     { purpose: 'key look-up', most: api ? keyLookups : 0, setting: 'ROLES' },
+    { purpose: 'signing in', most: api ? accounts : 0, setting: 'ROLES' },
     { purpose: 'deliveries and jobs', most: worker ? system.worker : system.api, setting: 'ROLES' },
     { purpose: 'listening', most: (Number(api) + Number(worker)) * listener, setting: 'ROLES' },
     { purpose: 'the nightly check', most: worker ? nightlyCheck : 0, setting: 'ROLES' },

@@ -28,6 +28,8 @@ export interface Databases {
   requests: Database;
   /** Whose key it is, before a tenant is known. */
   keyLookups: Pool;
+  /** Who is in the developer area, and who wants to be: anybody may ask that, without limit. */
+  accounts: Pool;
   system: Database;
   /** What a connection outside of the pools is opened with. */
   options: Pick<DatabasesOptions, 'url' | 'timeouts'> & {
@@ -38,7 +40,7 @@ export interface Databases {
 }
 
 /** A look-up is one row by its hash: what takes longer is lost. Milliseconds. */
-const keyLookupTimeoutMs = 2000;
+const lookupTimeoutMs = 2000;
 
 /** How long PostgreSQL may take to end the connections when the process ends. Milliseconds. */
 const goodbyeMs = 1500;
@@ -52,13 +54,13 @@ export function openDatabases(options: DatabasesOptions): Databases {
   };
   const shared = { connectionString: url, timeouts, watch, reachability, tracer, onConnectionError };
   let requests: Database | undefined;
-  const keyLookups = new Pool({
+  const lookups = {
     ...shared,
-    application_name: 'itsm-api keys',
     role: systemRole,
-    max: connectionsFor.keyLookups,
-    timeouts: { ...timeouts, statementMs: Math.min(timeouts.statementMs, keyLookupTimeoutMs) },
-  });
+    timeouts: { ...timeouts, statementMs: Math.min(timeouts.statementMs, lookupTimeoutMs) },
+  } as const;
+  const keyLookups = new Pool({ ...lookups, application_name: 'itsm-api keys', max: connectionsFor.keyLookups });
+  const accounts = new Pool({ ...lookups, application_name: 'itsm-api accounts', max: connectionsFor.accounts });
   const system = openSystemDatabase({
     ...shared,
     application_name: 'itsm-api system',
@@ -77,10 +79,11 @@ export function openDatabases(options: DatabasesOptions): Databases {
       return requests;
     },
     keyLookups,
+    accounts,
     system,
     options: { url, timeouts, watch, reachability },
     async close() {
-      const ending = Promise.all([requests && end(requests), keyLookups.end(), end(system)]);
+      const ending = Promise.all([requests && end(requests), keyLookups.end(), accounts.end(), end(system)]);
       if (!(await atMost(goodbyeMs, ending))) watch.severAll();
       watch.close();
       reachability.close();

@@ -18,8 +18,9 @@ export interface Listener {
 interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch' | 'reachability'> {
   url: string;
   channel: string;
-  /** Called on each notification, and whenever the connection is made or lost: what was missed can't be known. */
-  onNotify: () => void;
+  /** Called with what each notification says, and without it whenever the connection is made or lost: what was missed
+   * can't be known. */
+  onNotify: (payload?: string) => void;
 }
 
 /**
@@ -42,7 +43,7 @@ export function listen({ url, channel, onNotify, ...options }: ListenerOptions):
     const until = AbortSignal.any([stop.signal, lost.signal]);
     connection.on('error', () => lost.abort()).on('end', () => lost.abort());
     connection.on('notification', ({ payload }) => {
-      if (!payload?.startsWith(heartbeat)) onNotify();
+      if (!payload?.startsWith(heartbeat)) onNotify(payload);
     });
     try {
       await connection.connect();

@@ -13,7 +13,7 @@ const mostChallenges = 5;
 const mostKnown = 20;
 const yearSeconds = 365 * 86_400;
 
-type Sources = Pick<Databases, 'keyLookups' | 'system'>;
+type Sources = Pick<Databases, 'accounts' | 'system'>;
 type Reference = Pick<Account, 'tenantId' | 'userId'>;
 
 interface Flash {

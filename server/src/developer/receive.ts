@@ -14,7 +14,7 @@ import type { UserVisit, Visit } from './visit.ts';
 interface Receiving {
   visit: Visit;
   request: FastifyRequest;
-  databases: Pick<Databases, 'keyLookups' | 'system'>;
+  databases: Pick<Databases, 'accounts' | 'system'>;
   errors: ErrorSources;
 }
 

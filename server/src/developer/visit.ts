@@ -18,7 +18,7 @@ export interface Visit {
   /** What the browser keeps. */
   browser: BrowserMemory;
   /** For who somebody is; data of the workspace is in `context`. */
-  databases: Pick<Databases, 'keyLookups' | 'system'>;
+  databases: Pick<Databases, 'accounts' | 'system'>;
   user?: SignedIn;
 }
 

@@ -47,10 +47,10 @@ export function toAccount(row: AccountRow): Account {
 
 /** The account of a user; undefined where they may not be in the area any more. */
 export async function findAccount(
-  { keyLookups }: Pick<Databases, 'keyLookups'>,
+  { accounts }: Pick<Databases, 'accounts'>,
   { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,
 ): Promise<Account | undefined> {
-  const { rows }: { rows: AccountRow[] } = await keyLookups.query(
+  const { rows }: { rows: AccountRow[] } = await accounts.query(
     `SELECT ${accountColumns} FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS wanted ${accountsOf('wanted')}`,
     [tenantId, userId],
   );

@@ -46,12 +46,12 @@ const working = 'i.used_at IS NULL AND i.expires_at > now()';
 
 /** The invitation of a link; undefined where it was used, has expired or never was. */
 export async function findInvitation(
-  { keyLookups }: Pick<Databases, 'keyLookups'>,
+  { accounts }: Pick<Databases, 'accounts'>,
   text: string,
 ): Promise<Invitation | undefined> {
   const token = readToken(text);
   if (token === undefined) return undefined;
-  const { rows }: { rows: (AccountRow & { demo: boolean })[] } = await keyLookups.query(
+  const { rows }: { rows: (AccountRow & { demo: boolean })[] } = await accounts.query(
     `SELECT i.demo, ${accountColumns} FROM invitations i ${accountsOf('i')}
      WHERE i.tenant_id = $1 AND i.hash = $2 AND ${working}`,
     [token.tenantId, token.hash],
@@ -61,10 +61,10 @@ export async function findInvitation(
 }
 
 /** Uses a link up. @returns whether it still worked: of those who try at once, one is told so */
-export async function useInvitation({ keyLookups }: Pick<Databases, 'keyLookups'>, text: string): Promise<boolean> {
+export async function useInvitation({ accounts }: Pick<Databases, 'accounts'>, text: string): Promise<boolean> {
   const token = readToken(text);
   if (token === undefined) return false;
-  const { rowCount } = await keyLookups.query(
+  const { rowCount } = await accounts.query(
     `UPDATE invitations i SET used_at = now() WHERE i.tenant_id = $1 AND i.hash = $2 AND ${working}`,
     [token.tenantId, token.hash],
   );

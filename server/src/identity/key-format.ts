@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -20,8 +20,8 @@ export function isKey(value: string): boolean {
 }
 
 /** What is stored of a key (spec §5.3). */
-export function hashKey(key: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHash('sha256').update(key).digest());
+export function hashKey(key: string): Buffer<ArrayBuffer> {
+  return hash('sha256', key, 'buffer') as Buffer<ArrayBuffer>;
 }
 
 function checksum(value: string): string {

@@ -49,22 +49,26 @@ interface LookupOptions {
  */
 export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;
+  /** By their hash in base64: no key stays in memory for longer than its request. */
   const cache = new Map<string, KeyIdentity>();
   const queue = createLookupQueue({ atOnce: keyLookups.options.max, onTurnedAway });
   let generation = 0;
 
-  // The triggers in prisma/migrations notify on whatever may end a key: its own change, its user's or its tenant's.
-  const onNotify = () => {
+  // The triggers in prisma/migrations notify on whatever may end a key, its own change, its user's or its tenant's, and say
+  // of which tenant it is.
+  const onNotify = (tenantId?: string) => {
     generation++;
-    cache.clear();
+    queue.forget();
+    if (!tenantId) return cache.clear();
+    for (const [hash, identity] of cache) if (String(identity.tenantId) === tenantId) cache.delete(hash);
   };
   const listener = listen({ ...options, channel: 'api_keys', onNotify });
 
-  async function load(key: string): Promise<KeyIdentity | undefined> {
+  async function load(hash: Uint8Array): Promise<KeyIdentity | undefined> {
     const { rows }: { rows: KeyRow[] } = await keyLookups.query({
       name: statementName(byHash),
       text: byHash,
-      values: [hashKey(key)],
+      values: [hash],
     });
     const [row] = rows;
     if (row === undefined) return undefined;
@@ -81,16 +85,18 @@ export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions)
   }
 
   async function findActive(key: string): Promise<KeyIdentity | undefined> {
-    const known = listener.listening ? cache.get(key) : undefined;
-    if (known !== undefined) return known;
     if (!isKey(key)) return undefined;
+    const hash = hashKey(key);
+    const name = hash.toString('base64');
+    const known = listener.listening ? cache.get(name) : undefined;
+    if (known !== undefined) return known;
 
     const before = generation;
-    const identity = await queue.run(key, () => load(key));
+    const identity = await queue.run(name, () => load(hash));
     // What was read before a change may be what the change took away: then it serves this request only.
     if (identity !== undefined && listener.listening && generation === before) {
       if (cache.size >= cacheSize) cache.delete(cache.keys().next().value as string);
-      cache.set(key, identity);
+      cache.set(name, identity);
     }
     return identity;
   }

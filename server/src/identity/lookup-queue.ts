@@ -17,9 +17,12 @@ interface LookupQueueOptions {
 export interface LookupQueue {
   /**
    * Looks up a key in its turn; several who ask for the same key at once get one answer.
+   * @param key its hash
    * @throws ApiError RATE_LIMIT_EXCEEDED when too many others wait
    */
   run<Found>(key: string, lookUp: () => Promise<Found>): Promise<Found>;
+  /** Has who asks from now on get none of the answers that are under way. */
+  forget(): void;
 }
 
 /**
@@ -59,9 +62,12 @@ export function createLookupQueue({ atOnce, onTurnedAway }: LookupQueueOptions):
     run<Found>(key: string, lookUp: () => Promise<Found>) {
       const same = underWay.get(key) as Promise<Found> | undefined;
       if (same !== undefined) return same;
-      const taken = take(key, lookUp).finally(() => underWay.delete(key));
+      const taken = take(key, lookUp).finally(() => {
+        if (underWay.get(key) === taken) underWay.delete(key);
+      });
       underWay.set(key, taken);
       return taken;
     },
+    forget: () => underWay.clear(),
   };
 }

@@ -37,7 +37,7 @@ const webauthn = lazily(() => import('@simplewebauthn/server'));
  */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-type Sources = Pick<Databases, 'keyLookups' | 'system'>;
+type Sources = Pick<Databases, 'accounts' | 'system'>;
 
 /** Whether a challenge is one that was given to this browser, and lately. It is then used up. */
 export type TakeChallenge = (challenge: string) => boolean;
@@ -120,13 +120,13 @@ export async function askForPasskey({ id }: RelyingParty): Promise<PublicKeyCred
  * @throws ApiError VALIDATION_ERROR for what is none, isn't known here, or was made for another site or challenge
  */
 export async function signInByPasskey(
-  { keyLookups }: Sources,
+  { accounts }: Sources,
   site: RelyingParty,
   { response, takeChallenge }: { response: string; takeChallenge: TakeChallenge },
 ): Promise<Account> {
   const given = readResponse(response);
   const values = [given.tenantId, Buffer.from(given.response.id, 'base64url')];
-  const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await keyLookups.query(byCredential, values);
+  const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await accounts.query(byCredential, values);
   const [row] = rows;
   if (row === undefined) throw notValid();
   const credential = {
@@ -145,7 +145,7 @@ export async function signInByPasskey(
       credential,
     }),
   );
-  await keyLookups.query(used, [...values, authenticationInfo.newCounter]);
+  await accounts.query(used, [...values, authenticationInfo.newCounter]);
   return toAccount(row);
 }
 

@@ -25,10 +25,10 @@ const mostAccounts = 10;
  * @throws ApiError RATE_LIMIT_EXCEEDED, or VALIDATION_ERROR when there is none, which doesn't tell why
  */
 export async function signInByPassword(
-  databases: Pick<Databases, 'keyLookups' | 'system'>,
+  databases: Pick<Databases, 'accounts' | 'system'>,
   { email, password, address, isKnown }: Given,
 ): Promise<Account[]> {
-  const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.keyLookups.query(byEmail, [email]);
+  const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
   const { refusal, takeBack } = await countAttempt(databases, { email, address });
   // Each by itself: who has an account of the same address elsewhere isn't known to this one.

@@ -28,7 +28,7 @@ export interface SessionFacts {
   lastSeenAt: string;
 }
 
-type Sources = Pick<Databases, 'keyLookups' | 'system'>;
+type Sources = Pick<Databases, 'accounts' | 'system'>;
 
 /** A session that nothing was heard of for that long is over; so is one that began 30 days ago, whatever happened. */
 const alive = `s.ended_at IS NULL AND s.last_seen_at > now() - interval '12 hours' AND s.created_at > now() - interval '30 days'`;
@@ -48,14 +48,14 @@ export async function beginSession(
  * The session of a cookie. Undefined where it is over, and its user or workspace inactive: it is looked at for each
  * request, so what ends a session does so at once.
  */
-export async function findSession({ keyLookups }: Sources, cookie: unknown): Promise<Session | undefined> {
+export async function findSession({ accounts }: Sources, cookie: unknown): Promise<Session | undefined> {
   const token = readToken(cookie);
   if (token === undefined) return undefined;
   const values = [token.tenantId, token.hash];
-  const { rows }: { rows: SessionRow[] } = await keyLookups.query(find, values);
+  const { rows }: { rows: SessionRow[] } = await accounts.query(find, values);
   const [row] = rows;
   if (row === undefined) return undefined;
-  if (row.stale) await keyLookups.query(touch, values);
+  if (row.stale) await accounts.query(touch, values);
   return { id: BigInt(row.id), account: toAccount(row), secured: row.secured };
 }
 
@@ -82,8 +82,8 @@ interface FactsRow {
 }
 
 /** The sessions of an account that are not over, newest first. */
-export async function listSessions({ keyLookups }: Sources, { tenantId, userId }: Account): Promise<SessionFacts[]> {
-  const { rows }: { rows: FactsRow[] } = await keyLookups.query(
+export async function listSessions({ accounts }: Sources, { tenantId, userId }: Account): Promise<SessionFacts[]> {
+  const { rows }: { rows: FactsRow[] } = await accounts.query(
     `SELECT id, address, user_agent, created_at, last_seen_at FROM sessions s
      WHERE tenant_id = $1 AND user_id = $2 AND ${alive} ORDER BY id DESC LIMIT 100`,
     [tenantId, userId],

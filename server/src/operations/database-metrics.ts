@@ -4,8 +4,8 @@ import type { Pool } from '../database/pool.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Tells of the connections of a process, by purpose. All but the waits are read when somebody asks. */
-export function measureDatabases({ registry }: Metrics, { requests, keyLookups, system }: Databases): void {
-  const pools = { requests: requests.pool, keys: keyLookups, system: system.pool };
+export function measureDatabases({ registry }: Metrics, { requests, keyLookups, accounts, system }: Databases): void {
+  const pools = { requests: requests.pool, keys: keyLookups, accounts, system: system.pool };
 
   function gauge(name: string, help: string, read: (pool: Pool) => number): void {
     new Gauge({
