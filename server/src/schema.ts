@@ -21,6 +21,9 @@ const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageR
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
+/** How long each question may take of who only looks. Milliseconds. */
+const lookMs = 30_000;
+
 /** The database is behind this version of the program. The message is what it lacks, and what to do. */
 export class BehindError extends Error {
   override name = 'BehindError';
@@ -45,7 +48,7 @@ type MigrateOptions = Omit<ApplyOptions, 'databaseUrl'>;
  */
 export function migrateDatabase(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   const { folder, patienceMs, onProgress } = options;
-  return withClient(databaseUrl, async (client) => {
+  return withClient(databaseUrl, 0, async (client) => {
     await ensureRoles(client);
     const { missing, jobs } = await look(client, folder);
     if (missing.length === 0 && jobs) return [];
@@ -73,7 +76,7 @@ export function migrateDatabase(databaseUrl: string, options: MigrateOptions = {
  * @throws BehindError, or MigrationError when the database went another way
  */
 export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
-  return withClient(databaseUrl, async (client) => {
+  return withClient(databaseUrl, lookMs, async (client) => {
     if ((await missingRoles(client)).length > 0) throw new BehindError(['the roles of its connections']);
     const { missing, jobs, ahead } = await look(client);
     if (missing.length > 0 || !jobs) throw new BehindError([...missing, ...(jobs ? [] : ['job queues'])]);
@@ -83,7 +86,7 @@ export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
 
 /** The statements that the roles still need (database/roles.ts). */
 export function findMissingRoles(databaseUrl: string): Promise<string[]> {
-  return withClient(databaseUrl, missingRoles);
+  return withClient(databaseUrl, lookMs, missingRoles);
 }
 
 /** What the database lacks, and what it has beyond. */
@@ -107,8 +110,15 @@ async function look(client: pg.ClientBase, folder?: string) {
   }
 }
 
-/** Works on a connection of its own, whose end releases its locks. */
-async function withClient<Result>(databaseUrl: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+/**
+ * Works on a connection of its own, whose end releases its locks.
+ * @param statementMs how long each statement may take; without bound where it is 0
+ */
+async function withClient<Result>(
+  databaseUrl: string,
+  statementMs: number,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'itsm-api migrate',
@@ -116,13 +126,14 @@ async function withClient<Result>(databaseUrl: string, work: (client: pg.Client)
     // A server that is gone without a word would be waited for for ever.
     keepAlive: true,
     keepAliveInitialDelayMillis: 20_000,
+    ...(statementMs > 0 && { query_timeout: statementMs + 1000 }),
   });
   // Without a listener the error of a lost connection would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
-    // However long it takes. Set now, since older poolers refuse it as a parameter of the connection.
-    await client.query('SET statement_timeout = 0');
+    // Set now, since older poolers refuse it as a parameter of the connection.
+    await client.query(`SET statement_timeout = ${statementMs}`);
     return await work(client);
   } finally {
     await client.end();

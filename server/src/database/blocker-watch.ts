@@ -1,18 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { Connection } from './connection.ts';
 import { findBlockers, type Session } from './sessions.ts';
+import { SilenceWatch } from './silence-watch.ts';
 
 /** How often it looks at first, while a statement may wait for a lock that it soon gives up, and then. Milliseconds. */
 const soonMs = 50;
 const soonLooks = 4;
 const laterMs = 1000;
 
+/** How long a look may take: the work is done, however long, before the last one is. Milliseconds. */
+const timeouts = { statementMs: 1000, lockMs: 1000 };
+
 /** Sees for whom a session waits, on a connection of its own: who waits can't look. */
 export class BlockerWatch {
   readonly #databaseUrl: string;
   readonly #pid: number;
   readonly #onLongWait: (blockers: Session[]) => void;
-  #client: pg.Client | undefined;
+  readonly #silenceWatch = new SilenceWatch();
+  #connection: Connection | undefined;
   #seen: Session[] = [];
 
   /**
@@ -43,30 +48,44 @@ export class BlockerWatch {
     }
   }
 
-  async close(): Promise<void> {
-    await this.#client?.end();
+  close(): void {
+    this.#leave();
+    this.#silenceWatch.close();
   }
 
   async #look(over: AbortSignal): Promise<void> {
     for (let look = 1; ; look++) {
       await sleep(look <= soonLooks ? soonMs : laterMs, undefined, { signal: over });
-      this.#client ??= await this.#connect();
-      const blockers = await findBlockers(this.#client, this.#pid);
+      const blockers = await this.#findBlockers();
       if (blockers.length > 0) this.#seen = blockers;
       if (blockers.length > 0 && look > soonLooks) this.#onLongWait(blockers);
     }
   }
 
-  async #connect(): Promise<pg.Client> {
-    const client = new pg.Client({
+  /** None where it can't look: the next look is on another connection. */
+  async #findBlockers(): Promise<Session[]> {
+    try {
+      this.#connection ??= await this.#connect();
+      return await findBlockers(this.#connection, this.#pid);
+    } catch {
+      this.#leave();
+      return [];
+    }
+  }
+
+  async #connect(): Promise<Connection> {
+    const connection = new Connection({
       connectionString: this.#databaseUrl,
       application_name: 'itsm-api migrate',
-      connectionTimeoutMillis: 5000,
+      timeouts,
+      watch: this.#silenceWatch,
     });
-    client.on('error', () => {
-      this.#client = undefined;
-    });
-    await client.connect();
-    return client;
+    await connection.connect();
+    return connection;
+  }
+
+  #leave(): void {
+    this.#connection?.sever('Nobody is looked for any more.');
+    this.#connection = undefined;
   }
 }

@@ -111,8 +111,8 @@ export class LockPatience {
     }
   }
 
-  close(): Promise<void> {
-    return this.#watch.close();
+  close(): void {
+    this.#watch.close();
   }
 
   /**

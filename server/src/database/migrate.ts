@@ -43,7 +43,7 @@ export async function applyMigrations(client: pg.ClientBase, options: ApplyOptio
       await apply({ client, patience }, migration);
     }
   } finally {
-    await patience.close();
+    patience.close();
   }
   return missing.map(({ name }) => name);
 }
