@@ -23,7 +23,7 @@ import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
 import { addUnknownPaths } from './http/unknown-paths.ts';
-import { boundUnreadAnswers } from './http/unread-answers.ts';
+import { countUnreadAnswers } from './http/unread-answers.ts';
 import { createKeyLookup } from './identity/key-lookup.ts';
 import { createLastUsed } from './identity/last-used.ts';
 import type { Metrics } from './operations/metrics.ts';
@@ -152,13 +152,14 @@ export async function buildApp({
     logger.warn({ tenantId: tenantId.toString(), reason }, 'refused for fair use');
     meters?.onRefused(cause);
   };
-  boundUnreadAnswers(app, { limit: settings.FAIR_USE_UNREAD_BYTES, onRefused });
   const fairUse = createFairUse({
     places: settings.DATABASE_POOL_SIZE,
     share: settings.FAIR_USE_SHARE,
     workMs: settings.FAIR_USE_WORK_MS,
     longestQueue: settings.FAIR_USE_QUEUE,
     waitMs: settings.FAIR_USE_WAIT_MS,
+    mostUnread: settings.FAIR_USE_UNREAD_BYTES,
+    unreadOf: countUnreadAnswers(app),
     onRefused,
     onWaited: meters?.onWaited,
     onDone: meters?.onDone,

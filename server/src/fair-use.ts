@@ -14,6 +14,9 @@ export interface FairUseOptions {
   longestQueue: number;
   /** How long one may wait. Milliseconds. */
   waitMs: number;
+  /** How much of a tenant's answers may wait to be read by its clients, and how much does. Bytes. */
+  mostUnread: number;
+  unreadOf(tenantId: bigint): number;
   /** Told of each refusal. */
   onRefused(refusal: Refusal): void;
   /** Told how long a request waited that had to, when it got its place. Milliseconds. */
@@ -43,7 +46,7 @@ export class FairUseRefused extends ApiError {
 export interface FairUse {
   /**
    * Runs `work` in a place of the tenant's, at once or when it is its turn.
-   * @throws FairUseRefused when too many of the tenant's wait already, or it waited too long
+   * @throws FairUseRefused when too many of the tenant's wait already, it waited too long, or answers wait to be read
    */
   run<Result>(tenantId: bigint, work: () => Promise<Result>): Promise<Result>;
   /** Requests that wait for a place. */
@@ -70,7 +73,7 @@ const weightOfLast = 0.2;
  * tenants that wait are served in turn, and within a tenant who came first goes first.
  */
 export function createFairUse(options: FairUseOptions): FairUse {
-  const { places, share, workMs, longestQueue, waitMs, onRefused, onWaited, onDone } = options;
+  const { places, share, workMs, longestQueue, waitMs, mostUnread, unreadOf, onRefused, onWaited, onDone } = options;
   const ofTenant = Math.max(1, Math.floor(places * share));
   /** In the order of their turns. */
   const lines = new Map<bigint, Line>();
@@ -83,6 +86,12 @@ export function createFairUse(options: FairUseOptions): FairUse {
   function refuse(refusal: Refusal): FairUseRefused {
     onRefused(refusal);
     return new FairUseRefused(refusal.reason);
+  }
+
+  function refuseUnread(tenantId: bigint): void {
+    const bytes = unreadOf(tenantId);
+    if (bytes <= mostUnread) return;
+    throw refuse({ tenantId, cause: 'unread', reason: `${bytes} bytes of its answers wait to be read` });
   }
 
   function wait(tenantId: bigint, { waiting }: Line): Promise<void> {
@@ -135,6 +144,7 @@ export function createFairUse(options: FairUseOptions): FairUse {
 
   return {
     async run(tenantId, work) {
+      refuseUnread(tenantId);
       const line = lines.get(tenantId) ?? { running: 0, usualMs: 0, waiting: new Set<Waiting>() };
       lines.set(tenantId, line);
       try {
@@ -143,6 +153,8 @@ export function createFairUse(options: FairUseOptions): FairUse {
         else await wait(tenantId, line);
         const began = performance.now();
         try {
+          // Those before it may have been answered while it waited.
+          refuseUnread(tenantId);
           return await work();
         } finally {
           const tookMs = performance.now() - began;

@@ -180,6 +180,30 @@ it('refuses a tenant whose clients leave too many answers unread, until they are
   await expect.poll(() => status(slow), { timeout: 15_000 }).toBe(200);
 });
 
+it('refuses a tenant many large answers at once that nobody reads', async () => {
+  const env = { DATABASE_POOL_SIZE: '8', FAIR_USE_SHARE: '0.25', FAIR_USE_UNREAD_BYTES: '1000000' };
+  const own = await startApi({ env, logger: pino({ level: 'silent' }) });
+  const slow = await createWorkspace(own);
+  for (let i = 0; i < 40; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
+  await own.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = own.app.server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1').pause();
+  const request = `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${slow.key}\r\n\r\n`;
+  client.write(request.repeat(40));
+  await expect.poll(async () => (await slow.call('GET', '/tickets?perPage=1')).status, { timeout: 15_000 }).toBe(429);
+  await sleep(500);
+
+  let text = '';
+  client.setEncoding('latin1').on('data', (data) => (text += data));
+  const statuses = () => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(9)) ?? [];
+  client.resume();
+  await expect.poll(() => statuses().length, { timeout: 15_000 }).toBe(40);
+  // One past the limit, those that had begun meanwhile, and none after.
+  expect(statuses().filter((status) => status === '200').length).toBeLessThan(8);
+  client.destroy();
+  await own.close();
+}, 40_000);
+
 it('answers a list of large tickets whole, made in parts', async () => {
   const workspace = await createWorkspace(api);
   const description = 'ü – "quoted"\n'.repeat(3000);

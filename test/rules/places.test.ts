@@ -18,7 +18,7 @@ afterEach(() => vi.useRealTimers());
 /** Fair use of which a test says who asks for a place, and when work ends. */
 function open(options: Partial<FairUseOptions> = {}) {
   const fairUse = createFairUse({
-    ...{ places: 4, share: 0.5, workMs: 100, longestQueue: 2, waitMs: 1000 },
+    ...{ places: 4, share: 0.5, workMs: 100, longestQueue: 2, waitMs: 1000, mostUnread: 0, unreadOf: () => 0 },
     onRefused: (refusal) => refusals.push(refusal),
     onWaited: (milliseconds) => waits.push(milliseconds),
     onDone: (...each) => done.push(each),

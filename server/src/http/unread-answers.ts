@@ -1,18 +1,11 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { FairUseRefused, type Refusal } from '../fair-use.ts';
-
-interface UnreadAnswersOptions {
-  /** How much of a tenant's answers may wait to be read by its clients. Bytes. */
-  limit: number;
-  onRefused(refusal: Refusal): void;
-}
 
 /**
- * Answers that a client asks for and doesn't read are kept in memory until it does. When those of a tenant are too many,
- * its next requests are refused until some have been read or their connections are gone (docs/decisions/fair-use.md).
+ * Counts the bytes of each tenant's answers that its clients have asked for and not read: they are kept in memory until
+ * they are read or their connections are gone. Answers how many there are.
  */
-export function boundUnreadAnswers(app: FastifyInstance, { limit, onRefused }: UnreadAnswersOptions): void {
+export function countUnreadAnswers(app: FastifyInstance): (tenantId: bigint) => number {
   const unread = new Map<bigint, number>();
 
   function add(tenantId: bigint, bytes: number): void {
@@ -20,14 +13,6 @@ export function boundUnreadAnswers(app: FastifyInstance, { limit, onRefused }: U
     if (sum === 0) unread.delete(tenantId);
     else unread.set(tenantId, sum);
   }
-
-  app.addHook('preHandler', (request, _reply, done) => {
-    const { tenantId } = request.identity ?? {};
-    if (tenantId === undefined || (unread.get(tenantId) ?? 0) <= limit) return done();
-    const reason = `${unread.get(tenantId)} bytes of its answers wait to be read`;
-    onRefused({ tenantId, cause: 'unread', reason });
-    done(new FairUseRefused(reason));
-  });
 
   /** What is to be done for the answers of a connection when it closes; those behind others don't notice it themselves. */
   const answersOf = new WeakMap<Socket, Set<() => void>>();
@@ -59,4 +44,6 @@ export function boundUnreadAnswers(app: FastifyInstance, { limit, onRefused }: U
     }
     done(null, payload);
   });
+
+  return (tenantId) => unread.get(tenantId) ?? 0;
 }
