@@ -1,5 +1,5 @@
 import { withinTenant } from '@itsm-api/server/database/scope.ts';
-import { selectRows } from '@itsm-api/server/database/statements.ts';
+import { read, reading, selectRows } from '@itsm-api/server/database/statements.ts';
 import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { inTransaction } from '@itsm-api/server/database/transaction.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -83,6 +83,15 @@ describe('without the condition of a raw statement', () => {
   it("has nobody else's rows, one tenant after the other on one connection", async () => {
     for (const workspace of [mine, theirs, mine])
       expect(await tenantsOf(workspace)).toEqual([String(workspace.tenantId)]);
+  });
+
+  it("has nobody else's rows where the statement brings its tenant itself", async () => {
+    const everyone = reading('SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets WHERE $2::int = 1');
+    for (const { tenantId } of [mine, theirs, mine]) {
+      const db = tenantClient(api.databases.requests, tenantId);
+      expect(await read(db, everyone, [1])).toEqual({ tenants: [String(tenantId)] });
+    }
+    expect((await left()).rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
 
   it("has nobody else's rows in a transaction", async () => {

@@ -306,6 +306,19 @@ describe('what is never called', () => {
   });
 });
 
+it.each([
+  ['::ffff:169.254.169.254', 'IPv4 within IPv6'],
+  ['64:ff9b::a9fe:a9fe', 'NAT64'],
+  ['64:ff9b:1::a9fe:a9fe', "NAT64 of a network of one's own"],
+  ['::ffff:0:a9fe:a9fe', 'translated'],
+  ['2002:a9fe:a9fe::', '6to4'],
+  ['2001:0:a9fe:a9fe::', 'a server of Teredo'],
+  ['2001:0:808:808:0:0:5601:5601', 'a client of Teredo'],
+])('never calls what tells a machine its credentials, as %s: %s', (address) => {
+  const policy = createTargetPolicy({ allowPrivate: true, refusedNetworks: [] });
+  expect(policy.refusalOf(address)).toBe('is one that deliveries never go to');
+});
+
 describe('WEBHOOK_REFUSED_NETWORKS', () => {
   const refused = ['198.41.0.0/16', '64:ff9b:1::/48', '2600:1f18::/33', '9.9.9.9', '127.0.0.2/32'];
 
@@ -322,6 +335,17 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
     }
     // The other prefix of NAT64 is for local use, and not public in any case.
     expect(check('[64:ff9b:1::808:808]')).toThrow('must lead to a public host');
+  });
+
+  it('are refused where they are written as IPv4 within IPv6', () => {
+    const policy = createTargetPolicy({
+      allowPrivate: true,
+      refusedNetworks: ['::ffff:10.1.0.0/112', '::ffff:9.9.9.9'],
+    });
+    for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '9.9.9.9']) {
+      expect(policy.refusalOf(address), address).toBe('is one that deliveries never go to');
+    }
+    expect(policy.refusalOf('10.2.0.1')).toBeUndefined();
   });
 
   it('are refused when a name leads to them, and when a connection has', async () => {

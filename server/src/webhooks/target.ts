@@ -38,8 +38,8 @@ const neverCalled = [
 /** Global unicast of IPv6: all else is set aside, or wraps an IPv4 address. */
 const globalUnicast: Network = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** What a NAT64 gateway leads to is the IPv4 address in the last four bytes (RFC 6052). */
-const nat64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+/** NAT64 within a network of one's own (RFC 8215). */
+const localNat64: Network = [ipaddr.IPv6.parse('64:ff9b:1::'), 48];
 
 /** @param refusedNetworks CIDRs or single addresses that deliveries never go to either */
 export function createTargetPolicy(options: {
@@ -52,9 +52,10 @@ export function createTargetPolicy(options: {
   const refusalOf = (text: string) => {
     if (!ipaddr.isValid(text)) return 'is no address';
     const address = ipaddr.process(text);
-    const target = isWithin(address, nat64) ? ipaddr.fromByteArray(address.toByteArray().slice(12)) : address;
+    const embedded = embeddedIn(address);
+    const [target = address] = address.range() === 'rfc6052' ? embedded : [];
     if (!allowPrivate && !isPublic(target)) return 'is not public';
-    const isRefused = refused.some((network) => isWithin(address, network) || isWithin(target, network));
+    const isRefused = refused.some((network) => [address, ...embedded].some((each) => isWithin(each, network)));
     return isRefused ? 'is one that deliveries never go to' : undefined;
   };
 
@@ -114,6 +115,22 @@ function isWithin(address: Address, network: Network): boolean {
   return address.kind() === network[0].kind() && address.match(network as never);
 }
 
+/** The IPv4 addresses that gateways and translators lead to from an IPv6 address (RFC 3056, 4380, 6052, 6145, 8215). */
+function embeddedIn(address: Address): Address[] {
+  const bytes = address.toByteArray();
+  const at = (place: number) => ipaddr.fromByteArray(bytes.slice(place, place + 4));
+  const range = isWithin(address, localNat64) ? 'rfc6052' : address.range();
+  if (range === 'rfc6052' || range === 'rfc6145') return [at(12)];
+  if (range === '6to4') return [at(2)];
+  if (range === 'teredo') return [at(4), ipaddr.fromByteArray(bytes.slice(12).map((byte) => byte ^ 0xff))];
+  return [];
+}
+
+/** What is written as an IPv4 address within IPv6 means that one. */
 function parseNetwork(text: string): Network {
-  return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), text.includes(':') ? 128 : 32];
+  const [address, bits] = text.includes('/')
+    ? ipaddr.parseCIDR(text)
+    : [ipaddr.parse(text), text.includes(':') ? 128 : 32];
+  const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96;
+  return isMapped ? [address.toIPv4Address(), bits - 96] : [address, bits];
 }
