@@ -38,8 +38,8 @@ const neverCalled = [
 /** Global unicast of IPv6: all else is set aside, or wraps an IPv4 address. */
 const globalUnicast: Network = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** NAT64 within a network of one's own (RFC 8215). */
-const localNat64: Network = [ipaddr.IPv6.parse('64:ff9b:1::'), 48];
+/** What a NAT64 gateway leads to is the IPv4 address in the last four bytes (RFC 6052). */
+const nat64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /** @param refusedNetworks CIDRs or single addresses that deliveries never go to either */
 export function createTargetPolicy(options: {
@@ -53,7 +53,7 @@ export function createTargetPolicy(options: {
     if (!ipaddr.isValid(text)) return 'is no address';
     const address = ipaddr.process(text);
     const embedded = embeddedIn(address);
-    const [target = address] = address.range() === 'rfc6052' ? embedded : [];
+    const [target = address] = isWithin(address, nat64) ? embedded : [];
     if (!allowPrivate && !isPublic(target)) return 'is not public';
     const isRefused = refused.some((network) => [address, ...embedded].some((each) => isWithin(each, network)));
     return isRefused ? 'is one that deliveries never go to' : undefined;
@@ -119,7 +119,7 @@ function isWithin(address: Address, network: Network): boolean {
 function embeddedIn(address: Address): Address[] {
   const bytes = address.toByteArray();
   const at = (place: number) => ipaddr.fromByteArray(bytes.slice(place, place + 4));
-  const range = isWithin(address, localNat64) ? 'rfc6052' : address.range();
+  const range = address.range();
   if (range === 'rfc6052' || range === 'rfc6145') return [at(12)];
   if (range === '6to4') return [at(2)];
   if (range === 'teredo') return [at(4), ipaddr.fromByteArray(bytes.slice(12).map((byte) => byte ^ 0xff))];
