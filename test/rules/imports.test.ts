@@ -11,7 +11,7 @@ describe('the check of imports', () => {
     ['webhooks of the context', 'server/src/webhooks/worker.ts', '../context.ts'],
     ['the database of a resource', 'server/src/database/jobs.ts', '../resources/tickets/totals.ts'],
     ['the embedded server of the database', 'server/src/embedded-postgres/cluster.ts', '../database/migrate.ts'],
-    ['the client of the contract', 'client/src/http.ts', '@itsm-api/contract'],
+    ['the client of the contract', 'client/src/send.ts', '@itsm-api/contract'],
     ['a file of no room', 'server/src/helpers.ts', './env.ts'],
   ])('refuses an import by %s, and that of a type', (_, file, target) => {
     expect(faultsOf(file, `import { a } from '${target}';`)).toHaveLength(1);
