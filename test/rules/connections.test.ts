@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ticket } from '@itsm-api/contract';
 import pg from 'pg';
 import { expect, it } from 'vitest';
+import { addressOf, samples } from '../developer/samples.ts';
 import { type Answer, type Api, startApi } from '../support/api.ts';
+import { callOf, keyedEndpoints } from '../support/samples.ts';
+import { signIn } from '../support/visitor.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /*
@@ -44,6 +47,30 @@ it('answers each read with what it asked for, or 500, while statements are ended
   for (const { read, expected } of reads) expect((await read()).body).toEqual(expected);
   await api.close();
 });
+
+it('takes one connection at a time for each request and each page', async () => {
+  const api = await startApi();
+  const workspace = await createWorkspace(api);
+  const visitor = await signIn(api, workspace);
+  let [lent, most] = [0, 0];
+  api.databases.requests.pool.on('acquire', () => (most = Math.max(most, ++lent))).on('release', () => lent--);
+  const taken: Record<string, number> = {};
+  for (const endpoint of keyedEndpoints) {
+    const call = { ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key };
+    most = 0;
+    expect((await api.call(call)).status).toBe(endpoint.success);
+    taken[endpoint.title] = most;
+  }
+  for (const path of Object.keys(samples)) {
+    const address = await addressOf(path, workspace);
+    most = 0;
+    await visitor.get(address);
+    taken[path] = most;
+  }
+  expect(Object.entries(taken).filter(([, count]) => count > 1)).toEqual([]);
+  expect(taken).toMatchObject({ 'GET /tickets': 1, '/developer/keys': 1 });
+  await api.close();
+}, 40_000);
 
 interface Read {
   read(): Promise<Answer>;

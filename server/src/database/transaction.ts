@@ -39,7 +39,15 @@ export async function inTransaction<Result>(
   let begun = false;
   let refused: EdgeRefused | undefined;
 
+  /** Statements that are asked together go one after the other, as their connection has it. */
+  let last: Promise<unknown> = Promise.resolve();
   function run(given: pg.QueryConfig[], { closes = false } = {}): Promise<pg.QueryResult[]> {
+    const answered = last.then(() => send(given, closes));
+    last = answered.catch(() => undefined);
+    return answered;
+  }
+
+  function send(given: pg.QueryConfig[], closes: boolean): Promise<pg.QueryResult[]> {
     const first = begun ? [] : opening.map(prepared);
     const batch = new Batch([...first, ...given], { ...(!begun && { tenantId, begins: true }), commits: closes });
     begun = true;
@@ -58,9 +66,9 @@ export async function inTransaction<Result>(
 
   try {
     const result = await withinScope({ tenantId, transaction: { pool, run } }, work);
-    const last = closing?.(result) ?? [];
+    const ending = closing?.(result) ?? [];
     // In a transaction that has failed they fail, too.
-    if (last.length > 0) await run(last.map(prepared), { closes: true });
+    if (ending.length > 0) await run(ending.map(prepared), { closes: true });
     else if (begun) await commit(connection);
     connection.release();
     return result;

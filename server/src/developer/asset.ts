@@ -49,10 +49,8 @@ export const asset = page({
   async show(asked) {
     const { visit, params, query, address } = asked;
     const asset = await getAsset(visit.context, params.id);
-    const [holder, activity] = await Promise.all([
-      holderOf(visit.context, asset),
-      listAssetActivity(visit.context, params.id, { page: query.page, perPage }),
-    ]);
+    const holder = await holderOf(visit.context, asset);
+    const activity = await listAssetActivity(visit.context, params.id, { page: query.page, perPage });
     const fields = (sent: Sent | undefined) =>
       html`${stateField(asset)}${assetInputs(sent, asset, holder)}${submit('Save')}`;
     return {

@@ -18,10 +18,8 @@ export const keys = page({
   show: async ({ visit, query, address }) => {
     const { context } = visit;
     const isAdmin = visit.user.account.role === 'ADMIN';
-    const [{ data, meta }, users] = await Promise.all([
-      listKeys(context, { ...query, ...ownKeys(visit) }),
-      isAdmin ? keyUsers(context) : [],
-    ]);
+    const { data, meta } = await listKeys(context, { ...query, ...ownKeys(visit) });
+    const users = isAdmin ? await keyUsers(context) : [];
     const requests = await requestsByKey(context, { hours: 24, keyIds: data.map(({ id }) => id) });
     const rows = data.map((key) => [
       html`<a href="/developer/keys/${key.id}">${key.name}</a><small><code>…${key.lastFour}</code></small>`,

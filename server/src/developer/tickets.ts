@@ -29,10 +29,11 @@ export const ticket = page({
   }),
   async show({ visit, params, query, address }) {
     const ticket = await getTicket(visit.context, params.id);
-    const [comments, activities] = await Promise.all([
-      listComments(visit.context, ticket.id, { page: query.comments, perPage: commentsShown }),
-      listTicketActivity(visit.context, ticket.id, { page: query.page, perPage: activitiesShown }),
-    ]);
+    const comments = await listComments(visit.context, ticket.id, { page: query.comments, perPage: commentsShown });
+    const activities = await listTicketActivity(visit.context, ticket.id, {
+      page: query.page,
+      perPage: activitiesShown,
+    });
     const authors = comments.data.map(({ authorId }) => authorId);
     const people = [ticket.requesterId, ticket.assigneeId, ...ticket.watcherUserIds, ...authors];
     const names = await namesOf(visit.context, people);

@@ -62,11 +62,9 @@ export const usage = page({
     const keys = await keysOf(visit);
     const of = await usageOf(visit, query, keys);
     const { context } = visit;
-    const [counts, slowest, near] = await Promise.all([
-      countUsage(context, of),
-      slowestEndpoints(context, of),
-      keysNearLimits(context, of),
-    ]);
+    const counts = await countUsage(context, of);
+    const slowest = await slowestEndpoints(context, of);
+    const near = await keysNearLimits(context, of);
     const parts =
       counts.byOutcome.size === 0
         ? [nothing(keys)]

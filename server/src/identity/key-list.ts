@@ -41,16 +41,14 @@ export async function listKeys(
 ): Promise<{ data: Key[]; meta: PageMeta }> {
   const at = now();
   const where = whereOf(filters, at);
-  const [totalCount, rows] = await Promise.all([
-    db.apiKey.count({ where }),
-    db.apiKey.findMany({
-      where,
-      select: keyColumns,
-      orderBy: [orders[sort], { id: 'desc' }],
-      skip: (page - 1) * perPage,
-      take: perPage,
-    }),
-  ]);
+  const totalCount = await db.apiKey.count({ where });
+  const rows = await db.apiKey.findMany({
+    where,
+    select: keyColumns,
+    orderBy: [orders[sort], { id: 'desc' }],
+    skip: (page - 1) * perPage,
+    take: perPage,
+  });
   return { data: rows.map((row) => presentKey(row, at)), meta: { page, perPage, totalCount } };
 }
 

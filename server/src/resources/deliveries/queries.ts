@@ -104,11 +104,11 @@ interface Asked {
 
 /** One delivery with its attempts. @throws ApiError NOT_FOUND */
 export async function getDelivery(
-  { db }: Context,
+  context: Context,
   id: number,
   { allAnswers = false, madeBy }: Asked = {},
 ): Promise<DeliveryDetail & { url: string }> {
-  const row = await db.delivery.findFirst({
+  const query = {
     where: { id, ...(madeBy !== undefined && { subscription: { key: { userId: madeBy } } }) },
     include: {
       event: true,
@@ -119,7 +119,9 @@ export async function getDelivery(
         take: maxToldAttempts,
       },
     },
-  });
+  } as const;
+  // Prisma asks for each relation by itself, and all at once: on one connection within a transaction.
+  const row = await transaction(context, ({ db }) => db.delivery.findFirst(query));
   if (row === null) throw notFound('delivery');
   return {
     ...presentDelivery(row),
@@ -159,7 +161,8 @@ export async function headersOf(
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when its subscription is deactivated
  */
 export async function replayDelivery(context: Context, id: number): Promise<Delivery> {
-  const find = () => context.db.delivery.findFirst({ where: { id }, include: { ...withEvent, subscription: true } });
+  const query = { where: { id }, include: { ...withEvent, subscription: true } } as const;
+  const find = () => transaction(context, ({ db }) => db.delivery.findFirst(query));
   const before = await find();
   if (before === null) throw notFound('delivery');
   if (!before.subscription.active) {
