@@ -22,12 +22,7 @@ import { selectTickets } from './pages.ts';
 import { presentTicket } from './presenter.ts';
 import { type ById, byId, findTicketIds, ticketIdOf } from './reference.ts';
 import {
-  changeTickets,
-  changeUntoldTicket,
-  insertTickets,
-  insertUntoldTicket,
   lockTickets,
-  type NewTicketRow,
   selectParents,
   selectTicket,
   selectTicketsAfter,
@@ -35,6 +30,7 @@ import {
   type TicketRow,
   ticketsOfPage,
 } from './sql.ts';
+import { changeTickets, changeUntoldTicket, insertTickets, insertUntoldTicket, type NewTicketRow } from './write.ts';
 
 /** A page of tickets, newest first unless asked otherwise (spec §4). @throws ApiError QUERY_TOO_BROAD */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
