@@ -275,6 +275,18 @@ it('deletes nothing while the other cell does not say that it has it', { timeout
   expect(await isWritable(third, workspace)).toBe(true);
 });
 
+it('keeps nobody from writing where the other cell is not there', { timeout: 120_000 }, async () => {
+  const workspace = await workspaceIn(third);
+  const writer = new pg.Client({ connectionString: third.postgres.url });
+  await writer.connect();
+  // A mover that wanted the lock would wait for this one.
+  await writer.query(`SELECT pg_advisory_lock_shared(move_lock(${workspace.tenantId}))`);
+  const { runtime } = third;
+  const moving = moveTenant(runtime, { id: Number(workspace.tenantId), to: nowhere });
+  await expect(moving).rejects.toThrow("The database can't be reached: connect ECONNREFUSED");
+  await writer.end();
+});
+
 it('refuses a workspace of which not every row can be copied', { timeout: 120_000 }, async () => {
   const workspace = await workspaceIn(third);
   const { tenantId } = workspace;

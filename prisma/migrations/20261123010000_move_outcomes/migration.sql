@@ -25,8 +25,8 @@ ALTER TABLE "tenant_move_outcomes"
   ADD CONSTRAINT "tenant_move_outcomes_outcome_check" CHECK ("outcome" IN ('MOVED', 'ABORTED', 'CALLED_OFF'));
 
 -- No request has anything to do with them.
-GRANT SELECT, INSERT, UPDATE ON "tenant_move_outcomes" TO "itsm_system";
-GRANT SELECT, INSERT, DELETE ON "webhook_secret_keys" TO "itsm_system";
+GRANT SELECT, INSERT, UPDATE, DELETE ON "tenant_move_outcomes" TO "itsm_system";
+GRANT SELECT, INSERT, UPDATE, DELETE ON "webhook_secret_keys" TO "itsm_system";
 
 -- As before, and where a sequence stands at the tenant's newest id, too: one that has given none stands at 1.
 CREATE OR REPLACE FUNCTION "pass_ids_of"("of_tenant" bigint) RETURNS void

@@ -19,9 +19,6 @@ export class MoveError extends Error {
   override name = 'MoveError';
 }
 
-/** Of a side no connection can be had. */
-export class UnreachableError extends MoveError {}
-
 /** How long one statement may take, and how long a transaction of either side may rest while the other one works. */
 export const statementMs = 600_000;
 /** How long writers that are under way are waited for, and whoever else moves the tenant. */
@@ -34,7 +31,7 @@ interface Side {
   statementMs: number;
 }
 
-/** Works on a connection to one side that sees all tenants. @throws MoveError where that can't be had, UnreachableError where there is none */
+/** Works on a connection to one side that sees all tenants. @throws MoveError where that can't be had */
 export function withSide<Result>(
   { databases: { options } }: Pick<MoveSources, 'databases'>,
   side: Side,
@@ -60,7 +57,7 @@ export function withSide<Result>(
   return withOwnConnection({ ...options, url: side.url, timeouts, reachability }, purpose, open).catch(
     (error: unknown) => {
       if (opened || !(error instanceof Error)) throw error;
-      throw new UnreachableError(`The database can't be reached: ${error.message}`, { cause: error });
+      throw new MoveError(`The database can't be reached: ${error.message}`, { cause: error });
     },
   );
 }
