@@ -21,7 +21,7 @@ import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metr
 import { openOperationsServer } from './operations/server.ts';
 import { openTraces, type Traces } from './operations/traces.ts';
 import { scheduleIdempotencyRetention } from './resources/idempotency-retention.ts';
-import { settleMoves, sweepMoved } from './resources/tenants/move.ts';
+import { settleMoves, sweepMoved, withdrawCalledOff } from './resources/tenants/move-settle.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
@@ -160,6 +160,7 @@ async function startWorker(
   const whatMoves = {
     moves: { interval: 2000, step: () => settleMoves(runtime) },
     'what has moved': { interval: 10_000, step: () => sweepMoved(runtime), watchAfter: 3_600_000 },
+    'moves called off': { interval: 10_000, step: () => withdrawCalledOff(runtime) },
   };
   for (const [name, { step, ...options }] of Object.entries(whatMoves)) {
     const loop = createLoop({ name, logger, isOutage, ...options, step: () => step().then(() => false) });

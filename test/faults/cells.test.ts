@@ -1,5 +1,14 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { sweepMoved } from '@itsm-api/server/resources/tenants/move-settle.ts';
+import { wholeTenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Cells, formatCells, openCells, refusalOf, runCells } from './cells.ts';
+import type { Answer, Call } from '../support/api.ts';
+import { signIn } from '../support/visitor.ts';
+import { type Cells, formatCells, openCells, runCells } from './cells.ts';
+import { ask } from './cells-load.ts';
+import { moveWhole, refusalOf } from './movers.ts';
 import { addWorkspace } from './workspaces.ts';
 
 /*
@@ -44,6 +53,47 @@ it('refuses what cannot be moved, and leaves nothing there', { timeout: 300_000 
   ]);
   expect(await rowsThere()).toBe(before);
 });
+
+it('has sessions, answers and ids go on in the other cell, and exports nothing where it was', {
+  timeout: 300_000,
+}, async () => {
+  const { first, second } = cells;
+  const workspace = await addWorkspace(first.runtime, 'Going');
+  const create = (apiUrl: string, title: string) =>
+    ask(apiUrl, workspace.key, 'POST', '/tickets', {
+      title,
+      description: 'Of before.',
+      type: 'INCIDENT',
+      category: 'NETWORK',
+    });
+  const before = await create(first.apiUrl, 'Once');
+  expect(before.status).toBe(201);
+  let leadsTo = first;
+  const call = (given: Call) => callOverHttp(leadsTo.apiUrl, given);
+  const visitor = await signIn({ call, databases: first.runtime.databases }, workspace);
+  expect((await visitor.get('/developer/keys')).status).toBe(200);
+
+  await moveWhole(first, second, 'Going');
+  leadsTo = second;
+  expect((await visitor.get('/developer/keys')).status).toBe(200);
+  expect((await create(second.apiUrl, 'Once')).body).toEqual(before.body);
+  const next = await create(second.apiUrl, 'Another');
+  expect(next.status).toBe(201);
+  expect(next.body.data.id).toBeGreaterThan(before.body.data.id);
+
+  await sweepMoved(first.runtime, { afterSeconds: 0 });
+  expect(await first.runtime.prisma.ticket.count({ where: { tenantId: workspace.tenantId } })).toBe(0);
+  expect((await ask(first.apiUrl, workspace.key, 'GET', '/tickets')).status).toBe(429);
+  await expect(wholeTenantContext(first.runtime, 'Going')).rejects.toThrow('Going is in another cell');
+});
+
+/** As a browser that knows the server as `localhost`. */
+async function callOverHttp(url: string, { method, path, headers, body }: Call): Promise<Answer> {
+  const sent = request(new URL(path, url), { method, headers: { host: 'localhost', ...headers } });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  return { status: response.statusCode, headers: response.headers, text: await text(response), body: undefined };
+}
 
 it('leaves a workspace that moves whole and on one side, wherever its mover is killed', {
   timeout: 600_000,

@@ -1,20 +1,14 @@
-import { spawn } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ticket } from '@itsm-api/contract';
-import { clearAway, copyAndCompare, sweepMoved } from '@itsm-api/server/resources/tenants/move.ts';
-import { textSettings } from '@itsm-api/server/resources/tenants/move-copy.ts';
-import { activate, arrive, keepWritersOut, leave } from '@itsm-api/server/resources/tenants/move-state.ts';
-import { readTenantTables } from '@itsm-api/server/resources/tenants/move-tables.ts';
+import { sweepMoved } from '@itsm-api/server/resources/tenants/move-settle.ts';
 import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { makeDemoTickets } from '@itsm-api/server/resources/tickets/demo.ts';
 import { ticketRows } from '@itsm-api/server/resources/tickets/queries.ts';
 import { findWrongTotals } from '@itsm-api/server/resources/tickets/totals.ts';
-import pg from 'pg';
 import { ask, type Load, patience, startLoad, startWalker, type Walker } from './cells-load.ts';
 import { type Ground, openGround } from './ground.ts';
+import { cutAtSwitch, moveAndKill, moveWhole } from './movers.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 import { type Supervised, supervise } from './server.ts';
 import { addWorkspace, subscribe, type Workspace } from './workspaces.ts';
@@ -58,11 +52,9 @@ export interface CellsReport {
 }
 
 /** A cell: its database and a process before it. */
-interface Cell extends Ground {
+export interface Cell extends Ground {
   server: Supervised;
 }
-
-const program = join(import.meta.dirname, '../../server/src/cli/index.ts');
 
 /**
  * Has a workspace move between two cells, to and fro, under load, while it is followed and webhooks are sent, and kills
@@ -158,44 +150,15 @@ export async function openCells(): Promise<Cells> {
     for (const stop of stops.toReversed()) await stop();
   };
   const WEBHOOK_SECRET_KEY = randomBytes(32).toString('base64');
+  const PUBLIC_URL = 'http://localhost';
   const open = (CELL: string) =>
-    openCell(stops, { WEBHOOK_SECRET_KEY, CELL, STATEMENT_TIMEOUT_MS: '60000', LOCK_TIMEOUT_MS: '60000' });
+    openCell(stops, { WEBHOOK_SECRET_KEY, CELL, PUBLIC_URL, STATEMENT_TIMEOUT_MS: '60000', LOCK_TIMEOUT_MS: '60000' });
   try {
     const [first, second] = await Promise.all([open('1'), open('2')]);
     return { first, second, close };
   } catch (error) {
     await close();
     throw error;
-  }
-}
-
-/**
- * Moves by its steps, as far as the switch, and is gone with both connections: before the other side has decided, or behind
- * that and before this one has taken note.
- */
-async function cutAtSwitch(
-  { tenantId }: Workspace,
-  { from, to, decided }: { from: Cell; to: Cell; decided: boolean },
-): Promise<void> {
-  const [source, target] = [from, to].map(({ postgres }) => new pg.Client({ connectionString: postgres.url }));
-  if (source === undefined || target === undefined) throw new Error('There are two sides.');
-  await Promise.all([source.connect(), target.connect()]);
-  try {
-    for (const side of [source, target]) await side.query(`SET ROLE itsm_system; ${textSettings}`);
-    await keepWritersOut(source, tenantId);
-    const tables = await readTenantTables(source);
-    await clearAway(target, tables, tenantId);
-    const { rows } = await source.query('SELECT t::text AS row FROM tenants t WHERE id = $1', [tenantId]);
-    const token = randomUUID();
-    await arrive(target, { tenantId, row: rows[0].row, token, wasActive: true });
-    await copyAndCompare({ source, target, tenantId }, tables, undefined);
-    await target.query('SELECT pass_ids_of($1)', [tenantId]);
-    const owner = { tenantId, subscriptionId: 0n };
-    const sealed = Buffer.from(from.runtime.services.secretCipher.encrypt(to.postgres.url, owner));
-    await leave(source, { tenantId, token, wasActive: true, target: sealed });
-    if (decided) await activate(target, tenantId, token);
-  } finally {
-    await Promise.all([source.end(), target.end()]);
   }
 }
 
@@ -208,7 +171,11 @@ async function openCell(stops: (() => Promise<unknown>)[], given: Record<string,
 }
 
 /** Tickets without events, each third below the one before it. */
-async function fill({ runtime }: Cell, { tenantId, context }: Workspace, count: number): Promise<void> {
+export async function fill(
+  { runtime }: Pick<Cell, 'runtime'>,
+  { tenantId, context }: Workspace,
+  count: number,
+): Promise<void> {
   const to = new Date();
   const from = new Date(to.getTime() - 365 * 86_400_000);
   const { db } = await tenantContext(runtime, String(tenantId));
@@ -230,59 +197,6 @@ async function fill({ runtime }: Cell, { tenantId, context }: Workspace, count: 
      SELECT $1, id, $2, 'Said before the move.', 'PUBLIC' FROM tickets WHERE tenant_id = $1 AND ordinal % 2 = 0`,
     values,
   );
-}
-
-interface Mover {
-  child: ReturnType<typeof spawn>;
-  said(): string;
-}
-
-function startMover({ env }: Cell, { postgres }: Pick<Cell, 'postgres'>, name = 'Moving'): Mover {
-  const child = spawn(process.execPath, [program, 'tenants', 'move', name, '--to', postgres.url], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  return { child, said: () => output };
-}
-
-/** What the command says when a workspace is to be moved; it is to fail. */
-export async function refusalOf(from: Cell, to: Pick<Cell, 'postgres'>, name: string): Promise<string> {
-  for (;;) {
-    const { child, said } = startMover(from, to, name);
-    const [code] = await once(child, 'close');
-    if (!isTooBusy(said())) return code === 1 ? said() : `exit code ${code}: ${said()}`;
-  }
-}
-
-/** Whether the machine was too busy to make a connection within five seconds. */
-function isTooBusy(said: string): boolean {
-  return said.includes('timeout expired');
-}
-
-/** Moves without being killed; resolves to how long it took, in seconds. */
-async function moveWhole(from: Cell, to: Cell): Promise<number> {
-  const began = performance.now();
-  const { child, said } = startMover(from, to);
-  const [code] = await once(child, 'close');
-  if (isTooBusy(said())) return await moveWhole(from, to);
-  if (code !== 0) throw new Error(`The move failed: ${said()}`);
-  return (performance.now() - began) / 1000;
-}
-
-/** Resolves to whether it was killed before it ended by itself. */
-async function moveAndKill(from: Cell, to: Cell, afterMs: number): Promise<boolean> {
-  const { child, said } = startMover(from, to);
-  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
-  const [code, signal] = await once(child, 'close');
-  clearTimeout(timer);
-  if (signal === null && code !== 0 && !isTooBusy(said())) throw new Error(`The move failed: ${said()}`);
-  return signal !== null;
 }
 
 /** The one side on which the workspace can be written; undefined where that doesn't come to be. */

@@ -5,7 +5,7 @@ import type { Rows } from '../resources/change-feed.ts';
 import { type CsvFormat, csvFormat } from '../resources/csv-columns.ts';
 import type { CsvResource } from '../resources/csv-import.ts';
 import { exportRows } from '../resources/export.ts';
-import { tenantContext } from '../resources/tenants/queries.ts';
+import { wholeTenantContext } from '../resources/tenants/queries.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Action } from './command.ts';
 import { confirm } from './confirm.ts';
@@ -43,12 +43,12 @@ interface Export<Row> {
   say(line: string): unknown;
 }
 
-/** Writes beside the file first, so that what stands at its name is whole. @throws CommandError, ApiError NOT_FOUND */
+/** Writes beside the file first, so that what stands at its name is whole. @throws CommandError, ApiError */
 async function exportTo<Row extends { id: number }>(
   runtime: Runtime,
   { file, yes, tenant, rows, csv, say }: Export<Row>,
 ): Promise<{ exported: number; cursor: string }> {
-  const { db } = await tenantContext(runtime, tenant);
+  const { db } = await wholeTenantContext(runtime, tenant);
   const isCsv = /\.csv$/i.test(file);
   if (isCsv && csv === undefined) throw new CommandError(`There is no CSV of ${rows.resource}: name a .jsonl file`);
   const isKept = (await exists(file)) && !yes && !(await confirm(`replace ${file}`));

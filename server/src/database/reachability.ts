@@ -105,7 +105,7 @@ interface Thrown {
 }
 
 /** Whether an error says that no connection could be made, or that one was lost. */
-function isConnectionError(error: unknown): boolean {
+export function isConnectionError(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { message = '', code, kind = '', originalCode, cause, meta, errors = [] } = error as Thrown;
   return (

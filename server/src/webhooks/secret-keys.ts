@@ -20,7 +20,7 @@ export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings)
 
 /** What sees all tenants: a pool, or a connection. */
 interface Asked {
-  query(text: string): Promise<{ rows: unknown[] }>;
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
 /** How many stored secrets a key has encrypted. */
@@ -36,14 +36,18 @@ export interface KeyUse {
 
 /**
  * The keys that have encrypted something, and those of the cipher that have not, in its order; unknown ones come last.
+ * @param tenantId of whose secrets alone it is
  */
-export async function readKeyUse(database: Asked, { keyIds }: SecretCipher): Promise<KeyUse[]> {
-  const found = await database.query(`
+export async function readKeyUse(database: Asked, { keyIds }: SecretCipher, tenantId?: bigint): Promise<KeyUse[]> {
+  const found = await database.query(
+    `
     SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}), 'hex') AS "keyId", count(*)::int AS secrets,
       (count(*) FILTER (WHERE active))::int AS active
     FROM webhook_subscriptions
     CROSS JOIN LATERAL (VALUES (webhook_subscriptions.secret), (previous_secret)) AS stored (secret)
-    WHERE stored.secret IS NOT NULL GROUP BY 1 ORDER BY 1`);
+    WHERE stored.secret IS NOT NULL AND ($1::bigint IS NULL OR tenant_id = $1) GROUP BY 1 ORDER BY 1`,
+    [tenantId ?? null],
+  );
   const rows = found.rows as Omit<KeyUse, 'position'>[];
   const unused = (keyId: string) => ({ keyId, secrets: 0, active: 0 });
   return [
@@ -63,4 +67,19 @@ export async function checkSecretKeys(database: Asked, cipher: SecretCipher): Pr
       'WEBHOOK_SECRET_KEY: is not the key that encrypted the stored webhook secrets; set that one (again)',
     );
   }
+}
+
+/** Has the database know which keys its processes have, for whoever moves a tenant there. */
+export async function noteSecretKeys(database: Asked, { keyIds }: SecretCipher): Promise<void> {
+  await database.query(
+    `WITH gone AS (DELETE FROM webhook_secret_keys WHERE key_id <> ALL ($1))
+     INSERT INTO webhook_secret_keys (key_id) SELECT unnest($1::text[]) ORDER BY 1 ON CONFLICT DO NOTHING`,
+    [keyIds],
+  );
+}
+
+/** The ids of the keys that the process of that database has that was started last; none where it was of a release before. */
+export async function readNotedKeys(database: Asked): Promise<string[]> {
+  const { rows } = await database.query('SELECT key_id FROM webhook_secret_keys');
+  return (rows as { key_id: string }[]).map(({ key_id }) => key_id);
 }

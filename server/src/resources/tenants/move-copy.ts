@@ -29,32 +29,39 @@ export class DifferenceError extends Error {
   override name = 'DifferenceError';
 }
 
-/** How many rows the tenant has in these tables. */
-export async function countRows(client: pg.ClientBase, tables: TenantTable[], tenantId: bigint): Promise<number> {
+/** How many rows the tenant has in each of these tables. */
+export async function countRows(client: pg.ClientBase, tables: TenantTable[], tenantId: bigint): Promise<number[]> {
   const counts = tables.map(({ name }) => `(SELECT count(*) FROM ${pg.escapeIdentifier(name)} WHERE tenant_id = $1)`);
-  const { rows } = await client.query(`SELECT ${counts.join(' + ')} AS count`, [tenantId]);
-  return Number(rows[0].count);
+  const { rows } = await client.query(`SELECT ARRAY[${counts.join(', ')}] AS counts`, [tenantId]);
+  return rows[0].counts.map(Number);
 }
 
 /**
  * Copies a table's rows of the tenant, while the next ones are read. Rows go as text, in which PostgreSQL loses nothing.
  * @param source in a transaction, whose snapshot is copied
+ * @param count how many rows that has
  * @param onRows told of each batch how many rows it had
+ * @throws DifferenceError where not all of them can be put in order
  */
 export async function copyTable(
   { source, target, tenantId }: Sides,
-  table: TenantTable,
+  { table, count }: { table: TenantTable; count: number },
   onRows: (rows: number) => void,
 ): Promise<void> {
   const name = pg.escapeIdentifier(table.name);
   const insert = `INSERT INTO ${name} SELECT * FROM unnest($1::${name}[])`;
   const batches = openCursor(source, 'moved::text', table, tenantId);
+  let copied = 0;
   for (let batch = await batches.next(); batch.length > 0; ) {
     const [next] = await Promise.all([batches.next(), target.query(insert, [batch])]);
+    copied += batch.length;
     onRows(batch.length);
     batch = next;
   }
   await batches.close();
+  if (copied === count) return;
+  const order = table.parent === null ? '' : `: the others stand above themselves by ${table.parent}`;
+  throw new DifferenceError(`${copied} of ${count} rows of ${table.name} could be copied${order}.`);
 }
 
 /** Compares a table's rows of the tenant, each by its hash. @throws DifferenceError */

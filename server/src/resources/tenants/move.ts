@@ -2,47 +2,26 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Connection } from '../../database/connection.ts';
 import { readApplied } from '../../database/history.ts';
-import { withOwnConnection } from '../../database/own-connection.ts';
-import { Reachability } from '../../database/reachability.ts';
-import { missingRoles, systemRole } from '../../database/roles.ts';
-import { codeOf, LOCK_NOT_AVAILABLE } from '../../error-code.ts';
-import type { SecretCipher } from '../../webhooks/secret-cipher.ts';
-import { checkSecretKeys } from '../../webhooks/secret-keys.ts';
-import {
-  compareTable,
-  copyTable,
-  countRows,
-  DifferenceError,
-  deleteRows,
-  type Sides,
-  textSettings,
-} from './move-copy.ts';
+import { codeOf } from '../../error-code.ts';
+import { readKeyUse, readNotedKeys } from '../../webhooks/secret-keys.ts';
+import { compareTable, copyTable, countRows, DifferenceError, deleteRows, type Sides } from './move-copy.ts';
+import { endInterrupted } from './move-settle.ts';
+import { lock, MoveError, type MoveSources, sealAddress, statementMs, withSide } from './move-sides.ts';
 import {
   activate,
   arrive,
   callOff,
   depart,
   forget,
-  keepWritersOut,
+  keepAddress,
   leave,
   letWritersIn,
   type MoveState,
+  readOutcome,
   readState,
   settle,
-  tryToKeepWritersOut,
 } from './move-state.ts';
 import { readTenantTables, type TenantTable, type TenantTables } from './move-tables.ts';
-
-/** What moving is done with. */
-interface MoveSources {
-  databases: { options: Parameters<typeof withOwnConnection>[0] };
-  services: { secretCipher: SecretCipher };
-}
-
-/** The pool that is asked first: a connection of its own is opened only where there is something to do. */
-interface Asked {
-  databases: { system: { pool: Pick<pg.Pool, 'query'> } };
-}
 
 interface MoveOptions {
   /** Of the tenant, here. */
@@ -58,83 +37,41 @@ interface Moved {
   rows: number;
 }
 
-/** A tenant can't be moved, or wasn't. The message says why, and what is so now. */
-export class MoveError extends Error {
-  override name = 'MoveError';
-}
-
-/** How long one statement may take, and how long a transaction of either side may rest while the other one works. */
-const statementMs = 600_000;
-/** How long writers that are under way are waited for, and whoever else moves the tenant. */
-const lockMs = 30_000;
-/** So much later no request is still being answered that came before its workspace had moved. */
-const sweepAfterSeconds = 60;
-
 /**
  * Moves a tenant to another database, and everything of it (docs/decisions/cells.md). From its beginning nobody writes the
  * tenant, here or there, until it is decided on which side it is; reads go on here. What was interrupted is ended first.
  * @throws MoveError
  */
 export function moveTenant(sources: MoveSources, options: MoveOptions): Promise<Moved> {
-  const tenantId = BigInt(options.id);
+  const { id, to } = options;
+  const tenantId = BigInt(id);
   const { url } = sources.databases.options;
-  return withSide(sources, url, async (source) => {
-    await lock(source, tenantId, 'this');
-    if ((await endInterrupted(sources, source, tenantId)) === 'moved') return { rows: 0 };
-    const tables = await readTenantTables(source);
-    return withSide(sources, options.to, (target) =>
-      moveBetween({ ...sources, ...options, source, target, tenantId }, tables),
-    );
-  });
-}
-
-/**
- * Decides what a mover that is gone has left undecided, so that the tenant can be written again on one side.
- * @throws MoveError where the other side can't be asked
- */
-export async function settleMoves(sources: MoveSources & Asked): Promise<void> {
-  const { system, options } = sources.databases;
-  const { rows } = await system.pool.query("SELECT tenant_id FROM tenant_moves WHERE state = 'LEAVING'");
-  if (rows.length === 0) return;
-  await withOwnConnection(options, { name: 'moves', statementMs: lockMs }, async (source) => {
-    for (const { tenant_id } of rows) {
-      const tenantId = BigInt(tenant_id);
-      // Whoever moves it is still there.
-      if (!(await tryToKeepWritersOut(source, tenantId))) continue;
-      await endInterrupted(sources, source, tenantId).finally(() => letWritersIn(source, tenantId));
-    }
-  });
-}
-
-/** What tells whose a key is, so that it can be answered: it stays where the tenant was. */
-const kept = ['users', 'api_keys'];
-
-/** Deletes the rows of tenants that have gone, when nobody reads them here any more. */
-export async function sweepMoved(
-  { databases: { system, options } }: Pick<MoveSources, 'databases'> & Asked,
-  { afterSeconds = sweepAfterSeconds } = {},
-): Promise<void> {
-  const { rows } = await system.pool.query(
-    `SELECT tenant_id FROM tenant_moves
-     WHERE state = 'MOVED' AND swept_at IS NULL AND changed_at <= now() - $1 * interval '1 second'`,
-    [afterSeconds],
+  // Before anybody is kept from writing: it may not be there.
+  return withSide(sources, { url: to, statementMs }, (target) =>
+    withSide(sources, { url, statementMs }, async (source) => {
+      await lock(source, tenantId, 'this');
+      const gone = await endInterrupted(sources, source, { tenantId, to });
+      if (gone === undefined) return await moveBetween({ ...sources, ...options, source, target, tenantId });
+      await refuseOtherPlace(target, tenantId, gone);
+      if (gone.target !== null)
+        await keepAddress(source, { ...gone, tenantId, target: sealAddress(sources, tenantId, to) });
+      return { rows: 0 };
+    }),
   );
-  if (rows.length === 0) return;
-  await withOwnConnection(options, { name: 'moves', statementMs }, async (source) => {
-    for (const { tenant_id } of rows) {
-      const tenantId = BigInt(tenant_id);
-      // Another worker is at it, or it is coming back.
-      if (!(await tryToKeepWritersOut(source, tenantId))) continue;
-      if ((await readState(source, tenantId))?.state === 'MOVED') {
-        const { copied, made } = await readTenantTables(source);
-        await deleteRows(source, [...made, ...copied.filter(({ name }) => !kept.includes(name))], tenantId);
-        await source.query("UPDATE tenant_moves SET swept_at = now() WHERE tenant_id = $1 AND state = 'MOVED'", [
-          tenantId,
-        ]);
-      }
-      await letWritersIn(source, tenantId);
-    }
-  });
+}
+
+/** @throws MoveError where a tenant that has moved is not in that database */
+async function refuseOtherPlace(target: Connection, tenantId: bigint, { token }: MoveState): Promise<void> {
+  if ((await readOutcome(target, token)) !== 'MOVED') {
+    throw new MoveError(
+      'The tenant is not here any more, and did not move from here to the database of --to. Run this in the cell where it is.',
+    );
+  }
+  if ((await readState(target, tenantId)) !== undefined) {
+    throw new MoveError(
+      'The tenant moved there, and has gone on from there, or is about to. Run this in the cell where it is.',
+    );
+  }
 }
 
 interface Moving extends MoveSources, MoveOptions {
@@ -143,10 +80,12 @@ interface Moving extends MoveSources, MoveOptions {
   tenantId: bigint;
 }
 
-async function moveBetween(moving: Moving, tables: TenantTables): Promise<Moved> {
+async function moveBetween(moving: Moving): Promise<Moved> {
   const { source, target, tenantId, onProgress } = moving;
-  const { row, nameKey, wasActive } = await readTenant(source, tenantId);
-  await refuseUnfit(moving, nameKey);
+  const tables = await readTenantTables(source);
+  const tenant = await readTenant(source, tenantId);
+  const { row, wasActive } = tenant;
+  await refuseUnfit(moving, tenant);
   await lock(target, tenantId, 'the other');
   await clearAway(target, tables, tenantId);
 
@@ -169,52 +108,21 @@ async function moveBetween(moving: Moving, tables: TenantTables): Promise<Moved>
 }
 
 /** Has the other side decide that the tenant is there, and this one take note of it. */
-async function switchOver(
-  { source, target, tenantId, to, services }: Moving,
-  { token, wasActive }: { token: string; wasActive: boolean },
-): Promise<void> {
-  const sealed = Buffer.from(services.secretCipher.encrypt(to, addressOf(tenantId)));
-  await leave(source, { tenantId, token, wasActive, target: sealed });
+async function switchOver(moving: Moving, { token, wasActive }: { token: string; wasActive: boolean }): Promise<void> {
+  const { source, target, tenantId, to } = moving;
+  const attempt = { tenantId, token, target: sealAddress(moving, tenantId, to) };
+  await leave(source, { ...attempt, wasActive });
   let isThere: boolean;
   try {
     isThere = await activate(target, tenantId, token);
-    if (isThere) await depart(source, tenantId, token);
-    else await settle(source, target, { tenantId, token });
+    if (isThere) await depart(source, attempt);
+    else await settle(source, target, attempt);
   } catch (cause) {
     const message =
       'A connection was lost while the cells were switched. A worker of this cell finds out on which side the';
     throw new MoveError(`${message} tenant is, within seconds of both being there. Then run this again.`, { cause });
   }
   if (!isThere) throw new MoveError('Somebody called this move off meanwhile. Nothing was moved: run it again.');
-}
-
-/** Ends what another call has begun. Resolves to whether the tenant has moved by it; undefined where nothing was begun. */
-async function endInterrupted(
-  sources: MoveSources,
-  source: Connection,
-  tenantId: bigint,
-): Promise<'moved' | undefined> {
-  const found = await readState(source, tenantId);
-  if (found === undefined) return undefined;
-  if (found.state === 'MOVED') return 'moved';
-  if (found.state !== 'LEAVING') {
-    throw new MoveError(
-      'The tenant is not here: what is here was left by a move that was interrupted. Run that one again.',
-    );
-  }
-  const to = addressIn(found, sources.services.secretCipher, tenantId);
-  const decision = await withSide(sources, to, (target) => settle(source, target, { tenantId, token: found.token }));
-  return decision === 'moved' ? 'moved' : undefined;
-}
-
-/** A subscription of no one: the address is encrypted as a secret of it. */
-function addressOf(tenantId: bigint) {
-  return { tenantId, subscriptionId: 0n };
-}
-
-function addressIn({ target }: MoveState, cipher: SecretCipher, tenantId: bigint): string {
-  if (target === null) throw new Error('A tenant leaves without an address.');
-  return cipher.decrypt(target, addressOf(tenantId));
 }
 
 /** Copies all of a tenant in one snapshot of the source, and compares it; resolves to how many rows. @throws DifferenceError */
@@ -225,13 +133,14 @@ export async function copyAndCompare(
 ): Promise<number> {
   const { source, target, tenantId } = sides;
   await source.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-  const count = await countRows(source, copied, tenantId);
+  const counts = await countRows(source, copied, tenantId);
+  const count = counts.reduce((sum, each) => sum + each, 0);
   let done = 0;
   const told = (rows: number) => {
     done += rows;
     onProgress?.(done, count * 2);
   };
-  for (const table of copied) await copyTable(sides, table, told);
+  for (const [index, table] of copied.entries()) await copyTable(sides, { table, count: counts[index] ?? 0 }, told);
   await target.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   for (const table of copied) await compareTable(sides, table, told);
   for (const table of made.filter(isCompared)) await compareTable(sides, table, () => undefined);
@@ -262,19 +171,25 @@ interface TenantRow {
   /** As text. */
   row: string;
   nameKey: string;
+  /** As text, which stays the same wherever the tenant goes. */
+  createdAt: string;
   wasActive: boolean;
 }
 
 async function readTenant(source: Connection, tenantId: bigint): Promise<TenantRow> {
   const { rows } = await source.query(
-    'SELECT moved::text AS row, name_key AS "nameKey", active AS "wasActive" FROM tenants AS moved WHERE id = $1',
+    `SELECT moved::text AS row, name_key AS "nameKey", created_at::text AS "createdAt", active AS "wasActive"
+     FROM tenants AS moved WHERE id = $1`,
     [tenantId],
   );
   return rows[0];
 }
 
 /** @throws MoveError where the tenant can't be moved to that database, before anything is written there */
-async function refuseUnfit({ source, target, tenantId, services }: Moving, nameKey: string): Promise<void> {
+async function refuseUnfit(
+  { source, target, tenantId, services }: Moving,
+  { nameKey, createdAt }: TenantRow,
+): Promise<void> {
   const [here, there] = [await readSide(source), await readSide(target)];
   if (here.system === there.system) {
     throw new MoveError(
@@ -290,26 +205,39 @@ async function refuseUnfit({ source, target, tenantId, services }: Moving, nameK
     ];
     throw new MoveError(`The databases have different schemas: ${differences.join('; ')}. Bring both to one release.`);
   }
-  await checkSecretKeys(target, services.secretCipher).catch(() => {
-    throw new MoveError(
-      'The other cell has another WEBHOOK_SECRET_KEY: it could not read the secrets of the webhooks.',
-    );
-  });
-  const { rows } = await target.query('SELECT id, name_key = $2 AS named FROM tenants WHERE id = $1 OR name_key = $2', [
-    tenantId,
-    nameKey,
-  ]);
-  for (const { id, named } of rows) {
+  await refuseOtherKeys({ source, target, tenantId, services });
+  const { rows } = await target.query(
+    'SELECT id, created_at = $3::timestamptz AS same FROM tenants WHERE id = $1 OR name_key = $2',
+    [tenantId, nameKey, createdAt],
+  );
+  for (const { id, same } of rows) {
     if (BigInt(id) !== tenantId) throw new MoveError('Another tenant has this name there. Rename one of them.');
-    const state = (await readState(target, tenantId))?.state;
-    if (state === undefined || state === 'LEAVING') {
+    if (!same) {
       throw new MoveError(
-        named
-          ? 'The tenant is there already.'
-          : `Another tenant has the id ${tenantId} there: the cells must have had a CELL each from the beginning.`,
+        `Another tenant has the id ${tenantId} there: the cells must have had a CELL each from the beginning.`,
       );
     }
+    const state = (await readState(target, tenantId))?.state;
+    if (state === undefined || state === 'LEAVING') throw new MoveError('The tenant is there already.');
   }
+}
+
+/** @throws MoveError where processes there could not read what those here can of the secrets of the tenant's webhooks */
+async function refuseOtherKeys({
+  source,
+  target,
+  tenantId,
+  services,
+}: Pick<Moving, 'source' | 'target' | 'tenantId' | 'services'>): Promise<void> {
+  const use = await readKeyUse(source, services.secretCipher, tenantId);
+  const needed = use.filter(({ position, secrets }) => position !== null && secrets > 0).map(({ keyId }) => keyId);
+  const there = await readNotedKeys(target);
+  if (needed.every((keyId) => there.includes(keyId))) return;
+  throw new MoveError(
+    there.length === 0
+      ? 'Nobody knows which WEBHOOK_SECRET_KEY the other cell has: start a process of it, which says so, and run this again.'
+      : 'The other cell has another WEBHOOK_SECRET_KEY: it could not read the secrets of the webhooks. Add this one there.',
+  );
 }
 
 async function readSide(client: Connection): Promise<{ system: string; migrations: string[] }> {
@@ -324,39 +252,4 @@ const UNIQUE_VIOLATION = '23505';
 function refuseTaken(error: unknown): never {
   if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
   throw new MoveError('A tenant of this name or id came into being there just now.');
-}
-
-async function lock(client: Connection, tenantId: bigint, side: string): Promise<void> {
-  await keepWritersOut(client, tenantId).catch((error: unknown) => {
-    if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
-    throw new MoveError(
-      `Somebody else is moving the tenant, or has been writing in it on ${side} side for ${lockMs / 1000} seconds. Nothing was moved.`,
-    );
-  });
-}
-
-/** Works on a connection to one side that sees all tenants. @throws MoveError where that can't be had */
-function withSide<Result>(
-  { databases }: MoveSources,
-  url: string,
-  work: (client: Connection) => Promise<Result>,
-): Promise<Result> {
-  const timeouts = { statementMs, lockMs };
-  // That it can't be reached is no outage of this one.
-  const options = { ...databases.options, url, timeouts, reachability: new Reachability() };
-  let opened = false;
-  const open = async (client: Connection) => {
-    opened = true;
-    if ((await missingRoles(client)).length > 0) {
-      throw new MoveError(
-        'The roles of this service are not in that server, or the URL may not take them: run `itsm migrate` there.',
-      );
-    }
-    await client.query(`SET ROLE ${systemRole}; ${textSettings}`);
-    return await work(client);
-  };
-  return withOwnConnection(options, { name: 'moves', statementMs, asRoleOfUrl: true }, open).catch((error: unknown) => {
-    if (opened || !(error instanceof Error)) throw error;
-    throw new MoveError(`The database can't be reached: ${error.message}`, { cause: error });
-  });
 }

@@ -181,6 +181,17 @@ export async function activeTenantContext(sources: Sources, nameOrId: string): P
   return contextOf(sources, tenant);
 }
 
+/** Like `tenantContext`, for reading all there is. @throws ApiError NOT_FOUND, or VALIDATION_ERROR where that isn't here */
+export async function wholeTenantContext(sources: Sources, nameOrId: string): Promise<Context> {
+  const { prisma } = sources.databases.system;
+  const tenant = await findTenant(prisma, nameOrId);
+  const where = { tenantId: tenant.id, state: { not: 'LEAVING' } };
+  if ((await prisma.tenantMove.count({ where })) > 0) {
+    throw invalidField('VALIDATION_ERROR', 'tenant', `${tenant.name} is in another cell, and not all of it is here`);
+  }
+  return contextOf(sources, tenant);
+}
+
 /**
  * Like `tenantContext`, with the rights that a request has: finding by words is allowed to requests alone.
  * @throws ApiError NOT_FOUND

@@ -404,6 +404,8 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 export const ModelName = {
   Tenant: 'Tenant',
   TenantMove: 'TenantMove',
+  TenantMoveOutcome: 'TenantMoveOutcome',
+  WebhookSecretKey: 'WebhookSecretKey',
   User: 'User',
   ApiKey: 'ApiKey',
   Invitation: 'Invitation',
@@ -448,7 +450,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantMove" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
+    modelProps: "tenant" | "tenantMove" | "tenantMoveOutcome" | "webhookSecretKey" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -597,6 +599,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TenantMoveCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TenantMoveCountAggregateOutputType> | number
+        }
+      }
+    }
+    TenantMoveOutcome: {
+      payload: Prisma.$TenantMoveOutcomePayload<ExtArgs>
+      fields: Prisma.TenantMoveOutcomeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TenantMoveOutcomeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TenantMoveOutcomeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        findFirst: {
+          args: Prisma.TenantMoveOutcomeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TenantMoveOutcomeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        findMany: {
+          args: Prisma.TenantMoveOutcomeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>[]
+        }
+        create: {
+          args: Prisma.TenantMoveOutcomeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        createMany: {
+          args: Prisma.TenantMoveOutcomeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TenantMoveOutcomeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>[]
+        }
+        delete: {
+          args: Prisma.TenantMoveOutcomeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        update: {
+          args: Prisma.TenantMoveOutcomeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        deleteMany: {
+          args: Prisma.TenantMoveOutcomeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TenantMoveOutcomeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TenantMoveOutcomeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>[]
+        }
+        upsert: {
+          args: Prisma.TenantMoveOutcomeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        aggregate: {
+          args: Prisma.TenantMoveOutcomeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTenantMoveOutcome>
+        }
+        groupBy: {
+          args: Prisma.TenantMoveOutcomeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TenantMoveOutcomeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TenantMoveOutcomeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TenantMoveOutcomeCountAggregateOutputType> | number
+        }
+      }
+    }
+    WebhookSecretKey: {
+      payload: Prisma.$WebhookSecretKeyPayload<ExtArgs>
+      fields: Prisma.WebhookSecretKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookSecretKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookSecretKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookSecretKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookSecretKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        findMany: {
+          args: Prisma.WebhookSecretKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>[]
+        }
+        create: {
+          args: Prisma.WebhookSecretKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        createMany: {
+          args: Prisma.WebhookSecretKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookSecretKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookSecretKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        update: {
+          args: Prisma.WebhookSecretKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookSecretKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookSecretKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookSecretKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookSecretKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookSecretKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookSecretKey>
+        }
+        groupBy: {
+          args: Prisma.WebhookSecretKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookSecretKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookSecretKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookSecretKeyCountAggregateOutputType> | number
         }
       }
     }
@@ -2794,6 +2944,24 @@ export const TenantMoveScalarFieldEnum = {
 export type TenantMoveScalarFieldEnum = (typeof TenantMoveScalarFieldEnum)[keyof typeof TenantMoveScalarFieldEnum]
 
 
+export const TenantMoveOutcomeScalarFieldEnum = {
+  token: 'token',
+  ofTenant: 'ofTenant',
+  outcome: 'outcome',
+  target: 'target',
+  decidedAt: 'decidedAt'
+} as const
+
+export type TenantMoveOutcomeScalarFieldEnum = (typeof TenantMoveOutcomeScalarFieldEnum)[keyof typeof TenantMoveOutcomeScalarFieldEnum]
+
+
+export const WebhookSecretKeyScalarFieldEnum = {
+  keyId: 'keyId'
+} as const
+
+export type WebhookSecretKeyScalarFieldEnum = (typeof WebhookSecretKeyScalarFieldEnum)[keyof typeof WebhookSecretKeyScalarFieldEnum]
+
+
 export const UserScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -3568,6 +3736,8 @@ export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaC
 export type GlobalOmitConfig = {
   tenant?: Prisma.TenantOmit
   tenantMove?: Prisma.TenantMoveOmit
+  tenantMoveOutcome?: Prisma.TenantMoveOutcomeOmit
+  webhookSecretKey?: Prisma.WebhookSecretKeyOmit
   user?: Prisma.UserOmit
   apiKey?: Prisma.ApiKeyOmit
   invitation?: Prisma.InvitationOmit

@@ -53,6 +53,8 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   Tenant: 'Tenant',
   TenantMove: 'TenantMove',
+  TenantMoveOutcome: 'TenantMoveOutcome',
+  WebhookSecretKey: 'WebhookSecretKey',
   User: 'User',
   ApiKey: 'ApiKey',
   Invitation: 'Invitation',
@@ -123,6 +125,24 @@ export const TenantMoveScalarFieldEnum = {
 } as const
 
 export type TenantMoveScalarFieldEnum = (typeof TenantMoveScalarFieldEnum)[keyof typeof TenantMoveScalarFieldEnum]
+
+
+export const TenantMoveOutcomeScalarFieldEnum = {
+  token: 'token',
+  ofTenant: 'ofTenant',
+  outcome: 'outcome',
+  target: 'target',
+  decidedAt: 'decidedAt'
+} as const
+
+export type TenantMoveOutcomeScalarFieldEnum = (typeof TenantMoveOutcomeScalarFieldEnum)[keyof typeof TenantMoveOutcomeScalarFieldEnum]
+
+
+export const WebhookSecretKeyScalarFieldEnum = {
+  keyId: 'keyId'
+} as const
+
+export type WebhookSecretKeyScalarFieldEnum = (typeof WebhookSecretKeyScalarFieldEnum)[keyof typeof WebhookSecretKeyScalarFieldEnum]
 
 
 export const UserScalarFieldEnum = {

@@ -465,7 +465,7 @@ export type $TenantMovePayload<ExtArgs extends runtime.Types.Extensions.Internal
      */
     wasActive: boolean
     /**
-     * Of one that is LEAVING: where to, as secret-cipher.ts encrypts it.
+     * Where to, as secret-cipher.ts encrypts it: of one that is LEAVING, or MOVED and not yet seen to be there.
      */
     target: runtime.Bytes | null
     changedAt: Date
