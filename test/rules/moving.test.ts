@@ -1,9 +1,11 @@
 import { pathPrefix } from '@itsm-api/contract';
+import { activate } from '@itsm-api/server/resources/tenants/move-state.ts';
 import { readTenantTables } from '@itsm-api/server/resources/tenants/move-tables.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine, secretKey } from '../cli/itsm.ts';
 import { type Api, errorOf, startApi } from '../support/api.ts';
+import { keepingWritersOut, movedBack, movedTo } from '../support/moving.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
@@ -27,23 +29,17 @@ afterAll(async () => {
 });
 
 /** Moves nothing, and keeps writers out as a mover does. */
-async function whileMoving<Result>(work: () => Promise<Result>): Promise<Result> {
-  await client.query('SELECT pg_advisory_lock(move_lock($1))', [workspace.tenantId]);
-  try {
-    return await work();
-  } finally {
-    await client.query('SELECT pg_advisory_unlock(move_lock($1))', [workspace.tenantId]);
-  }
+function whileMoving<Result>(work: () => Promise<Result>): Promise<Result> {
+  return keepingWritersOut(client, workspace, work);
 }
 
 /** Has the database say where the workspace is. */
-async function whileIn<Result>(state: string, work: () => Promise<Result>): Promise<Result> {
-  const values = [workspace.tenantId, state];
-  await client.query(`INSERT INTO tenant_moves VALUES ($1, $2, gen_random_uuid(), true)`, values);
+async function whileIn<Result>(state: Parameters<typeof movedTo>[2], work: () => Promise<Result>): Promise<Result> {
+  await movedTo(client, workspace, state);
   try {
     return await work();
   } finally {
-    await client.query('DELETE FROM tenant_moves WHERE tenant_id = $1', [workspace.tenantId]);
+    await movedBack(client, workspace);
   }
 }
 
@@ -134,21 +130,52 @@ it('counts no requests of a workspace that leaves: they would stand against what
   });
 });
 
-it('answers the keys of a workspace that has moved, and no others', async () => {
+it.each([
+  ['has moved', 'MOVED', 'The workspace has moved, and this is where it was.'],
+  ['is on its way here', 'ARRIVING', 'The workspace is on its way here.'],
+  ['has not arrived', 'ABORTED', 'The workspace is elsewhere.'],
+] as const)('answers the keys of a workspace that %s, and no others', async (_, state, says) => {
   const key = await workspace.createKey();
-  await whileIn('MOVED', async () => {
-    await client.query('UPDATE tenants SET active = false WHERE id = $1', [workspace.tenantId]);
+  await whileIn(state, async () => {
     const call = () => api.call({ method: 'GET', path: `${pathPrefix}/tickets`, key });
     await expect.poll(async () => (await call()).status).toBe(429);
     expect(errorOf(await call())).toMatchObject({
       code: 'RATE_LIMIT_EXCEEDED',
       retryAfterSeconds: 5,
-      message: 'The workspace has moved, and this is where it was. Try again in 5 seconds.',
+      message: `${says} Try again in 5 seconds.`,
     });
     expect((await other.call('GET', '/tickets')).status).toBe(200);
   });
-  await client.query('UPDATE tenants SET active = true WHERE id = $1', [workspace.tenantId]);
 });
+
+it('serves a workspace as soon as it has arrived, whoever has asked for it before', async () => {
+  const get = () => workspace.call('GET', '/tickets');
+  await movedTo(client, workspace, 'ARRIVING');
+  await expect.poll(async () => (await get()).status).toBe(429);
+  const { rows } = await client.query('SELECT token FROM tenant_moves WHERE tenant_id = $1', [workspace.tenantId]);
+  expect(await activate(client, workspace.tenantId, rows[0].token)).toBe(true);
+  expect((await get()).status).toBe(200);
+});
+
+it('lets nobody write or activate what is only a copy', async () => {
+  const itsm = commandLine(api.databaseUrl);
+  const { email } = await workspace.createUser();
+  const activating = `tenants activate ${workspace.tenantId}`;
+  for (const state of ['ARRIVING', 'ABORTED'] as const) {
+    await whileIn(state, async () => {
+      const written = await itsm(`users update ${email} --tenant ${workspace.tenantId} --phone 1`);
+      expect(written.stderr).toContain('nothing can be written in it here');
+      const { code, stderr } = await itsm(activating);
+      expect(stderr).toContain('is not here: what is here was copied by a move');
+      expect(stderr).toContain('Run `itsm tenants move` in the cell that it comes from');
+      expect(code).toBe(1);
+    });
+  }
+  await whileIn('MOVED', async () => {
+    expect((await itsm(activating)).stderr).toContain('has moved to another cell. Activate it there.');
+  });
+  expect((await workspace.call('GET', '/tickets')).status).toBe(200);
+}, 120_000);
 
 it('refuses what the command line would write', async () => {
   const itsm = commandLine(api.databaseUrl);

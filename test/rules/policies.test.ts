@@ -78,7 +78,10 @@ async function as<Result>(role: string, tenantId: bigint | undefined, work: () =
     // With every right on every table, so that the policies alone decide.
     await client.query('GRANT ALL ON ALL TABLES IN SCHEMA public TO itsm_request');
     await client.query(`SET LOCAL ROLE ${role}`);
-    await client.query("SELECT set_config('itsm.tenant_id', $1, true)", [tenantId?.toString() ?? '']);
+    // As who has passed the fence, whatever it says of a tenant that moves.
+    for (const setting of ['itsm.tenant_id', 'itsm.writing']) {
+      await client.query('SELECT set_config($1, $2, true)', [setting, tenantId?.toString() ?? '']);
+    }
     return await work();
   } finally {
     await client.query('ROLLBACK');

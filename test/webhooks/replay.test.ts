@@ -219,6 +219,52 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await large.due()).toHaveLength(3000);
   });
 
+  it('that fails each time keeps no other one from its turn', async () => {
+    const [failing, other] = [await start(1), await start(1)];
+    for (const { workspace, id } of [failing, other]) {
+      await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    }
+    const { databaseUrl } = sender.api;
+    await execute(
+      databaseUrl,
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+       CREATE TRIGGER refuse BEFORE UPDATE ON deliveries FOR EACH ROW
+         WHEN (OLD.subscription_id = ${failing.id}) EXECUTE FUNCTION refuse()`,
+    );
+    const steps = [];
+    for (let times = 0; times < 3; times++) {
+      steps.push(await replaySome(sender.api.prisma).catch((error: Error) => error.message));
+    }
+    expect(steps[0]).toContain('refused');
+    expect(await other.due()).toHaveLength(1);
+    await execute(databaseUrl, 'DROP FUNCTION refuse CASCADE');
+    await workOff();
+    expect(await failing.due()).toHaveLength(1);
+  });
+
+  it('of more than are counted is sent whole', async () => {
+    const { workspace, context, id, due } = await start(5);
+    await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'CANCELLED'] });
+    await replaySome(sender.api.prisma, { mostCounted: 3 });
+    const [asked] = await listReplays(context, id, 5);
+    expect(asked).toMatchObject({ matching: 3, sent: 5 });
+    await workOff();
+    expect(await due()).toHaveLength(10);
+  });
+
+  it('of an inactive workspace waits', async () => {
+    const { workspace, id, due } = await start(1);
+    await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
+    const setActive = (active: boolean) =>
+      sender.api.prisma.tenant.update({ where: { id: workspace.tenantId }, data: { active } });
+    await setActive(false);
+    expect(await workOff()).toBe(0);
+    expect(await due()).toEqual([]);
+    await setActive(true);
+    await workOff();
+    expect(await due()).toHaveLength(1);
+  });
+
   it('loses none and sends none twice while workers are cut off from the database', { timeout: 60_000 }, async () => {
     const each = 4000;
     const { api } = sender;

@@ -2,7 +2,7 @@ import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { ApiError } from '../errors.ts';
 import { checkPasskey, keepPasskey, listPasskeys, offerPasskey, removePasskey } from '../identity/passkeys.ts';
-import { hasPassword, isOwnPassword, NewPassword, setPassword } from '../identity/password-sign-in.ts';
+import { checkPassword, hasPassword, isOwnPassword, keepPassword, NewPassword } from '../identity/password-sign-in.ts';
 import { endSessions, listSessions } from '../identity/sessions.ts';
 import { checkbox, formOf, submit, textField } from './fields.ts';
 import { badge, html, notice, section, table } from './html.ts';
@@ -78,7 +78,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
             details: [{ path: 'current', message: 'is not your present password' }],
           });
         }
-        await setPassword(visit.databases, account, fields.password);
+        await keepPassword(visit.databases, account, await checkPassword(account, fields.password));
         if (fields.others !== undefined) await endSessions(visit.databases, account, { butId: session.id });
         return { redirect: here };
       },

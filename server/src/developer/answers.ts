@@ -55,5 +55,5 @@ const titles: Record<number, string> = {
   403: 'Not allowed',
   404: 'Nothing is here',
   413: 'Too large',
-  429: 'Too many requests',
+  429: 'Not just now',
 };

@@ -15,7 +15,7 @@ import type { Origin } from '../identity/sessions.ts';
 import { elsewhere, isFromSite, siteOf } from './address.ts';
 import { answerError, finished, send } from './answers.ts';
 import { askedOf } from './asked.ts';
-import { addCookies, flashFor, memoryOf, sessionOf } from './browser-memory.ts';
+import { addCookies, assertSessionHere, flashFor, memoryOf, sessionOf } from './browser-memory.ts';
 import type { AnyPage } from './page.ts';
 import { pages } from './pages.ts';
 import { receive } from './receive.ts';
@@ -87,11 +87,15 @@ const pageHeaders = {
 };
 
 function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): void {
+  const toSignIn = async (from: string, { request, reply }: { request: FastifyRequest; reply: FastifyReply }) => {
+    await assertSessionHere(options.databases, request);
+    return reply.redirect(signInFor(from), 303);
+  };
   scope.get(page.path, async (request, reply) => {
     const to = elsewhere(request, options.settings.PUBLIC_URL);
     if (to !== undefined) return reply.redirect(to, 303);
     const visit = await visitOf(request, reply, options);
-    if (page.roles !== 'everyone' && visit.user === undefined) return reply.redirect(signInFor(request.url), 303);
+    if (page.roles !== 'everyone' && visit.user === undefined) return toSignIn(request.url, { request, reply });
     const answer = await inItsTurn(visit, options, async () => {
       assertRole(page.roles, visit);
       return page.show(askedOf(page, { visit, request }));
@@ -104,7 +108,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const visit = await visitOf(request, reply, options);
     if (!isFromSite(request, visit.site)) throw forbidden('This form was sent by another site.');
     if (page.roles === 'everyone') assertNoFile(request);
-    else if (visit.user === undefined) return reply.redirect(signInFor(page.path), 303);
+    else if (visit.user === undefined) return toSignIn(page.path, { request, reply });
     request.visit = visit;
   };
   const preHandler = [noteRead, scope.csrfProtection];

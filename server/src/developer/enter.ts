@@ -1,20 +1,26 @@
 import { tenantClient } from '../database/tenant-client.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { Account } from '../identity/account.ts';
 import { recordAudit } from '../resources/audit/queries.ts';
 import type { Visit } from './visit.ts';
 
-/** Writes into the audit log what an account does before it is signed in. */
-export function recordFor(
-  { databases, from }: Visit,
-  { tenantId, userId }: Account,
-  action: string,
-  subject: string,
+/**
+ * Signs an account in, with the entry in the audit log and what else belongs to it in one transaction: all of it is there
+ * afterwards, or nothing, be it that the workspace is being moved.
+ * @param how that is, as the audit log says it
+ * @param before what is done before
+ */
+export async function enter(
+  { databases, browser, from }: Visit,
+  account: Account,
+  how: string,
+  before: () => Promise<void> = async () => undefined,
 ): Promise<void> {
-  return recordAudit({ db: tenantClient(databases.system, tenantId), userId }, { action, subject, ...from });
-}
-
-/** Signs an account in. @param how that is, as the audit log says it */
-export async function enter(visit: Visit, account: Account, how: string): Promise<void> {
-  await recordFor(visit, account, 'session.began', how);
-  await visit.browser.signIn(account);
+  const { tenantId, userId } = account;
+  const db = tenantClient(databases.system, tenantId);
+  await inTransaction(db, async () => {
+    await before();
+    await recordAudit({ db, userId }, { action: 'session.began', subject: how, ...from });
+    await browser.signIn(account);
+  });
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import type { Account } from '../identity/account.ts';
 import { findInvitation, type Invitation, useInvitation } from '../identity/invitations.ts';
 import { checkPasskey, keepPasskey, offerPasskey } from '../identity/passkeys.ts';
-import { checkPassword, NewPassword, setPassword } from '../identity/password-sign-in.ts';
+import { checkPassword, keepPassword, NewPassword } from '../identity/password-sign-in.ts';
 import { enter } from './enter.ts';
 import { formOf, submit, textField } from './fields.ts';
 import { html } from './html.ts';
@@ -72,8 +72,8 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
       fields: z.object({ password: NewPassword }),
       run: ({ visit, fields: { password }, address }) =>
         settle(visit, address, 'with a new password', async (account) => {
-          await checkPassword(password, account);
-          return () => setPassword(visit.databases, account, password);
+          const hash = await checkPassword(account, password);
+          return () => keepPassword(visit.databases, account, hash);
         }),
     }),
     look: openForm({
@@ -108,9 +108,10 @@ async function settle(
   if (invitation === undefined) throw worksNoMore();
   const { account, demo } = invitation;
   const keep = await check(account, demo);
-  if (!(await useInvitation(visit.databases, token))) throw worksNoMore();
-  await keep();
-  await enter(visit, account, how);
+  await enter(visit, account, how, async () => {
+    if (!(await useInvitation(visit.databases, token))) throw worksNoMore();
+    await keep();
+  });
   return { redirect: '/developer/keys' };
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { transaction } from '../context.ts';
 import type { Databases } from '../database/databases.ts';
+import { beginWriting } from '../database/lock.ts';
 import { ApiError } from '../errors.ts';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
 import { recordAudit } from '../resources/audit/queries.ts';
@@ -60,13 +61,15 @@ export async function receive(page: AnyPage, { visit, request, ...sources }: Rec
 /** Runs a form with its entry in the audit log: both are committed, or neither. */
 async function run(form: AnyForm, asked: Asked<Visit> & { fields: unknown }): ReturnType<AnyForm['run']> {
   const { visit } = asked;
-  if (!('context' in visit)) return form.run(asked);
+  const { audit: action } = form;
+  // Signing in is of another account than whose is signed in, if anybody is.
+  if (action === null || !('context' in visit)) return form.run(asked);
   const signedIn = visit as UserVisit;
   return await transaction(signedIn.context, async (context) => {
+    // What is written beside this transaction, and what is deleted, doesn't ask whether the workspace is being moved.
+    await beginWriting(context.db);
     const done = await form.run({ ...asked, visit: { ...signedIn, context } });
-    if (form.audit !== null && !('found' in done)) {
-      await recordAudit(context, { action: form.audit, subject: done.subject ?? null, ...visit.from });
-    }
+    if (!('found' in done)) await recordAudit(context, { action, subject: done.subject ?? null, ...visit.from });
     return done;
   });
 }

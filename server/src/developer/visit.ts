@@ -44,7 +44,7 @@ export interface BrowserMemory {
   signIn(account: Account): Promise<void>;
   signOut(): void;
   /** Whether somebody has signed in to the account here. */
-  isKnown(account: Account): boolean;
+  isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
   /** Remembers a challenge for some minutes. */
   giveChallenge(challenge: string): void;
   /** Whether it was given, lately, and not taken yet. */

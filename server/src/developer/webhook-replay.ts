@@ -1,6 +1,7 @@
 import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { getReplay, type ReplayProgress } from '../resources/webhooks/queries.ts';
+import { mostReplayCounted } from '../webhooks/replay.ts';
 import { facts, html, linkButton, type SafeHtml } from './html.ts';
 import { page } from './page.ts';
 
@@ -26,12 +27,18 @@ ${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
 /** How far it is, in words. */
 export function progressOf({ matching, sent, finishedAt }: ReplayProgress): string {
   if (finishedAt !== null) return sent === 0 ? 'There was nothing to send again.' : `${sent} put on their way again.`;
-  return matching === null ? 'They are being counted.' : `${sent} of ${matching} put on their way again.`;
+  if (matching === null) return 'They are being counted.';
+  return `${sent} of ${isCapped(matching) ? `${matching} or more` : matching} put on their way again.`;
+}
+
+/** Whether there may be more than were counted. */
+function isCapped(matching: number): boolean {
+  return matching >= mostReplayCounted;
 }
 
 function barOf({ matching, sent, finishedAt }: ReplayProgress): SafeHtml {
   const label = html`aria-label="How much was put on its way again"`;
   if (finishedAt !== null) return html`<progress max="1" value="1" ${label}></progress>`;
-  if (matching === null) return html`<progress ${label}></progress>`;
+  if (matching === null || isCapped(matching)) return html`<progress ${label}></progress>`;
   return html`<progress max="${Math.max(matching, 1)}" value="${sent}" ${label}></progress>`;
 }

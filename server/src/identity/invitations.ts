@@ -2,6 +2,7 @@ import type { Databases } from '../database/databases.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
 import { type Account, type AccountRow, accountColumns, accountsOf, toAccount } from './account.ts';
+import { assertHere } from './another-cell.ts';
 import { newToken, readToken } from './token.ts';
 
 /** How long a link works. Days. */
@@ -44,7 +45,10 @@ export function invitationLink(publicUrl: string, token: string): string {
 
 const working = 'i.used_at IS NULL AND i.expires_at > now()';
 
-/** The invitation of a link; undefined where it was used, has expired or never was. */
+/**
+ * The invitation of a link; undefined where it was used, has expired or never was.
+ * @throws ApiError RATE_LIMIT_EXCEEDED where its workspace is in another cell
+ */
 export async function findInvitation(
   { accounts }: Pick<Databases, 'accounts'>,
   text: string,
@@ -57,14 +61,15 @@ export async function findInvitation(
     [token.tenantId, token.hash],
   );
   const [row] = rows;
+  if (row === undefined) await assertHere(accounts, token.tenantId);
   return row && { account: toAccount(row), demo: row.demo };
 }
 
 /** Uses a link up. @returns whether it still worked: of those who try at once, one is told so */
-export async function useInvitation({ accounts }: Pick<Databases, 'accounts'>, text: string): Promise<boolean> {
+export async function useInvitation({ system }: Pick<Databases, 'system'>, text: string): Promise<boolean> {
   const token = readToken(text);
   if (token === undefined) return false;
-  const { rowCount } = await accounts.query(
+  const { rowCount } = await system.pool.query(
     `UPDATE invitations i SET used_at = now() WHERE i.tenant_id = $1 AND i.hash = $2 AND ${working}`,
     [token.tenantId, token.hash],
   );

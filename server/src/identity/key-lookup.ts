@@ -3,7 +3,7 @@ import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
 import { statementName } from '../database/statement-name.ts';
 import { type TenantClient, tenantClient } from '../database/tenant-client.ts';
-import { ApiError } from '../errors.ts';
+import { inAnotherCell, movesOf } from './another-cell.ts';
 import { type KeyFacts, readKeyFacts } from './key-facts.ts';
 import { hashKey, isKey } from './key-format.ts';
 import { createLookupQueue } from './lookup-queue.ts';
@@ -72,7 +72,7 @@ export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions)
     });
     const [row] = rows;
     if (row === undefined) return undefined;
-    if (row.moved) throw movedElsewhere();
+    if (row.moved !== null) throw inAnotherCell(row.moved);
     const tenantId = BigInt(row.tenant_id);
     return {
       keyId: BigInt(row.id),
@@ -122,20 +122,13 @@ interface KeyRow {
   user_id: string;
   scopes: string[];
   expires_at: Date | null;
-  /** Whether its tenant is in another cell, or on its way from there. */
-  moved: boolean;
+  /** Where its tenant is, if that is another cell. */
+  moved: string | null;
 }
 
 const byHash = `
-  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.expires_at, m.tenant_id IS NOT NULL AS moved FROM api_keys k
+  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.expires_at, m.state AS moved FROM api_keys k
   JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
   JOIN tenants t ON t.id = k.tenant_id
-  LEFT JOIN tenant_moves m ON m.tenant_id = k.tenant_id AND m.state <> 'LEAVING' AND m.was_active
+  LEFT JOIN ${movesOf('k')}
   WHERE k.hash = $1 AND k.revoked_at IS NULL AND (t.active OR m.tenant_id IS NOT NULL)`;
-
-/** What a key is answered where the proxy still leads to the cell that its workspace has left (docs/decisions/cells.md). */
-function movedElsewhere(): ApiError {
-  const retryAfterSeconds = 5;
-  const message = `The workspace has moved, and this is where it was. Try again in ${retryAfterSeconds} seconds.`;
-  return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
-}

@@ -11,6 +11,7 @@ import { ApiError } from '../errors.ts';
 import { lazily } from '../lazily.ts';
 import { presentId, presentTimestamp } from '../present.ts';
 import { type Account, type AccountRow, accountColumns, accountsOf, toAccount } from './account.ts';
+import { assertHere } from './another-cell.ts';
 
 /** The site that passkeys are made for (WebAuthn §4, relying party). */
 export interface RelyingParty {
@@ -117,7 +118,8 @@ export async function askForPasskey({ id }: RelyingParty): Promise<PublicKeyCred
 /**
  * The account of the passkey that has signed.
  * @param response as `PublicKeyCredential.toJSON()` gives it, as text
- * @throws ApiError VALIDATION_ERROR for what is none, isn't known here, or was made for another site or challenge
+ * @throws ApiError VALIDATION_ERROR for what is none, isn't known here, or was made for another site or challenge,
+ * RATE_LIMIT_EXCEEDED where its workspace is in another cell
  */
 export async function signInByPasskey(
   { accounts }: Sources,
@@ -128,7 +130,10 @@ export async function signInByPasskey(
   const values = [given.tenantId, Buffer.from(given.response.id, 'base64url')];
   const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await accounts.query(byCredential, values);
   const [row] = rows;
-  if (row === undefined) throw notValid();
+  if (row === undefined) {
+    await assertHere(accounts, given.tenantId);
+    throw notValid();
+  }
   const credential = {
     id: given.response.id,
     publicKey: new Uint8Array(row.public_key),

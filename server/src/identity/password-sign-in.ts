@@ -3,6 +3,7 @@ import type { Databases } from '../database/databases.ts';
 import { tenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
 import { type Account, type AccountRow, accountColumns, accountsOf, toAccount } from './account.ts';
+import { inAnotherCell, movesOf } from './another-cell.ts';
 import { checkStrength, hashPassword, isPassword } from './passwords.ts';
 import { countAttempt } from './sign-in-throttle.ts';
 
@@ -13,7 +14,7 @@ interface Given {
   /** IP address. */
   address: string;
   /** Whether the browser has signed in to an account before. */
-  isKnown(account: Account): boolean;
+  isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
 }
 
 /** In so many workspaces, at most, one e-mail address is looked for: each costs a hash. */
@@ -22,7 +23,8 @@ const mostAccounts = 10;
 /**
  * The accounts of an e-mail address that have this password: usually one. The same person may be in several workspaces,
  * with a password for each.
- * @throws ApiError RATE_LIMIT_EXCEEDED, or VALIDATION_ERROR when there is none, which doesn't tell why
+ * @throws ApiError RATE_LIMIT_EXCEEDED, or VALIDATION_ERROR when there is none, which doesn't tell why; that the workspace is
+ * in another cell is told to a browser that has been in it
  */
 export async function signInByPassword(
   databases: Pick<Databases, 'accounts' | 'system'>,
@@ -30,6 +32,7 @@ export async function signInByPassword(
 ): Promise<Account[]> {
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
+  if (candidates.length === 0) await assertNotElsewhere(databases, { email, isKnown });
   const { refusal, takeBack } = await countAttempt(databases, { email, address });
   // Each by itself: who has an account of the same address elsewhere isn't known to this one.
   const tried = refusal === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
@@ -48,24 +51,41 @@ const byEmail = `
   SELECT p.hash, ${accountColumns} FROM passwords p ${accountsOf('p')}
   WHERE u.email = $1 ORDER BY u.tenant_id LIMIT ${mostAccounts}`;
 
+/** @throws ApiError RATE_LIMIT_EXCEEDED where the address is that of a known account whose workspace is in another cell */
+async function assertNotElsewhere(
+  { accounts }: Pick<Databases, 'accounts'>,
+  { email, isKnown }: Pick<Given, 'email' | 'isKnown'>,
+): Promise<void> {
+  const { rows }: { rows: { tenant_id: string; user_id: string; state: string }[] } = await accounts.query(
+    `SELECT u.tenant_id, u.id AS user_id, m.state FROM users u JOIN ${movesOf('u')}
+     WHERE u.email = $1 AND u.active LIMIT ${mostAccounts}`,
+    [email],
+  );
+  const known = rows.find((row) => isKnown({ tenantId: BigInt(row.tenant_id), userId: BigInt(row.user_id) }));
+  if (known !== undefined) throw inAnotherCell(known.state);
+}
+
 /** A password that somebody chooses; how good it is, `checkPassword` says. */
 export const NewPassword = z
   .string()
   .min(12, 'must have at least 12 characters')
   .max(200, 'must have at most 200 characters');
 
-/** @throws ApiError VALIDATION_ERROR at `password` for one that is easily guessed */
-export { checkStrength as checkPassword } from './passwords.ts';
-
-/** Gives an account a password, in place of the one that it had. @throws ApiError VALIDATION_ERROR for a weak one */
-export async function setPassword(
-  { system }: Pick<Databases, 'system'>,
-  account: Account,
-  password: string,
-): Promise<void> {
+/**
+ * What is kept of a password that an account chooses.
+ * @throws ApiError VALIDATION_ERROR at `password` for one that is easily guessed
+ */
+export async function checkPassword(account: Account, password: string): Promise<string> {
   await checkStrength(password, account);
-  const hash = await hashPassword(password);
-  const { tenantId, userId } = account;
+  return hashPassword(password);
+}
+
+/** Gives an account a password, in place of the one that it had. @param hash as `checkPassword` makes it */
+export async function keepPassword(
+  { system }: Pick<Databases, 'system'>,
+  { tenantId, userId }: Account,
+  hash: string,
+): Promise<void> {
   const own = { tenantId, userId };
   await system.prisma.password.upsert({
     where: { tenantId_userId: own },

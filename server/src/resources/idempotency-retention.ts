@@ -3,6 +3,7 @@ import type { PgBoss } from 'pg-boss';
 import type { Queue } from '../database/job-schema.ts';
 import { scheduleHourly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
+import { findWholeTenants } from '../database/whole-tenants.ts';
 
 /** Ten million rows take minutes. */
 export const idempotencyRetentionQueue: Queue = {
@@ -25,7 +26,7 @@ export function scheduleIdempotencyRetention(boss: PgBoss, prisma: PrismaClient)
  */
 export async function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 5000): Promise<number> {
   let sum = 0;
-  for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
+  for (const id of await findWholeTenants(prisma)) {
     sum += await pruneTenant(prisma, id, batchSize);
   }
   return sum;

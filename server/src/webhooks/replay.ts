@@ -34,51 +34,84 @@ interface Replay extends SubscriptionRef {
 /** How many deliveries are looked at in one transaction. */
 const batchSize = 1000;
 
+/** Of each state so many are looked at to tell how many there are to send. */
+export const mostReplayCounted = 100_000;
+
 /**
  * Goes on with the replay that has waited for longest: looks at a batch of its deliveries, has those sent again that it
  * asks for, and notes how far it has got, all in one transaction. What is killed half-way has done nothing, and is done
- * again; what was settled after the replay was asked for is not its own any more, so that none goes out twice.
+ * again; what was settled after the replay was asked for is not its own any more, so that none goes out twice. One that
+ * fails waits until all others have had their turn.
  * Resolves to the subscription that has something due now, or null; undefined when no replay is under way.
  */
-export function replaySome(prisma: PrismaClient): Promise<SubscriptionRef | null | undefined> {
-  return prisma.$transaction(async (tx) => {
-    const replay = await lockNext(tx);
-    if (replay === undefined) return undefined;
-    const { tenantId, subscriptionId, since, askedAt } = replay;
-    if (!replay.isCounted) await count(tx, replay);
-    const found = await lookAt(tx, replay);
-    const ids = found
-      .filter(({ createdAt, settledAt }) => createdAt >= since && settledAt !== null && settledAt <= askedAt)
-      .map(({ id }) => id);
-    const sent = ids.length > 0 ? await sendAgain(tx, { tenantId, ids }) : [];
-    await advance(tx, replay, { sent: sent.length, ...(found.length === batchSize && { afterId: found.at(-1)?.id }) });
-    return sent.length > 0 ? { tenantId, subscriptionId } : null;
-  });
+export async function replaySome(
+  prisma: PrismaClient,
+  { mostCounted = mostReplayCounted } = {},
+): Promise<SubscriptionRef | null | undefined> {
+  let replay = undefined as Replay | undefined;
+  try {
+    return await prisma.$transaction(async (tx) => {
+      replay = await lockNext(tx);
+      if (replay === undefined) return undefined;
+      if (!replay.isCounted) await count(tx, replay, mostCounted);
+      return await replayBatch(tx, replay);
+    });
+  } catch (error) {
+    // Where the database is away it keeps its place.
+    if (replay !== undefined) await putBehind(prisma, replay).catch(() => undefined);
+    throw error;
+  }
 }
 
-/** Each is one worker's at a time; that of a subscription which was deactivated ends. */
+async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promise<SubscriptionRef | null> {
+  const { tenantId, subscriptionId, since, askedAt } = replay;
+  const found = await lookAt(tx, replay);
+  const ids = found
+    .filter(({ createdAt, settledAt }) => createdAt >= since && settledAt !== null && settledAt <= askedAt)
+    .map(({ id }) => id);
+  const sent = ids.length > 0 ? await sendAgain(tx, { tenantId, ids }) : [];
+  await advance(tx, replay, { sent: sent.length, ...(found.length === batchSize && { afterId: found.at(-1)?.id }) });
+  return sent.length > 0 ? { tenantId, subscriptionId } : null;
+}
+
+/** Each is one worker's at a time; that of a subscription which was deactivated ends, and that of a tenant waits. */
 async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefined> {
   const [found] = await tx.$queryRaw<Replay[]>`
     SELECT r.tenant_id AS "tenantId", r.id, r.subscription_id AS "subscriptionId", r.since, r.asked_at AS "askedAt",
       CASE WHEN s.active THEN r.states ELSE '{}' END AS states, r.after_id AS "afterId",
       r.matching IS NOT NULL AS "isCounted"
     FROM webhook_replays r JOIN webhook_subscriptions s ON s.tenant_id = r.tenant_id AND s.id = r.subscription_id
+    JOIN tenants t ON t.id = r.tenant_id AND t.active
     WHERE r.finished_at IS NULL
     ORDER BY r.worked_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED`;
   return found;
 }
 
-/** Notes how many there are to send: whoever asked for it is not kept waiting for that. */
+/**
+ * Notes how many there are to send: whoever asked for it is not kept waiting for that. However many there are, no more are
+ * looked at than a statement has time for.
+ */
 async function count(
   tx: Prisma.TransactionClient,
   { tenantId, id, subscriptionId, states, since, askedAt }: Replay,
+  mostCounted: number,
 ): Promise<void> {
   await tx.$executeRaw`
     UPDATE webhook_replays SET matching = (
-      SELECT count(*) FROM deliveries
-      WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = ANY (${states})
-        AND created_at >= ${since} AND settled_at <= ${askedAt})
+      SELECT least(count(*), ${mostCounted}::int) FROM unnest(${states}::text[]) AS wanted (state) CROSS JOIN LATERAL (
+        SELECT created_at, settled_at FROM deliveries
+        WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = wanted.state
+        ORDER BY id DESC LIMIT ${mostCounted}::int
+      ) d WHERE created_at >= ${since} AND settled_at <= ${askedAt})
     WHERE tenant_id = ${tenantId} AND id = ${id}`;
+}
+
+/** Has a replay wait as if it had just been worked on, unless somebody else does so already. */
+async function putBehind(prisma: PrismaClient, { tenantId, id }: Replay): Promise<void> {
+  await prisma.$executeRaw`
+    UPDATE webhook_replays SET worked_at = now() WHERE (tenant_id, id) IN (
+      SELECT tenant_id, id FROM webhook_replays
+      WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE SKIP LOCKED)`;
 }
 
 interface LookedAt {

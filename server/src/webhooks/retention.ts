@@ -1,7 +1,9 @@
 import type { PgBoss } from 'pg-boss';
+import { Prisma } from '../database/generated/client.ts';
 import type { Queue } from '../database/job-schema.ts';
 import { scheduleNightly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
+import { isWhole } from '../database/whole-tenants.ts';
 
 /** How long a settled delivery, its attempts and its event are kept. Days. */
 const keepDays = 30;
@@ -21,12 +23,14 @@ export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<v
 export function forgetSecrets(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     UPDATE webhook_subscriptions SET previous_secret = NULL, previous_secret_until = NULL
-    WHERE previous_secret_until < now()`;
+    WHERE previous_secret_until < now() AND ${whole('webhook_subscriptions.tenant_id')}`;
 }
 
 /** Forgets replays that were done a day ago. Resolves to how many there were. */
 export function forgetReplays(prisma: PrismaClient): Promise<number> {
-  return prisma.$executeRaw`DELETE FROM webhook_replays WHERE finished_at < now() - interval '1 day'`;
+  return prisma.$executeRaw`
+    DELETE FROM webhook_replays
+    WHERE finished_at < now() - interval '1 day' AND ${whole('webhook_replays.tenant_id')}`;
 }
 
 /**
@@ -42,7 +46,7 @@ export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Prom
           SELECT tenant_id, id FROM deliveries
           WHERE tenant_id = t.id AND settled_at < now() - ${keepDays}::int * interval '1 day' AND state <> 'PENDING'
           ORDER BY settled_at LIMIT ${batchSize}
-        ) old LIMIT ${batchSize})`,
+        ) old WHERE ${whole('t.id')} LIMIT ${batchSize})`,
   );
   await inBatches(
     batchSize,
@@ -54,10 +58,12 @@ export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Prom
             AND NOT EXISTS (SELECT FROM deliveries d WHERE d.tenant_id = e.tenant_id AND d.event_id = e.id)
           ORDER BY e.created_at
           LIMIT ${batchSize}
-        ) old LIMIT ${batchSize})`,
+        ) old WHERE ${whole('t.id')} LIMIT ${batchSize})`,
   );
   return pruned;
 }
+
+const whole = (tenantId: string) => Prisma.raw(isWhole(tenantId));
 
 /** Works until a batch is not full; resolves to the sum. */
 async function inBatches(size: number, work: () => Promise<number>): Promise<number> {

@@ -47,11 +47,15 @@ export async function letWritersIn(client: pg.ClientBase, tenantId: bigint): Pro
   await client.query('SELECT pg_advisory_unlock(move_lock($1))', [tenantId]);
 }
 
-/** Begins to arrive: a tenant that no key can use. @param row as text */
+/**
+ * Begins to arrive: a tenant that no key can use, and that this session alone writes.
+ * @param row as text
+ */
 export async function arrive(
   target: pg.ClientBase,
   { tenantId, row, token, wasActive }: { tenantId: bigint; row: string; token: string; wasActive: boolean },
 ): Promise<void> {
+  await target.query("SELECT set_config('itsm.writing', $1, false)", [String(tenantId)]);
   await target.query(
     `WITH moving AS (
        INSERT INTO tenant_moves (tenant_id, state, token, was_active) VALUES ($1, 'ARRIVING', $2, $3))

@@ -142,19 +142,32 @@ export async function updateTenant(prisma: PrismaClient, nameOrId: string, { nam
  * @throws ApiError NOT_FOUND
  */
 export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
-  const tenant = await setActive(prisma, nameOrId, false);
-  await prisma.session.updateMany({ where: { tenantId: tenant.id, endedAt: null }, data: { endedAt: new Date() } });
-  return tenant;
-}
-
-/** Activates a tenant again, and its keys with it. @throws ApiError NOT_FOUND */
-export function activateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
-  return setActive(prisma, nameOrId, true);
-}
-
-async function setActive(prisma: PrismaClient, nameOrId: string, active: boolean): Promise<Tenant> {
   const { id } = await findTenant(prisma, nameOrId);
-  return presentTenant(await prisma.tenant.update({ where: { id }, data: { active } }));
+  // One transaction: nobody moves the tenant between the two.
+  const [row] = await prisma.$transaction([
+    prisma.tenant.update({ where: { id }, data: { active: false } }),
+    prisma.session.updateMany({ where: { tenantId: id, endedAt: null }, data: { endedAt: new Date() } }),
+  ]);
+  return presentTenant(row);
+}
+
+/**
+ * Activates a tenant again, and its keys with it.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR for one that is in another cell
+ */
+export async function activateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
+  const { id, name } = await findTenant(prisma, nameOrId);
+  const moved = await prisma.tenantMove.findFirst({ where: { tenantId: id, state: { not: 'LEAVING' } } });
+  if (moved !== null) throw new ApiError('VALIDATION_ERROR', `${name} ${notHere(moved.state)}`);
+  return presentTenant(await prisma.tenant.update({ where: { id }, data: { active: true } }));
+}
+
+/** Where a tenant is that has a row here and is in another cell, and what to do. */
+function notHere(state: string): string {
+  return state === 'MOVED'
+    ? 'has moved to another cell. Activate it there.'
+    : 'is not here: what is here was copied by a move that is under way, or was interrupted. Run `itsm tenants move` in the ' +
+        'cell that it comes from: it ends the move, and the tenant is active here if it was so there.';
 }
 
 /** What of the runtime a context is made of. */

@@ -205,7 +205,7 @@ export interface ReplayProgress {
   webhookId: number;
   since: string;
   askedAt: string;
-  /** How many there were to send; null until that is counted. */
+  /** How many there were to send, of which `mostReplayCounted` are counted; null until that is done. */
   matching: number | null;
   sent: number;
   /** Null while it is under way; a day after it the replay is forgotten. */
