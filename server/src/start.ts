@@ -14,6 +14,7 @@ import { codeOf } from './error-code.ts';
 import type { Health, HealthCheck, Lifecycle } from './health.ts';
 import { type Door, openDoor } from './http/door.ts';
 import { createLogger } from './http/logger.ts';
+import { createLoop } from './loop.ts';
 import { measureChanges } from './operations/change-metrics.ts';
 import { measureDatabases } from './operations/database-metrics.ts';
 import { measureDeliveries } from './operations/delivery-metrics.ts';
@@ -27,7 +28,6 @@ import { openRuntime, type Runtime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
 import { createUsageRecorder } from './usage/recorder.ts';
 import { scheduleUsageRetention } from './usage/retention.ts';
-import { createLoop } from './webhooks/loop.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
 /** Stops what was started. @param drainMs how long the API is still served, as not ready */

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { PrismaClient } from '../database/prisma.ts';
-import { createLoop, type LoopHealth } from './loop.ts';
+import { createLoop, type LoopHealth } from '../loop.ts';
 import type { SubscriptionSign } from './record-health.ts';
 import { type Settled, type Settlement, settle } from './settle.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { backOff } from '../back-off.ts';
+import { backOff } from './back-off.ts';
 
 export interface Loop {
   /** Runs the step as soon as it isn't running. */
@@ -60,7 +60,7 @@ export function createLoop({ name, interval, step, logger, isOutage, watchAfter 
   async function watchedStep(): Promise<boolean> {
     began = performance.now();
     const watchdog = setInterval(() => {
-      logger.error({ loop: name, seconds: secondsOf() }, 'a step of a webhook loop takes longer than it may');
+      logger.error({ loop: name, seconds: secondsOf() }, 'a step of a loop takes longer than it may');
     }, watchAfter);
     try {
       const more = await step();
@@ -68,7 +68,7 @@ export function createLoop({ name, interval, step, logger, isOutage, watchAfter 
       return more;
     } catch (err) {
       failures++;
-      if (!isOutage(err)) logger.error({ err, loop: name }, 'a step of a webhook loop failed');
+      if (!isOutage(err)) logger.error({ err, loop: name }, 'a step of a loop failed');
       return false;
     } finally {
       began = undefined;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLoop } from '@itsm-api/server/webhooks/loop.ts';
+import { createLoop } from '@itsm-api/server/loop.ts';
 import { expect, it } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 
@@ -20,8 +20,8 @@ it('a step that fails is logged, and the loop goes on', async () => {
   await eventually(() => expect(runs()).toBeGreaterThan(5));
   await loop.stop();
   expect(said).toMatchObject([
-    [{ loop: 'test', err: { message: 'run 1' } }, 'a step of a webhook loop failed'],
-    [{ loop: 'test', err: { message: 'run 2' } }, 'a step of a webhook loop failed'],
+    [{ loop: 'test', err: { message: 'run 1' } }, 'a step of a loop failed'],
+    [{ loop: 'test', err: { message: 'run 2' } }, 'a step of a loop failed'],
   ]);
 });
 
@@ -31,7 +31,7 @@ it('a step that takes too long is logged while it lasts, and never run beside it
     run === 1 ? new Promise((resolve) => (end = () => resolve(false))) : Promise.resolve(false),
   );
   await eventually(() => expect(said.length).toBeGreaterThanOrEqual(2));
-  expect(said[0]).toMatchObject([{ loop: 'test' }, 'a step of a webhook loop takes longer than it may']);
+  expect(said[0]).toMatchObject([{ loop: 'test' }, 'a step of a loop takes longer than it may']);
   loop.wake();
   expect(runs()).toBe(1);
   end();
