@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchAgents } from './agents.ts';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
 import { benchArea } from './area.ts';
@@ -15,6 +16,7 @@ import { benchUsage } from './usage.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--rounds count] [--seconds of a round] [--json]
+pnpm bench agents [--rounds count] [--json]
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
 pnpm bench memory [--json]
@@ -61,6 +63,7 @@ const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 
 /** What `pnpm bench` can measure, by its first argument. */
 const benches: Record<string, () => Promise<Printed>> = {
+  agents: () => inFolder((dataDir) => benchAgents({ dataDir, rounds: Number(values.rounds), onProgress })),
   api: measureApi,
   fairness: measureFairness,
   retention: () =>

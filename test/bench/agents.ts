@@ -1,0 +1,143 @@
+import { Agent, request } from 'node:http';
+import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
+import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { percentiles } from '../support/percentiles.ts';
+import { loadData } from './api/data.ts';
+import { startServer } from './api/servers.ts';
+import { cpuOf } from './api/usage.ts';
+
+/** What a tool's call takes, and what its endpoint's takes. Milliseconds; that of the processor in microseconds. */
+export interface CallCost {
+  call: string;
+  p50: number;
+  p99: number;
+  cpuUs: number;
+  /** How much longer its p99 is than the endpoint's own. Milliseconds; absent for the endpoint. */
+  more?: number;
+}
+
+interface AgentsOptions {
+  dataDir: string;
+  rounds: number;
+  onProgress: (text: string) => void;
+}
+
+type Call = () => Promise<void>;
+
+const perRound = 400;
+/** Until the compiler of the server has its work done. */
+const warming = 800;
+/** So much longer a tool's p99 may be. Milliseconds. */
+const mayTakeMore = 5;
+
+/** Times calls of tools and of their endpoints one after the other, in turn, on a server that has nothing else to do. */
+export async function benchAgents(
+  options: AgentsOptions,
+): Promise<{ table: string; result: CallCost[]; good: boolean }> {
+  const { dataDir, onProgress } = options;
+  const database = await openEmbedded({ dataDir, holder: { type: 'command' } });
+  try {
+    await migrateDatabase(database.url);
+    const { keys, ticketIds } = await loadData(database.url, 10_000, onProgress);
+    const server = await startServer('api', database.url);
+    try {
+      const calls = callsOf(server.url, { key: String(keys[0]), id: Number(ticketIds.at(-1)) });
+      const result = await measure(calls, server.pid, options);
+      return { table: tableOf(result), result, good: result.every(({ more = 0 }) => more <= mayTakeMore) };
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+async function measure(
+  calls: Record<string, Record<string, Call>>,
+  pid: number,
+  { rounds, onProgress }: AgentsOptions,
+): Promise<CallCost[]> {
+  const timed = Object.entries(calls).flatMap(([endpoint, ways]) =>
+    Object.entries(ways).map(([way, call]) => ({ endpoint, way, call, took: [] as number[], cpuUs: 0 })),
+  );
+  for (let i = 0; i < warming; i++) for (const { call } of timed) await call();
+  for (let round = 1; round <= rounds; round++) {
+    onProgress(`round ${round} of ${rounds}`);
+    for (const each of timed) {
+      const cpu = cpuOf(pid);
+      for (let i = 0; i < perRound; i++) {
+        const began = performance.now();
+        await each.call();
+        each.took.push(performance.now() - began);
+      }
+      each.cpuUs += (cpuOf(pid) - cpu) / (perRound * rounds);
+    }
+  }
+  return timed.map(({ endpoint, way, took, cpuUs }, index) => {
+    const { p50, p99 } = percentiles(took);
+    const own = timed.findIndex((each) => each.endpoint === endpoint);
+    const more = index === own ? {} : { more: p99 - percentiles(timed[own]?.took ?? []).p99 };
+    return { call: `${endpoint}, ${way}`, p50, p99, cpuUs, ...more };
+  });
+}
+
+/** Of each endpoint its own call first, and then that of its tool in two revisions of the protocol. */
+function callsOf(url: string, { key, id }: { key: string; id: number }): Record<string, Record<string, Call>> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const headers = { authorization: `Bearer ${key}` };
+  const get = (path: string) => () => send(new URL(`/api/public/v1${path}`, url), { agent, headers, method: 'GET' });
+  const tool = (name: string, given: object, { revision, ...more }: { revision: string; _meta?: object }) => {
+    const body = JSON.stringify({
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name, arguments: given, ...more },
+    });
+    const ofProtocol = {
+      'mcp-protocol-version': revision,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...('_meta' in more && { 'mcp-method': 'tools/call', 'mcp-name': name }),
+    };
+    return () => send(new URL('/mcp', url), { agent, headers: { ...headers, ...ofProtocol }, method: 'POST' }, body);
+  };
+  const about = 'io.modelcontextprotocol';
+  const _meta = {
+    [`${about}/protocolVersion`]: '2026-07-28',
+    [`${about}/clientInfo`]: { name: 'bench', version: '1' },
+    [`${about}/clientCapabilities`]: {},
+  };
+  const ways = (path: string, name: string, given: object) => ({
+    API: get(path),
+    'tool, 2026-07-28': tool(name, given, { revision: '2026-07-28', _meta }),
+    'tool, 2025-11-25': tool(name, given, { revision: '2025-11-25' }),
+  });
+  return {
+    'a ticket': ways(`/tickets/${id}`, 'get_ticket', { id }),
+    'a list of 20': ways('/tickets', 'list_tickets', {}),
+  };
+}
+
+/** Reads the answer whole. @throws when it is no success */
+function send(url: URL, options: Parameters<typeof request>[1] & object, body?: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    request(url, options, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (data) => {
+        text += data;
+      });
+      answer.on('end', () => {
+        if (answer.statusCode === 200 && !text.includes('"isError":true')) resolve();
+        else reject(new Error(`${url.pathname} was answered with ${answer.statusCode}: ${text}`));
+      });
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+function tableOf(costs: CallCost[]): string {
+  const lines = costs.map(({ call, p50, p99, cpuUs, more }) => {
+    const told = more === undefined ? '' : `   ${more >= 0 ? '+' : ''}${more.toFixed(1)} of +${mayTakeMore}`;
+    return `${call.padEnd(32)}${p50.toFixed(1).padStart(8)}${p99.toFixed(1).padStart(8)}${cpuUs.toFixed(0).padStart(8)}${told}`;
+  });
+  return `${''.padEnd(32)}  p50 ms  p99 ms  cpu µs\n${lines.join('\n')}\n`;
+}
