@@ -292,32 +292,41 @@ describe('prisma/migrations', () => {
     expect(await diffMigrations(url)).toBe('');
   });
 
-  it('notify of whatever stops or changes a key, and not of its use', async () => {
-    await execute(url, "INSERT INTO tenants (name, name_key, updated_at) VALUES ('A', 'a', now())");
+  it('tell whose keys whatever stops or changes one is of, and nothing of their use', async () => {
+    await execute(url, "INSERT INTO tenants (id, name, name_key, updated_at) VALUES (7, 'A', 'a', now())");
+    await execute(
+      url,
+      `INSERT INTO users (tenant_id, id, name, email, role, updated_at)
+       SELECT 7, id, 'A', id || '@example.com', 'ADMIN', now() FROM generate_series(1, 2) AS id`,
+    );
+    await execute(
+      url,
+      `INSERT INTO api_keys (tenant_id, user_id, name, hash, last_four, scopes, updated_at)
+       SELECT 7, id, 'A', sha256(id::text::bytea), 'abcd', '{}', now() FROM generate_series(1, 2) AS id`,
+    );
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    let notified = 0;
-    client.on('notification', () => {
-      notified++;
-    });
+    let told: (string | undefined)[] = [];
+    client.on('notification', ({ payload }) => told.push(payload));
     await client.query('LISTEN api_keys');
-    const count = async (sql: string) => {
-      notified = 0;
+    const toldOf = async (sql: string) => {
+      told = [];
       await client.query(sql);
       // What a statement notifies arrives with its answer or right after it.
       await sleep(20);
-      return notified;
+      return told;
     };
     try {
-      expect(await count("UPDATE api_keys SET last_used_at = now(), name = 'x'")).toBe(0);
-      expect(await count("UPDATE users SET name = 'x'")).toBe(0);
-      expect(await count("UPDATE tenants SET name = 'B'")).toBe(0);
-      expect(await count('UPDATE api_keys SET revoked_at = now()')).toBe(1);
-      expect(await count('UPDATE api_keys SET expires_at = now()')).toBe(1);
-      expect(await count("UPDATE api_keys SET scopes = '{}'")).toBe(1);
-      expect(await count('UPDATE users SET active = false')).toBe(1);
-      expect(await count('UPDATE tenants SET active = false')).toBe(1);
-      for (const table of ['api_keys', 'users', 'tenants']) expect(await count(`DELETE FROM ${table}`)).toBe(1);
+      expect(await toldOf("UPDATE api_keys SET last_used_at = now(), name = 'x'")).toEqual([]);
+      expect(await toldOf("UPDATE users SET name = 'x'")).toEqual([]);
+      expect(await toldOf("UPDATE tenants SET name = 'B'")).toEqual([]);
+      // Of one statement once, however many keys it is about.
+      expect(await toldOf('UPDATE api_keys SET revoked_at = now()')).toEqual(['7']);
+      expect(await toldOf('UPDATE api_keys SET expires_at = now()')).toEqual(['7']);
+      expect(await toldOf("UPDATE api_keys SET scopes = '{}'")).toEqual(['7']);
+      expect(await toldOf('UPDATE users SET active = false')).toEqual(['7']);
+      expect(await toldOf('UPDATE tenants SET active = false')).toEqual(['7']);
+      for (const table of ['api_keys', 'users', 'tenants']) expect(await toldOf(`DELETE FROM ${table}`)).toEqual(['7']);
     } finally {
       await client.end();
     }
