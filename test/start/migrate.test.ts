@@ -160,6 +160,8 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       const kill = await migrateInProcess(folder);
       const building = async () => (await runningStatements('CREATE INDEX CONCURRENTLY%'))[0]?.pid;
       const pid = await vi.waitUntil(building, { interval: 20, timeout: 10_000 });
+      // From here on it waits for the older one.
+      await vi.waitUntil(async () => (await invalidIndexes()).length > 0, { interval: 20, timeout: 10_000 });
       kill();
       await query(url, 'SELECT pg_terminate_backend($1)', [pid]);
       await older.end();
