@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { clearAway, copyAndCompare } from '@itsm-api/server/resources/tenants/move.ts';
 import { textSettings } from '@itsm-api/server/resources/tenants/move-copy.ts';
+import { sealAddress } from '@itsm-api/server/resources/tenants/move-sides.ts';
 import { activate, arrive, keepWritersOut, leave } from '@itsm-api/server/resources/tenants/move-state.ts';
 import { readTenantTables } from '@itsm-api/server/resources/tenants/move-tables.ts';
 import pg from 'pg';
@@ -109,9 +110,7 @@ export async function cutAtSwitch(
     await arrive(target, { tenantId, row: rows[0].row, token, wasActive: true });
     await copyAndCompare({ source, target, tenantId }, tables, undefined);
     await target.query('SELECT pass_ids_of($1)', [tenantId]);
-    const owner = { tenantId, subscriptionId: 0n };
-    const sealed = Buffer.from(from.runtime.services.secretCipher.encrypt(address, owner));
-    await leave(source, { tenantId, token, wasActive: true, target: sealed });
+    await leave(source, { tenantId, token, wasActive: true, target: sealAddress(from.runtime, tenantId, address) });
     if (decided) await activate(target, tenantId, token);
   } finally {
     await Promise.all([source.end(), target.end()]);

@@ -1,4 +1,4 @@
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newKey } from '@itsm-api/server/identity/key-format.ts';
 import { newToken } from '@itsm-api/server/identity/token.ts';
@@ -51,6 +51,27 @@ async function whileCreatesWait<Result>({ tenantId }: Workspace, work: () => Pro
   } finally {
     await lock.query('ROLLBACK');
   }
+}
+
+/** Holds tables, so that nobody can even read them, while `work` is done; what it begins and doesn't wait for goes on then. */
+async function whileLocked<Result>(tables: string, work: () => Promise<Result>): Promise<Result> {
+  await lock.query('BEGIN');
+  await lock.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
+  try {
+    return await work();
+  } finally {
+    await lock.query('ROLLBACK');
+  }
+}
+
+/** Asks for so many pages of tickets on one connection, and reads none of them. */
+async function askUnread({ app }: Api, { key }: Workspace, count: number): Promise<Socket> {
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1').pause();
+  const request = `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
+  client.write(request.repeat(count));
+  return client;
 }
 
 const create = (workspace: Workspace) => workspace.call('POST', '/tickets', ticket);
@@ -111,19 +132,19 @@ it('looks up a key that was used lately before those that nobody knows, and turn
   const known = await other.createKey();
   expect((await list(known)).status).toBe(200);
 
-  await lock.query('BEGIN');
-  await lock.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
   const order: number[] = [];
   const ask = async (key: string) => order.push((await list(key)).status);
-  const unknown = Array.from({ length: 300 }, () => ask(newKey()));
-  // What was remembered is forgotten, as after a revocation of whatever key: the known one is looked up again.
-  await execute(api.databaseUrl, 'NOTIFY api_keys');
-  await expect.poll(() => order.length, { timeout: 10_000 }).toBeGreaterThan(50);
-  await sleep(200);
-  const asked = ask(known);
-  await sleep(200);
-  await lock.query('COMMIT');
-  await Promise.all([...unknown, asked]);
+  const { asked } = await whileLocked('api_keys', async () => {
+    const unknown = Array.from({ length: 300 }, () => ask(newKey()));
+    // What was remembered is forgotten, as where the listener was lost: the known one is looked up again.
+    await execute(api.databaseUrl, 'NOTIFY api_keys');
+    await expect.poll(() => order.length, { timeout: 10_000 }).toBeGreaterThan(50);
+    await sleep(200);
+    const asked = [...unknown, ask(known)];
+    await sleep(200);
+    return { asked };
+  });
+  await Promise.all(asked);
 
   const [turnedAway, lookedUp] = [order.filter((status) => status === 429), order.filter((status) => status !== 429)];
   expect(turnedAway.length).toBeGreaterThan(50);
@@ -135,14 +156,16 @@ it('looks up a key that was used lately before those that nobody knows, and turn
 it('looks up keys however many want to sign in', async () => {
   const list = async (key: string) => (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
   const key = await other.createKey();
-  await lock.query('BEGIN');
-  await lock.query('LOCK TABLE invitations, sessions, passwords IN ACCESS EXCLUSIVE MODE');
   const visitor = openBrowser(api);
-  const links = Array.from({ length: 20 }, () => visitor.get(`/developer/join?token=${newToken(other.tenantId).text}`));
-  await sleep(200);
-  expect(await Promise.race([list(key), sleep(1000)])).toBe(200);
-  await lock.query('ROLLBACK');
-  await Promise.all(links);
+  const { opened } = await whileLocked('invitations, sessions, passwords', async () => {
+    const opened = Array.from({ length: 20 }, () =>
+      visitor.get(`/developer/join?token=${newToken(other.tenantId).text}`),
+    );
+    await sleep(200);
+    expect(await Promise.race([list(key), sleep(1000)])).toBe(200);
+    return { opened };
+  });
+  await Promise.all(opened);
 });
 
 it('keeps the keys of a tenant in mind, however often those of others change', async () => {
@@ -154,24 +177,20 @@ it('keeps the keys of a tenant in mind, however often those of others change', a
   await api.prisma.user.updateMany({ where: { tenantId: greedy.tenantId }, data: { active: true } });
   await sleep(500);
 
-  await lock.query('BEGIN');
-  await lock.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
-  const asked = list(greedy);
-  expect(await Promise.race([list(other), sleep(1000)])).toBe(200);
-  expect(await Promise.race([asked, sleep(300)])).toBeUndefined();
-  await lock.query('ROLLBACK');
+  const { asked } = await whileLocked('api_keys', async () => {
+    const asked = list(greedy);
+    expect(await Promise.race([list(other), sleep(1000)])).toBe(200);
+    expect(await Promise.race([asked, sleep(300)])).toBeUndefined();
+    return { asked };
+  });
   expect(await asked).toBe(200);
 });
 
 it('refuses a tenant whose clients leave too many answers unread, until they are read or gone', async () => {
   const slow = await createWorkspace(api);
   for (let i = 0; i < 100; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
-  await api.app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = api.app.server.address() as AddressInfo;
-  const client = connect(port, '127.0.0.1').pause();
-  const request = `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${slow.key}\r\n\r\n`;
   // More than the buffers of two sockets hold.
-  client.write(request.repeat(6));
+  const client = await askUnread(api, slow, 6);
 
   const status = async (workspace: Workspace) => (await workspace.call('GET', '/tickets?perPage=1')).status;
   await expect.poll(() => status(slow), { timeout: 15_000 }).toBe(429);
@@ -185,11 +204,7 @@ it('refuses a tenant many large answers at once that nobody reads', async () => 
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });
   const slow = await createWorkspace(own);
   for (let i = 0; i < 40; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
-  await own.app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = own.app.server.address() as AddressInfo;
-  const client = connect(port, '127.0.0.1').pause();
-  const request = `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${slow.key}\r\n\r\n`;
-  client.write(request.repeat(40));
+  const client = await askUnread(own, slow, 40);
   await expect.poll(async () => (await slow.call('GET', '/tickets?perPage=1')).status, { timeout: 15_000 }).toBe(429);
   await sleep(500);
 

@@ -8,7 +8,7 @@ const soonMs = 50;
 const soonLooks = 4;
 const laterMs = 1000;
 
-/** How long a look may take: the work is done, however long, before the last one is. Milliseconds. */
+/** How long a look may take: when the work is done, its last look is waited for. Milliseconds. */
 const timeouts = { statementMs: 1000, lockMs: 1000 };
 
 /** Sees for whom a session waits, on a connection of its own: who waits can't look. */

@@ -18,8 +18,7 @@ export interface Listener {
 interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch' | 'reachability'> {
   url: string;
   channel: string;
-  /** Called with what each notification says, and without it whenever the connection is made or lost: what was missed
-   * can't be known. */
+  /** Told what each notification says, and nothing whenever the connection is made or lost: what was missed can't be known. */
   onNotify: (payload?: string) => void;
 }
 
