@@ -223,7 +223,8 @@ describe('start', () => {
       const asking = Array.from({ length: 50 }, ask);
       const { rows } = await client.query<{ name: string; count: number }>(
         `SELECT application_name AS name, count(*)::int FROM pg_stat_activity
-         WHERE datname = current_database() AND application_name <> 'test' GROUP BY 1`,
+         WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> 'test'
+         GROUP BY 1`,
       );
       for (const { name, count } of rows) most[name] = Math.max(most[name] ?? 0, count);
       await Promise.all(asking);
