@@ -40,20 +40,28 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** What axe finds wrong with a page. It is run apart from the page, whose policy lets nobody add a script. */
+/**
+ * What axe finds wrong with a page. It is run apart from the page, whose policy lets nobody add a script, and is read once
+ * for each page: that takes as long as a run.
+ */
 export async function violations(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
   const { frameTree } = await session.send('Page.getFrameTree');
   const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
     frameId: frameTree.frame.id,
+    worldName: 'axe',
   });
-  await session.send('Runtime.evaluate', { expression: axe.source, contextId });
+  const known = await session.send('Runtime.evaluate', { expression: 'typeof axe', contextId });
+  if (known.result.value === 'undefined') {
+    await session.send('Runtime.evaluate', { expression: axe.source, contextId });
+  }
   const { result } = await session.send('Runtime.evaluate', {
     expression: 'axe.run().then(({ violations }) => violations)',
     contextId,
     awaitPromise: true,
     returnByValue: true,
   });
+  await session.detach();
   return (result.value as Violation[]).flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );
