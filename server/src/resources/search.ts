@@ -17,15 +17,15 @@ export function searchTexts(resource: string, words: string, order: 'ASC' | 'DES
 }
 
 /**
- * The ids of the CTE `looked` whose rows have the words, in SQL; so are a resource's name and the words. A row of it has the
- * `place` that the row's words stand in. Each text is found by its key, whatever the planner knows of the table.
+ * The ids of a CTE whose rows have the words, in SQL; so are a resource's name and the words. A row of the CTE has the `place`
+ * that the row's words stand in. Each text is found by its key, whatever the planner knows of the table.
  */
-export function havingWords(resource: string, words: string): string {
-  return `SELECT looked.id FROM looked JOIN (
+export function havingWords(among: string, resource: string, words: string): string {
+  return `SELECT ${among}.id FROM ${among} JOIN (
       SELECT place, replace((SELECT text_query(${words})), chr(1), text_place($1, ${resource}, place))::tsquery AS query
-      FROM (SELECT DISTINCT place FROM looked) AS places OFFSET 0
+      FROM (SELECT DISTINCT place FROM ${among}) AS places OFFSET 0
     ) AS queries USING (place) CROSS JOIN LATERAL (
-      SELECT FROM texts WHERE tenant_id = $1 AND resource = ${resource} AND id = looked.id AND document @@ queries.query
+      SELECT FROM texts WHERE tenant_id = $1 AND resource = ${resource} AND id = ${among}.id AND document @@ queries.query
       LIMIT 1
     ) AS text`;
 }
@@ -82,7 +82,7 @@ export async function findIds(
     : await ask(
         selectPlanned,
         `SELECT id, 0 AS place FROM ${resource} t WHERE ${which}`,
-        havingWords(`'${resource}'`, '$4::text'),
+        havingWords('looked', `'${resource}'`, '$4::text'),
       );
   const { count = 0, ids } = found ?? {};
   return { ids: ids ?? [], totalCount: Math.min(count, mostFound), isCapped: count > mostFound };

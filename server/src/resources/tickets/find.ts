@@ -32,94 +32,104 @@ export function isCounted(filters: TicketFilters): boolean {
  */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
   const { q, ...others } = filters;
-  if (q === undefined) return ask(db, byFilters(filters), { ...range, most: mostCounted });
-  const asked = { ...range, most: mostFound };
-  if (Object.values(others).some((asked) => asked !== undefined && asked !== false)) {
-    // Those that have the words, or those that are the rest, are few enough to be all asked for the other.
-    for (const way of [byWords(q, filters), byWordsAmong(q, filters)]) {
-      const found = await ask(db, way, { ...asked, unlessTooMany: true });
-      if (found.isWhole) return found;
-    }
-  }
-  // Else the first of those that have the words are asked for the rest.
-  return ask(db, byWords(q, filters), asked);
+  if (q === undefined) return ask(db, byFilters(filters), range, mostCounted);
+  const isNarrowed = Object.values(others).some((asked) => asked !== undefined && asked !== false);
+  return ask(db, isNarrowed ? byBoth(q, filters) : byWords(q), range, mostFound);
 }
 
 /** Adds a value to a statement's; answers what names it there. */
 type Put = (value: unknown, type: string) => string;
 type Direction = 'ASC' | 'DESC';
 
-/** A way to the ids of tickets, in SQL: those that are looked at, one more than `mostLooked` at most, and those found. */
-type Way = (put: Put, order: Direction) => { looked: string; mostLooked: number; found: string };
+/** A way to the ids of tickets, in SQL. */
+type Way = (
+  put: Put,
+  order: Direction,
+) => {
+  /** What is gathered first: CTEs, by their names. */
+  gathered: Record<string, string>;
+  /** Selects the ids. */
+  found: string;
+  /** Whether that is all there are. */
+  isWhole: string;
+};
 
 const byFilters =
   (filters: TicketFilters): Way =>
-  (put) => ({ looked: 'SELECT 0 AS id WHERE false', mostLooked: 0, found: `SELECT id FROM ${matching(filters, put)}` });
+  (put) => ({ gathered: {}, found: `SELECT id FROM ${matching(filters, put)}`, isWhole: 'true' });
 
 const byWords =
+  (q: string): Way =>
+  (put, order) => ({ gathered: {}, found: searchTexts(`'tickets'`, put(q, 'text'), order), isWhole: 'true' });
+
+/**
+ * Those that have the words, or those that are the rest, are few enough to be all asked for the other; else the first of
+ * those that have the words are asked for the rest. What turns out not to be needed PostgreSQL doesn't begin.
+ */
+const byBoth =
   (q: string, filters: TicketFilters): Way =>
-  (put, order) => ({
-    looked: searchTexts(`'tickets'`, put(q, 'text'), order),
-    mostLooked: mostFound,
-    found: `SELECT id FROM ${matching(filters, put, ['looked'])}`,
-  });
+  (put, order) => {
+    const words = put(q, 'text');
+    const few = (name: string) => `(SELECT count(*) FROM ${name}) <= ${mostFound}`;
+    return {
+      gathered: {
+        worded: searchTexts(`'tickets'`, words, order),
+        rest: `SELECT id FROM ${matching(filters, put, { conditions: [`NOT ${few('worded')}`] })}
+          ORDER BY id ${order} LIMIT ${mostFound + 1}`,
+        placed: `SELECT id, width_bucket(id, firsts) - 1 AS place FROM rest, (${firstOfEachPlace}) AS places
+          WHERE NOT ${few('worded')} AND ${few('rest')}`,
+      },
+      found: `SELECT id FROM ${matching(filters, put, {
+        among: ['worded'],
+        conditions: [`(${few('worded')} OR NOT ${few('rest')})`],
+      })} UNION ALL ${havingWords('placed', `'tickets'`, words)}`,
+      isWhole: few('rest'),
+    };
+  };
 
-const byWordsAmong =
-  (q: string, filters: TicketFilters): Way =>
-  (put, order) => ({
-    looked: `SELECT id, ordinal >> 15 AS place FROM ${matching(filters, put, ['tickets AS t'])}
-      ORDER BY id ${order} LIMIT ${mostFound + 1}`,
-    mostLooked: mostFound,
-    found: havingWords(`'tickets'`, put(q, 'text')),
-  });
+/** Where each place of words begins: its first id, since ids are in the order of ordinals. */
+const firstOfEachPlace = `SELECT array_agg(first.id ORDER BY place) AS firsts
+  FROM ticket_sequences AS s, generate_series(0, s.total >> 15) AS place, LATERAL (
+    SELECT id FROM tickets WHERE tenant_id = $1 AND ordinal >= place << 15 ORDER BY ordinal LIMIT 1
+  ) AS first WHERE s.tenant_id = $1`;
 
-interface Asked extends TicketRange {
-  /** How many are counted. */
-  most: number;
-  /** Whether nothing is to be found where more would have to be looked at than may be. */
-  unlessTooMany?: boolean;
-}
-
-/** @returns also whether all were looked at that may match */
-async function ask(
-  db: TenantClient,
-  way: Way,
-  { skip, take, sort, most, unlessTooMany = false }: Asked,
-): Promise<TicketPage & { isWhole: boolean }> {
+/** @param most how many are counted */
+async function ask(db: TenantClient, way: Way, { skip, take, sort }: TicketRange, most: number): Promise<TicketPage> {
   const values: unknown[] = [db.$tenantId, Math.min(skip, most), take];
   const order = sort === 'id' ? 'ASC' : 'DESC';
-  const { looked, mostLooked, found } = way((value, type) => `$${values.push(value)}::${type}`, order);
-  const where = unlessTooMany ? `WHERE (SELECT count(*) FROM looked) <= ${mostLooked}` : '';
-  const text = `WITH looked AS MATERIALIZED (${looked}), found AS MATERIALIZED (
-      SELECT id FROM (${found}) AS matching ${where} ORDER BY id ${order} LIMIT ${most + 1}
+  const { gathered, found, isWhole } = way((value, type) => `$${values.push(value)}::${type}`, order);
+  const before = Object.entries(gathered).map(([name, select]) => `${name} AS MATERIALIZED (${select}),`);
+  const text = `WITH ${before.join('\n')} found AS MATERIALIZED (
+      SELECT id FROM (${found}) AS matching ORDER BY id ${order} LIMIT ${most + 1}
     ), page AS (
       SELECT id FROM (SELECT id FROM found ORDER BY id ${order} LIMIT ${most}) AS counted
       ORDER BY id ${order} LIMIT $3::int OFFSET $2::int
     )
-    SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM looked)::int AS looked,
+    SELECT (SELECT count(*) FROM found)::int AS count, ${isWhole} AS "isWhole",
       (SELECT json_agg(ticket) FROM (
         SELECT ${columns} FROM page JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id ${order}
       ) AS ticket) AS tickets`;
-  type Row = { count: number; looked: number; tickets: TicketRow[] | null };
+  type Row = { count: number; isWhole: boolean; tickets: TicketRow[] | null };
   const [row] = await refusingTooBroad(() => selectPlanned<Row>(db, { text, values }));
   if (row === undefined) throw new Error('Nothing was counted.');
-  const isWhole = row.looked <= mostLooked;
-  const isCapped = row.count > most || !isWhole;
-  return { rows: row.tickets ?? [], totalCount: Math.min(row.count, most), isCapped, isWhole };
+  const { count, tickets } = row;
+  return { rows: tickets ?? [], totalCount: Math.min(count, most), isCapped: count > most || !row.isWhole };
 }
 
-/** What stands behind FROM for the filters, but for `q`; every id of the others is a ticket's. */
-function matching(filters: TicketFilters, put: Put, among: string[] = []): string {
+/**
+ * What stands behind FROM for the filters, but for `q`.
+ * @param also what else the ids are among, all of them tickets', and what else has to hold
+ */
+function matching(filters: TicketFilters, put: Put, also: { among?: string[]; conditions?: string[] } = {}): string {
   const { watcherUserId } = filters;
-  const conditions = conditionsOf(filters, put);
-  const [first, ...others] = new Set([
-    ...among,
+  const ofTickets = conditionsOf(filters, put);
+  const [first, ...others] = [
+    ...(also.among ?? []),
     ...(watcherUserId === undefined ? [] : [`(${watchedBy(watcherUserId, put)}) AS watched`]),
-    ...(conditions.length === 0 ? [] : ['tickets AS t']),
-  ]);
+    ...(ofTickets.length === 0 ? [] : ['tickets AS t']),
+  ];
   const sources = [first, ...others.map((source) => `${source} USING (id)`)].join(' JOIN ');
-  const tenant = sources.includes('tickets AS t') ? ['t.tenant_id = $1'] : [];
-  const where = [...tenant, ...conditions];
+  const where = [...(ofTickets.length === 0 ? [] : ['t.tenant_id = $1']), ...ofTickets, ...(also.conditions ?? [])];
   return where.length === 0 ? sources : `${sources} WHERE ${where.join(' AND ')}`;
 }
 

@@ -5,8 +5,8 @@ import { columns, type TicketRow } from './sql.ts';
 
 /*
  * Pages of tickets with their exact total, in one statement and one snapshot, at a cost that does not grow with the
- * tenant. Here alone SQL is composed: a text for each choice of filters. What each way to find a page gains is measured
- * in docs/decisions/totals.md.
+ * tenant. A text is composed for each choice of filters. What each way to find a page gains is measured in
+ * docs/decisions/totals.md.
  */
 
 /** The filters that counters know. */
