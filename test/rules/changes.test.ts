@@ -334,6 +334,17 @@ describe('when PostgreSQL', () => {
     await shows(path, given, [after.id]);
   });
 
+  it('was set back, and is asked before anything is written, nothing is missed that comes then', async () => {
+    const before = await workspace.createTicket();
+    await shows(path, undefined, [before.id]);
+    const lost = readCursor(followed(), (await walk(path)).cursor);
+    const given = await startAgain(writeCursor(followed(), { ...lost, position: lost.position + 1_000_000 }));
+    const { ids, cursor } = await walk(path, given);
+    expect(ids).toEqual([]);
+    const after = await workspace.createTicket();
+    await shows(path, cursor, [after.id]);
+  });
+
   it('was set back to before it was started last, all comes again', async () => {
     const ids = [(await workspace.createTicket()).id, (await workspace.createTicket()).id];
     await shows(path, undefined, ids);
