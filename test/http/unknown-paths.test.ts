@@ -50,6 +50,11 @@ it.each(['/nope', '/tickets', `${pathPrefix}/tickts`, `${pathPrefix}/tickets/1/2
   },
 );
 
+it('many slashes take no longer than other letters', async () => {
+  const answer = await api.call({ method: 'GET', path: `${'/'.repeat(400_000)}a` });
+  expect(answer.status).toBe(404);
+});
+
 it.each(['/', '/docs', '/openapi.json'])('%s is known', async (path) => {
   expect((await api.call({ method: 'GET', path })).status).toBeLessThan(400);
   expect((await api.call({ method: 'DELETE', path })).headers.allow).toBe('GET, HEAD');

@@ -26,7 +26,7 @@ export function addUnknownPaths(app: FastifyInstance): void {
     const endsWrong = path.endsWith('/') && request.routeOptions.config.tsRestRoute !== undefined;
     if (!request.is404 && !endsWrong) return done();
 
-    const withoutSlash = path.replace(/\/+$/, '');
+    const withoutSlash = withoutSlashes(path);
     if (withoutSlash !== path && methodsOf(withoutSlash).length > 0) {
       return done(unknown(`There is no slash at the end of a path; this one is ${withoutSlash}.`));
     }
@@ -34,6 +34,13 @@ export function addUnknownPaths(app: FastifyInstance): void {
     if (allowed.length > 0) reply.header('allow', allowed.join(', '));
     done(unknown(describe(request, allowed)));
   });
+}
+
+/** In one pass: a pattern is tried from each slash anew, wherever the path ends. */
+function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end--;
+  return path.slice(0, end);
 }
 
 function describe({ method }: FastifyRequest, allowed: string[]): string {
