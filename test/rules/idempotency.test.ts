@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints, type Sample } from '../support/samples.ts';
+import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
 /*
@@ -183,6 +184,23 @@ it('is undone where an answer was stored while it was begun', async () => {
   expect((await second).text).toBe(first.text);
   expect((await second).headers['idempotent-replayed']).toBe('true');
   expect(await api.prisma.ticket.count({ where: { title } })).toBe(1);
+});
+
+it('is answered as before where that refuses it meanwhile', async () => {
+  const [earlier, key] = [unique(), unique()];
+  const asset = { name: 'Laptop', assetTag: unique(), type: 'LAPTOP' };
+  const send = (key: string) => workspace.call('POST', '/assets', asset, { 'idempotency-key': key });
+  const first = await send(earlier);
+  const client = new pg.Client({ connectionString: api.databaseUrl });
+  await client.connect();
+  await client.query('BEGIN; LOCK TABLE assets IN ACCESS EXCLUSIVE MODE');
+  const second = send(key);
+  await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(1);
+  await client.query('UPDATE idempotency_keys SET key = $2 WHERE key = $1', [earlier, key]);
+  await client.query('COMMIT');
+  await client.end();
+  expect((await second).text).toBe(first.text);
+  expect((await second).headers['idempotent-replayed']).toBe('true');
 });
 
 it('stores no refusal: the request is mended and sent with the same key', async () => {

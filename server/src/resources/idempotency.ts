@@ -53,8 +53,11 @@ export async function answerOnce<Given extends Input>(
       closing: (answer) => [store(named, kept === undefined ? answer : shortened(answer, kept))],
     });
   } catch (error) {
-    if (!(error instanceof EdgeRefused)) throw error;
+    const isRefused = error instanceof EdgeRefused;
+    if (!isRefused && !(error instanceof ApiError)) throw error;
+    // What refused it may be what the same request had done at that very moment.
     const answer = await find(named);
+    if (answer === undefined) throw isRefused ? inProgress() : error;
     reply.header(replayedHeader, 'true');
     return kept === undefined ? answer : await restored(context, answer, kept);
   }
@@ -100,18 +103,13 @@ function store({ context: { db, keyId }, key, fingerprint }: Named, { status, bo
   };
 }
 
-/** The answer that is stored. @throws ApiError when there is none yet, or it is that of another request */
-async function find({ context: { db, keyId }, key, fingerprint }: Named): Promise<Answer> {
+/** The answer that is stored, if there is one yet. @throws ApiError when it is that of another request */
+async function find({ context: { db, keyId }, key, fingerprint }: Named): Promise<Answer | undefined> {
   const [row] = await selectRows<{ fingerprint: Buffer; status: number; answer: string; etag: string | null }>(db, {
     text: `SELECT fingerprint, status, answer, etag FROM idempotency_keys WHERE ${current}`,
     values: [db.$tenantId, keyId, key],
   });
-  if (row === undefined) {
-    const message =
-      'Another request with this Idempotency-Key is still being answered. ' +
-      `Send this one again in ${retryAfterSeconds} second, with the same key.`;
-    throw new ApiError('IDEMPOTENCY_IN_PROGRESS', message, { retryAfterSeconds });
-  }
+  if (row === undefined) return undefined;
   if (!row.fingerprint.equals(fingerprint)) {
     const message =
       'This Idempotency-Key has been used for another request. ' +
@@ -119,6 +117,13 @@ async function find({ context: { db, keyId }, key, fingerprint }: Named): Promis
     throw new ApiError('IDEMPOTENCY_KEY_REUSED', message);
   }
   return { status: row.status, body: JSON.parse(row.answer), etag: row.etag ?? undefined };
+}
+
+function inProgress(): ApiError {
+  const message =
+    'Another request with this Idempotency-Key is still being answered. ' +
+    `Send this one again in ${retryAfterSeconds} second, with the same key.`;
+  return new ApiError('IDEMPOTENCY_IN_PROGRESS', message, { retryAfterSeconds });
 }
 
 function shortened({ status, body }: Answer, { keep }: Kept): Answer {
