@@ -41,10 +41,9 @@ export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Prom
   const pruned = await inBatches(
     batchSize,
     () => prisma.$executeRaw`
-      DELETE FROM deliveries WHERE (tenant_id, id) IN (
+      DELETE FROM deliveries WHERE ${settledBefore('deliveries')} AND (tenant_id, id) IN (
         SELECT old.tenant_id, old.id FROM tenants t CROSS JOIN LATERAL (
-          SELECT tenant_id, id FROM deliveries
-          WHERE tenant_id = t.id AND settled_at < now() - ${keepDays}::int * interval '1 day' AND state <> 'PENDING'
+          SELECT tenant_id, id FROM deliveries d WHERE tenant_id = t.id AND ${settledBefore('d')}
           ORDER BY settled_at LIMIT ${batchSize}
         ) old WHERE ${whole('t.id')} LIMIT ${batchSize})`,
   );
@@ -62,6 +61,10 @@ export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Prom
   );
   return pruned;
 }
+
+/** Asked again as a row is deleted: it may have been sent again meanwhile. */
+const settledBefore = (delivery: string) =>
+  Prisma.raw(`${delivery}.settled_at < now() - interval '${keepDays} days' AND ${delivery}.state <> 'PENDING'`);
 
 const whole = (tenantId: string) => Prisma.raw(isWhole(tenantId));
 

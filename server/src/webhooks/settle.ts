@@ -49,6 +49,7 @@ export function settle(
 }
 
 interface LockedDelivery {
+  tenantId: bigint;
   id: bigint;
   state: Settled['state'];
   claim: string | null;
@@ -59,18 +60,21 @@ interface LockedDelivery {
 function lockDeliveries(tx: Prisma.TransactionClient, settlements: Settlement[]): Promise<LockedDelivery[]> {
   const ids = settlements.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
   return tx.$queryRaw`
-    SELECT d.id, d.state, d.claim, now() AS now
+    SELECT d.tenant_id AS "tenantId", d.id, d.state, d.claim, now() AS now
     FROM deliveries d JOIN json_to_recordset(${batch(ids)}::text::json) AS g ("tenantId" bigint, id bigint)
       ON d.tenant_id = g."tenantId" AND d.id = g.id
     ORDER BY d.tenant_id, d.id
     FOR NO KEY UPDATE OF d`;
 }
 
+/** Of two tenants deliveries may have the same id. */
+const deliveryKey = ({ tenantId, id }: { tenantId: bigint; id: bigint }) => `${tenantId}:${id}`;
+
 /** What is to be recorded, and as what. */
 function judge(settlements: Settlement[], locked: LockedDelivery[]): Settled[] {
-  const rows = new Map(locked.map((row) => [row.id, row]));
+  const rows = new Map(locked.map((row) => [deliveryKey(row), row]));
   return settlements.flatMap((settlement): Settled[] => {
-    const row = rows.get(settlement.delivery.id);
+    const row = rows.get(deliveryKey(settlement.delivery));
     if (row === undefined) return [];
     const settledAs = (state: Settled['state']) => [{ ...settlement, state, nextAttemptAt: null, settledAt: row.now }];
     if (row.state === 'CANCELLED') return settledAs('CANCELLED');
