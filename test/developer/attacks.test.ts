@@ -211,6 +211,8 @@ describe('a form', () => {
     }
     const { status, headers } = await visitor.post('/developer/assets/import?form=upload', body, boundary);
     expect([status, headers.location]).toEqual([303, '/developer/sign-in?next=%2Fdeveloper%2Fassets%2Fimport']);
+    const ofOne = await visitor.post('/developer/users/7?form=change', body, boundary);
+    expect(ofOne.headers.location).toBe('/developer/sign-in?next=%2Fdeveloper%2Fusers%2F7');
   });
 
   it('may send fields of any name, and of one name twice', async () => {

@@ -108,7 +108,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const visit = await visitOf(request, reply, options);
     if (!isFromSite(request, visit.site)) throw forbidden('This form was sent by another site.');
     if (page.roles === 'everyone') assertNoFile(request);
-    else if (visit.user === undefined) return toSignIn(page.path, { request, reply });
+    else if (visit.user === undefined) return toSignIn(request.url.split('?', 1)[0] ?? page.path, { request, reply });
     request.visit = visit;
   };
   const preHandler = [noteRead, scope.csrfProtection];
