@@ -248,9 +248,12 @@ export function asOutcome(error: unknown): ItsmError {
   throw error;
 }
 
+/** The first is the client's own, too: of a request that would have to wait longer than `maxWaitMs`. */
+const passingCodes = new Set(['RATE_LIMIT_EXCEEDED', 'CONNECTION_FAILED', 'TIMEOUT']);
+
 /** Whether the same may succeed a little later. */
 export function isPassing({ code, status = 0 }: ItsmError): boolean {
-  return status === 408 || status === 429 || status >= 500 || code === 'CONNECTION_FAILED' || code === 'TIMEOUT';
+  return status === 408 || status === 429 || status >= 500 || passingCodes.has(code);
 }
 
 /** What a user of the client does about a code, where the message doesn't say it. */

@@ -59,10 +59,11 @@ async function exportTo<Row extends { id: number }>(
     throw new CommandError(`${file} can't be written: ${error.message}`);
   });
   try {
-    await handle.write(head);
+    // `write` writes what fits, and says nothing of the rest.
+    await handle.appendFile(head);
     let exported = 0;
     const { cursor } = await exportRows(db, rows, async (batch) => {
-      await handle.write(batch.map(line).join(''));
+      await handle.appendFile(batch.map(line).join(''));
       const told = Math.floor(exported / toldEvery);
       exported += batch.length;
       if (Math.floor(exported / toldEvery) > told) say(`${exported} ${rows.resource} …`);
