@@ -170,6 +170,23 @@ describe('signing in', () => {
   }, 60_000);
 });
 
+describe('a password of an account of the same address elsewhere', () => {
+  it('signs in there, and is no way to guess on', async () => {
+    const [victim, other] = [await createWorkspace(api), await createWorkspace(api)];
+    await joined(victim);
+    const email = await emailOf(victim);
+    const { id } = await other.createUser({ role: 'ADMIN', email });
+    const own = 'eight patient pelicans';
+    await joined(other, id, own);
+    const statuses: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      const fields = { email, password: own };
+      statuses.push((await openBrowser(api).submit('/developer/sign-in', 'password', fields)).status);
+    }
+    expect(statuses).toEqual([...Array(10).fill(303), 429, 429]);
+  });
+});
+
 describe('a session', () => {
   it('ends when it is signed out, ended elsewhere, or its user deactivated, at once and for good', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });

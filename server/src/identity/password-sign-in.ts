@@ -43,7 +43,8 @@ export async function signInByPassword(
   if (found.length === 0) {
     throw new ApiError('VALIDATION_ERROR', 'No account has this e-mail address and this password.');
   }
-  await takeBack();
+  // Who has an account of the same address, and with it a password that is right, guesses at the others all the same.
+  if (found.length === tried.length) await takeBack();
   return found;
 }
 
