@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { styleText } from 'node:util';
+import * as z from 'zod';
 import { signatureHeaders } from '../webhooks/sign.ts';
 import { printable } from './errors.ts';
 
@@ -11,14 +12,13 @@ export interface Arrival {
   body: unknown;
 }
 
-/** What of a delivery's body is told of in a few words, where it is one. */
-interface Told {
-  actor?: { userId: number; keyId: number | null } | null;
-  ticket?: { ticketNumber: string; title: string };
-  asset?: { assetTag: string; name: string };
-  task?: { id: number; title: string };
-  changes?: Record<string, { from: unknown; to: unknown }>;
-}
+/** What of a delivery's body is told of in a few words, where it is one: anybody may send anything. */
+const Delivery = z.object({
+  ticket: z.object({ ticketNumber: z.string(), title: z.string() }).optional(),
+  asset: z.object({ assetTag: z.string(), name: z.string() }).optional(),
+  task: z.object({ id: z.number(), title: z.string() }).optional(),
+  changes: z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() })).optional(),
+});
 
 /** Whether both signatures are what the secret makes of these bytes. */
 export function isSigned(secret: string, headers: Record<string, string>, body: string): boolean {
@@ -39,7 +39,7 @@ export function parsed(body: string): unknown {
 
 /** A delivery for people: a line of what it is, one for each change, and with `body` all that came. */
 export function linesOf({ at, verified, headers, body }: Arrival, shown: { body: boolean }): string {
-  const told = typeof body === 'object' && body !== null ? (body as Told) : {};
+  const told = Delivery.safeParse(body).data ?? {};
   const attempt = headers['x-service-attempt'] ?? '?';
   const head = [
     styleText('dim', at.slice(11, 19)),
@@ -58,7 +58,7 @@ export function linesOf({ at, verified, headers, body }: Arrival, shown: { body:
   return `${[head.join('  '), ...changes, ...(shown.body ? [whole] : [])].join('\n')}\n`;
 }
 
-function subjectOf({ ticket, asset, task }: Told): string {
+function subjectOf({ ticket, asset, task }: z.infer<typeof Delivery>): string {
   if (ticket !== undefined) return `${ticket.ticketNumber} ${ticket.title}`;
   if (asset !== undefined) return `${asset.assetTag} ${asset.name}`;
   return task === undefined ? '' : `task ${task.id} ${task.title}`;

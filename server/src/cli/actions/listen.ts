@@ -70,7 +70,9 @@ async function listenUntilInterrupted(options: Options): Promise<void> {
 
 async function receive({ port, subscribe, secret, json, body }: Options): Promise<{ server: Server; url: string }> {
   const server = createServer(async (request, response) => {
-    const received = await text(request);
+    // Who breaks off has sent nothing.
+    const received = await text(request).catch(() => undefined);
+    if (received === undefined) return;
     response.end();
     const headers = request.headers as Record<string, string>;
     const verified = secret === undefined ? null : isSigned(secret, headers, received);
