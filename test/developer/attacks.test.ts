@@ -2,11 +2,13 @@ import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
 import { countAttempt } from '@itsm-api/server/identity/sign-in-throttle.ts';
 import { activateTenant, deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
-
+import { updateUser } from '@itsm-api/server/resources/users/queries.ts';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { newAuthenticator } from '../support/authenticator.ts';
 import { areaOrigin, type Fields, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
+import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 import { samples } from './samples.ts';
 
@@ -215,6 +217,25 @@ describe('a form', () => {
     expect(ofOne.headers.location).toBe('/developer/sign-in?next=%2Fdeveloper%2Fusers%2F7');
   });
 
+  it('with a file is read where a file belongs to it, from who may send it, and nowhere else', async () => {
+    const token = await admin.tokenOf(account);
+    const body = `${part('_csrf', token)}${part('name', 'a'.repeat(2 ** 20)).repeat(8)}--x--\r\n`;
+    const elsewhere = await admin.post('/developer/keys/new?form=create', body, boundary);
+    expect([elsewhere.status, elsewhere.text.includes(formType)]).toEqual([400, true]);
+    const { id } = await mine.createUser({ role: 'AGENT' });
+    const agent = await signIn(api, { tenantId: mine.tenantId, userId: id });
+    // Who reads it says that it is not whole.
+    const { status } = await agent.post('/developer/assets/import?form=upload', part('file', 'a'), boundary);
+    expect(status).toBe(403);
+  });
+
+  it('with a file has little text beside it', async () => {
+    const token = await admin.tokenOf('/developer/assets/import');
+    const body = `${part('_csrf', token)}${part('more', 'a'.repeat(2 ** 20)).repeat(40)}--x--\r\n`;
+    const { status, text } = await admin.post('/developer/assets/import?form=upload', body, boundary);
+    expect([status, text.includes('a'.repeat(1001))]).toEqual([400, false]);
+  });
+
   it('may send fields of any name, and of one name twice', async () => {
     const token = encodeURIComponent(await admin.tokenOf(account));
     const post = (fields: string) =>
@@ -286,6 +307,32 @@ describe('a session that ended', () => {
     await admin.submit(path, 'activate');
     expect((await visitor.get(account)).status).toBe(303);
     expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('works no more');
+  });
+
+  it('does so for good when its user becomes a REQUESTER, and so do the links by which they would get in', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
+    const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
+    await updateUser(mine.context, id, { role: 'REQUESTER' });
+    await updateUser(mine.context, id, { role: 'ADMIN' });
+    expect((await visitor.get(account)).status).toBe(303);
+    expect((await openBrowser(api).get(`/developer/join?token=${token}`)).text).toContain('works no more');
+  });
+
+  it('does not begin where its user is deactivated while they sign in', async () => {
+    const { id, email } = await mine.createUser({ role: 'ADMIN' });
+    const visitor = await join(mine, id);
+    await visitor.submit(account, 'leave');
+    const client = new pg.Client({ connectionString: api.databaseUrl });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query('UPDATE users SET active = false WHERE tenant_id = $1 AND id = $2', [mine.tenantId, id]);
+    const signingIn = visitor.submit(signInPath, 'password', { email, password });
+    await expect.poll(() => requestsWaiting(api, 'system'), { timeout: 10_000 }).toBe(1);
+    await client.query('COMMIT');
+    await client.end();
+    expect((await signingIn).status).toBe(400);
+    expect(await api.prisma.session.count({ where: { tenantId: mine.tenantId, userId: id, endedAt: null } })).toBe(0);
   });
 
   it('does so for good when its workspace is deactivated', async () => {

@@ -48,10 +48,10 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Where the link of an invitation leads. */
-async function invite(options?: { demo: boolean }): Promise<string> {
+/** Where the link of an invitation leads; what is chosen by it ends the sessions of its user. */
+async function invite(userId: number | bigint = mine.userId, options?: { demo: boolean }): Promise<string> {
   const db = tenantClient(api.databases.system, mine.tenantId);
-  return `/developer/join?token=${await createInvitation({ db }, mine.userId, options)}`;
+  return `/developer/join?token=${await createInvitation({ db }, userId, options)}`;
 }
 
 const whileMoving = <Result>(work: () => Promise<Result>) => keepingWritersOut(client, mine, work);
@@ -143,12 +143,13 @@ describe('while the workspace is moved', () => {
   });
 
   it('links stay good', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
     for (const [form, fields] of [
       ['password', async () => ({ password })],
       ['passkey', async (page: string) => ({ response: newAuthenticator().create(page) })],
       ['look', async () => ({})],
     ] as const) {
-      const link = await invite({ demo: true });
+      const link = await invite(id, { demo: true });
       const browser = openBrowser(api);
       const send = async () => browser.submit(link, form, await fields((await browser.get(link)).text));
       const before = await written();
@@ -195,7 +196,8 @@ describe.each([
 });
 
 it('a link is used up with what it lets in by, or not at all', async () => {
-  const link = await invite();
+  const { id } = await mine.createUser({ role: 'ADMIN' });
+  const link = await invite(id);
   const browser = openBrowser(api);
   await client.query(
     `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
@@ -216,4 +218,21 @@ it('a workspace is deactivated with its sessions, or not at all', async () => {
   await expect(deactivating).rejects.toThrow('refused');
   await client.query('DROP FUNCTION refuse CASCADE');
   expect((await visitor.get(account)).status).toBe(200);
+});
+
+it('what an account changes of itself is done with its entry in the audit log, or not at all', async () => {
+  const changes = [
+    ['password', { current: password, password: 'nine patient lighthouses', others: 'end' }],
+    ['passkey', { response: newAuthenticator().create((await visitor.get(account)).text) }],
+    ['leave', {}],
+  ] as const;
+  const refusing = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse()`;
+  await client.query(refusing);
+  const before = await written();
+  for (const [form, fields] of changes) expect((await visitor.submit(account, form, fields)).status, form).toBe(500);
+  expect(await written()).toEqual(before);
+  await client.query('DROP FUNCTION refuse CASCADE');
+  const elsewhere = await openBrowser(api).submit(signInPage, 'password', { email, password });
+  expect(elsewhere.status).toBe(303);
 });

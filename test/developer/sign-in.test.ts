@@ -207,6 +207,13 @@ describe('a session', () => {
     expect((await third.get(account)).status).toBe(303);
   });
 
+  it('ends when its account chooses by a link how to sign in from then on', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const stolen = await joined(mine, id);
+    const owner = await joined(mine, id, 'nine patient lighthouses');
+    expect([(await stolen.get(account)).status, (await owner.get(account)).status]).toEqual([303, 200]);
+  });
+
   it('is over after twelve hours of silence', async () => {
     const visitor = await signIn(api, mine);
     expect((await visitor.get(account)).status).toBe(200);
@@ -235,7 +242,8 @@ describe('a session', () => {
 
   it('changes its password with the present one, and ends the others', async () => {
     const { id } = await mine.createUser({ role: 'AGENT' });
-    const [one, two] = [await joined(mine, id), await joined(mine, id)];
+    const one = await joined(mine, id);
+    const two = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const next = 'nine patient lighthouses';
     const wrong = await one.submit(account, 'password', { current: 'what was it', password: next, others: 'end' });
     expect([wrong.status, wrong.text.includes('is not your present password')]).toEqual([400, true]);

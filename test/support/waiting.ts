@@ -1,9 +1,12 @@
 import type { Api } from './api.ts';
 
-/** How many statements of requests wait for a lock in the database. */
-export async function requestsWaiting({ prisma }: Pick<Api, 'prisma'>): Promise<number> {
+/** How many statements of requests, or on other connections, wait for a lock in the database. */
+export async function requestsWaiting(
+  { prisma }: Pick<Api, 'prisma'>,
+  connections: 'requests' | 'system' = 'requests',
+): Promise<number> {
   const rows = await prisma.$queryRaw<{ count: number }[]>`
     SELECT count(*)::int AS count FROM pg_stat_activity
-    WHERE application_name = 'itsm-api requests' AND datname = current_database() AND wait_event_type = 'Lock'`;
+    WHERE application_name = ${`itsm-api ${connections}`} AND datname = current_database() AND wait_event_type = 'Lock'`;
   return rows[0]?.count ?? 0;
 }

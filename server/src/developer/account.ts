@@ -7,7 +7,7 @@ import { endSessions, listSessions } from '../identity/sessions.ts';
 import { checkbox, formOf, submit, textField } from './fields.ts';
 import { badge, html, notice, section, table } from './html.ts';
 import { deviceOf } from './join.ts';
-import { type Asked, form, page } from './page.ts';
+import { type Asked, accountForm, page } from './page.ts';
 import type { UserVisit } from './visit.ts';
 
 const here = '/developer/account';
@@ -29,7 +29,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
     };
   },
   forms: {
-    leave: form({
+    leave: accountForm({
       fields: z.object({}),
       audit: 'session.ended',
       async run({ visit }) {
@@ -38,18 +38,20 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
         return { redirect: '/developer/sign-in', subject: 'their own' };
       },
     }),
-    passkey: form({
+    passkey: accountForm({
       fields: z.object({ response: z.string().max(20_000) }),
       audit: 'passkey.added',
-      async run({ visit, fields }) {
+      async check({ visit, fields }) {
         const { takeChallenge } = visit.browser;
+        return checkPasskey(visit.site, { ...fields, takeChallenge });
+      },
+      async run({ visit, checked }) {
         const name = deviceOf(visit);
-        const passkey = await checkPasskey(visit.site, { ...fields, takeChallenge });
-        await keepPasskey(visit.databases, visit.user.account, { ...passkey, name });
+        await keepPasskey(visit.databases, visit.user.account, { ...checked, name });
         return { redirect: here, subject: name };
       },
     }),
-    removePasskey: form({
+    removePasskey: accountForm({
       fields: Named,
       audit: 'passkey.removed',
       async run({ visit, fields }) {
@@ -61,15 +63,15 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
         return { redirect: here, subject: await removePasskey(visit.databases, account, fields.id) };
       },
     }),
-    password: form({
+    password: accountForm({
       fields: z.object({
         current: z.string().max(1000).optional(),
         password: NewPassword,
         others: z.string().optional(),
       }),
       audit: 'password.set',
-      async run({ visit, fields }) {
-        const { account, session } = visit.user;
+      async check({ visit, fields }) {
+        const { account } = visit.user;
         if (
           (await hasPassword(visit.databases, account)) &&
           !(await isOwnPassword(visit.databases, account, { ...visit.from, password: fields.current ?? '' }))
@@ -78,12 +80,16 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
             details: [{ path: 'current', message: 'is not your present password' }],
           });
         }
-        await keepPassword(visit.databases, account, await checkPassword(account, fields.password));
+        return checkPassword(account, fields.password);
+      },
+      async run({ visit, fields, checked }) {
+        const { account, session } = visit.user;
+        await keepPassword(visit.databases, account, checked);
         if (fields.others !== undefined) await endSessions(visit.databases, account, { butId: session.id });
         return { redirect: here };
       },
     }),
-    end: form({
+    end: accountForm({
       fields: Named,
       audit: 'session.ended',
       async run({ visit, fields }) {

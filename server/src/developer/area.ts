@@ -18,7 +18,7 @@ import { askedOf } from './asked.ts';
 import { addCookies, assertSessionHere, flashFor, memoryOf, sessionOf } from './browser-memory.ts';
 import type { AnyPage } from './page.ts';
 import { pages } from './pages.ts';
-import { receive } from './receive.ts';
+import { formNamed, receive } from './receive.ts';
 import { assertRole, forbidden, notAForm, uploadLimits } from './refusals.ts';
 import { addStaticFiles } from './static-files.ts';
 import { timeIn } from './time.ts';
@@ -107,8 +107,12 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = await visitOf(request, reply, options);
     if (!isFromSite(request, visit.site)) throw forbidden('This form was sent by another site.');
-    if (page.roles === 'everyone') assertNoFile(request);
-    else if (visit.user === undefined) return toSignIn(request.url.split('?', 1)[0] ?? page.path, { request, reply });
+    if (page.roles !== 'everyone' && visit.user === undefined) {
+      return toSignIn(request.url.split('?', 1)[0] ?? page.path, { request, reply });
+    }
+    const { form } = formNamed(page, request);
+    assertRole(form.roles ?? page.roles, visit);
+    if (form.upload !== true) assertNoFile(request);
     request.visit = visit;
   };
   const preHandler = [noteRead, scope.csrfProtection];

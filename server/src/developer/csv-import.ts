@@ -48,6 +48,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     },
     forms: {
       upload: form({
+        upload: true,
         fields: z.strictObject({ file: CsvFile }),
         audit: `${resource}.uploaded`,
         async run({ visit, fields }) {

@@ -1,6 +1,7 @@
 import { tenantClient } from '../database/tenant-client.ts';
 import { inTransaction } from '../database/transaction.ts';
-import type { Account } from '../identity/account.ts';
+import { ApiError } from '../errors.ts';
+import { type Account, holdAccount } from '../identity/account.ts';
 import { recordAudit } from '../resources/audit/queries.ts';
 import type { Visit } from './visit.ts';
 
@@ -19,6 +20,10 @@ export async function enter(
   const { tenantId, userId } = account;
   const db = tenantClient(databases.system, tenantId);
   await inTransaction(db, async () => {
+    // Who takes the right from them meanwhile waits, and finds the session that is to end.
+    if (!(await holdAccount(db, account))) {
+      throw new ApiError('VALIDATION_ERROR', 'This account may not be in the developer area any more.');
+    }
     await before();
     await recordAudit({ db, userId }, { action: 'session.began', subject: how, ...from });
     await browser.signIn(account);

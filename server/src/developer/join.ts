@@ -4,6 +4,7 @@ import type { Account } from '../identity/account.ts';
 import { findInvitation, type Invitation, useInvitation } from '../identity/invitations.ts';
 import { checkPasskey, keepPasskey, offerPasskey } from '../identity/passkeys.ts';
 import { checkPassword, keepPassword, NewPassword } from '../identity/password-sign-in.ts';
+import { endSessions } from '../identity/sessions.ts';
 import { enter } from './enter.ts';
 import { formOf, submit, textField } from './fields.ts';
 import { html } from './html.ts';
@@ -81,7 +82,6 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
       run: ({ visit, address }) =>
         settle(visit, address, 'with the link of the first start', async (_account, demo) => {
           if (!demo) throw new ApiError('NOT_FOUND', 'There is no such form.');
-          return async () => undefined;
         }),
     }),
   },
@@ -94,14 +94,15 @@ async function invited(visit: Visit, token: string): Promise<Invitation | undefi
 }
 
 /**
- * Signs in the account of a link, which is used up, and keeps how it does so from now on.
+ * Signs in the account of a link, which is used up, and keeps how it does so from now on. Who needs a link has lost how they
+ * signed in before, be it to somebody else: sessions that began with it end.
  * @param check finds out what is wrong with that while the link still works, and returns what keeps it
  */
 async function settle(
   visit: Visit,
   address: string,
   how: string,
-  check: (account: Account, demo: boolean) => Promise<() => Promise<void>>,
+  check: (account: Account, demo: boolean) => Promise<(() => Promise<void>) | void>,
 ) {
   const token = tokenOf(address);
   const invitation = await invited(visit, token);
@@ -110,6 +111,8 @@ async function settle(
   const keep = await check(account, demo);
   await enter(visit, account, how, async () => {
     if (!(await useInvitation(visit.databases, token))) throw worksNoMore();
+    if (keep === undefined) return;
+    await endSessions(visit.databases, account, 'all');
     await keep();
   });
   return { redirect: '/developer/keys' };

@@ -70,15 +70,21 @@ export type Done =
       found: unknown;
     };
 
-export interface Form<Visiting extends Visit = UserVisit, Params = unknown, Fields = unknown> {
+export interface Form<Visiting extends Visit = UserVisit, Params = unknown, Fields = unknown, Checked = unknown> {
   /** What is typed: each field as text, or as texts where there are several of one name. */
   fields: z.ZodType<Fields>;
   /** What the audit log calls it; null where it changes nothing. */
   audit: string | null;
   /** Who may send it, where that is fewer than may see the page. */
   roles?: readonly UserRole[];
+  /** Whether a file comes with it: no other form may be sent in parts. */
+  upload?: boolean;
+  /** Whether it changes how or where the visitor is signed in: its transaction has the right to, which requests have not. */
+  ofAccount?: boolean;
+  /** Finds out what takes long, or is kept whatever becomes of the form: before the transaction. */
+  check?(asked: Asked<Visiting, Params> & { fields: Fields }): Promise<Checked>;
   /** Does it, within one transaction with the audit entry. @throws ApiError whose details stand beside the fields */
-  run(asked: Asked<Visiting, Params> & { fields: Fields }): Promise<Done>;
+  run(asked: Asked<Visiting, Params> & { fields: Fields; checked: Checked }): Promise<Done>;
 }
 
 export interface Page<Visiting extends Visit = UserVisit, Params = unknown, Query = unknown> {
@@ -96,7 +102,7 @@ export interface Page<Visiting extends Visit = UserVisit, Params = unknown, Quer
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of pages holds each with types of its own
 type Own = any;
-export type AnyForm = Form<Own, Own, Own>;
+export type AnyForm = Form<Own, Own, Own, Own>;
 export type AnyPage = Page<Own, Own, Own>;
 
 /** A page for those who are signed in, in a role. */
@@ -116,6 +122,13 @@ export function form<Fields, Params>(
   definition: Form<UserVisit, Params, Fields> & { params?: z.ZodType<Params> },
 ): AnyForm {
   return definition;
+}
+
+/** A form by which the visitor changes how or where they are signed in. */
+export function accountForm<Fields, Checked>(
+  definition: Omit<Form<UserVisit, unknown, Fields, Checked>, 'ofAccount'>,
+): AnyForm {
+  return { ...definition, ofAccount: true };
 }
 
 /** A form of a page for everybody. */

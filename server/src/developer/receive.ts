@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { transaction } from '../context.ts';
 import type { Databases } from '../database/databases.ts';
 import { beginWriting } from '../database/lock.ts';
+import { tenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
 import { recordAudit } from '../resources/audit/queries.ts';
@@ -9,7 +10,6 @@ import { unknownField } from '../validation.ts';
 import { askedOf, parsed } from './asked.ts';
 import { keepFlash } from './browser-memory.ts';
 import type { Answer, AnyForm, AnyPage, Asked, Sent } from './page.ts';
-import { assertRole } from './refusals.ts';
 import type { UserVisit, Visit } from './visit.ts';
 
 interface Receiving {
@@ -25,12 +25,17 @@ interface Received {
   status: number;
 }
 
-/** Does what a form asks for; or shows the page again, with what was typed and what is wrong with it. */
-export async function receive(page: AnyPage, { visit, request, ...sources }: Receiving): Promise<Received> {
+/** Which of the page's forms is sent. @throws ApiError NOT_FOUND */
+export function formNamed(page: AnyPage, request: FastifyRequest): { name: string; form: AnyForm } {
   const name = String((request.query as Record<string, unknown>).form ?? '');
   const form = page.forms !== undefined && Object.hasOwn(page.forms, name) ? page.forms[name] : undefined;
   if (form === undefined) throw new ApiError('NOT_FOUND', 'There is no such form.');
-  assertRole(form.roles ?? page.roles, visit);
+  return { name, form };
+}
+
+/** Does what a form asks for; or shows the page again, with what was typed and what is wrong with it. */
+export async function receive(page: AnyPage, { visit, request, ...sources }: Receiving): Promise<Received> {
+  const { name, form } = formNamed(page, request);
   const asked = askedOf(page, { visit, request });
   const { _csrf, ...values } = (request.body ?? {}) as Record<string, unknown>;
   try {
@@ -63,12 +68,15 @@ async function run(form: AnyForm, asked: Asked<Visit> & { fields: unknown }): Re
   const { visit } = asked;
   const { audit: action } = form;
   // Signing in is of another account than whose is signed in, if anybody is.
-  if (action === null || !('context' in visit)) return form.run(asked);
+  const checked = await form.check?.(asked);
+  if (action === null || !('context' in visit)) return form.run({ ...asked, checked });
   const signedIn = visit as UserVisit;
-  return await transaction(signedIn.context, async (context) => {
-    // What is written beside this transaction, and what is deleted, doesn't ask whether the workspace is being moved.
+  const { databases, user, context: ofRequest } = signedIn;
+  const db = form.ofAccount === true ? tenantClient(databases.system, user.account.tenantId) : ofRequest.db;
+  return await transaction({ ...ofRequest, db }, async (context) => {
+    // What is deleted doesn't ask whether the workspace is being moved.
     await beginWriting(context.db);
-    const done = await form.run({ ...asked, visit: { ...signedIn, context } });
+    const done = await form.run({ ...asked, checked, visit: { ...signedIn, context } });
     if (!('found' in done)) await recordAudit(context, { action, subject: done.subject ?? null, ...visit.from });
     return done;
   });

@@ -1,5 +1,7 @@
 import type { UserRole } from '@itsm-api/contract';
 import type { Databases } from '../database/databases.ts';
+import { selectRows } from '../database/statements.ts';
+import type { TenantClient } from '../database/tenant-client.ts';
 
 /** A user who may be in the developer area: one row of one workspace, whoever else has the same e-mail address. */
 export interface Account {
@@ -55,4 +57,11 @@ export async function findAccount(
     [tenantId, userId],
   );
   return rows[0] && toAccount(rows[0]);
+}
+
+/** Whether the account may be in the area; if so, it may until the end of the transaction. */
+export async function holdAccount(db: TenantClient, { userId }: Pick<Account, 'userId'>): Promise<boolean> {
+  const text = `SELECT 1 AS held FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS wanted
+    ${accountsOf('wanted')} FOR SHARE OF u, t`;
+  return (await selectRows(db, { text, values: [db.$tenantId, userId] })).length > 0;
 }

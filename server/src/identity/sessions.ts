@@ -97,15 +97,15 @@ export async function listSessions({ accounts }: Sources, { tenantId, userId }: 
   }));
 }
 
-/** Ends sessions of an account: one, or all but one. @returns how many were ended */
+/** Ends sessions of an account: one, all but one, or all. @returns how many were ended */
 export async function endSessions(
   { system }: Sources,
   { tenantId, userId }: Account,
-  which: { id: number | bigint } | { butId: bigint },
+  which: { id: number | bigint } | { butId: bigint } | 'all',
 ): Promise<number> {
-  const id = 'id' in which ? which.id : { not: which.butId };
+  const those = which === 'all' ? {} : { id: 'id' in which ? which.id : { not: which.butId } };
   const { count } = await tenantClient(system, tenantId).session.updateMany({
-    where: { userId, id, endedAt: null },
+    where: { userId, ...those, endedAt: null },
     data: { endedAt: new Date() },
   });
   return count;

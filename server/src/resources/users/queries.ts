@@ -101,7 +101,7 @@ export async function findUser({ db }: Pick<Context, 'db'>, reference: string | 
 }
 
 /**
- * Changes a user. No endpoint of v1 calls it; the command line and the developer area do.
+ * Changes a user; who becomes a REQUESTER is out of the developer area, as who is deactivated. No endpoint of v1 calls it; the command line and the developer area do.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR when the e-mail address is taken or no administrator
  * would be left
  */
@@ -112,6 +112,7 @@ export function updateUser(context: Context, reference: string | number, data: U
       db.user.updateManyAndReturn({ where: whereOf(reference), data }),
     );
     if (row === undefined) throw notFound('user');
+    if (row.role === 'REQUESTER') await shutOut(db, row.id);
     return presentUser(row);
   });
 }
@@ -124,11 +125,16 @@ export function updateUser(context: Context, reference: string | number, data: U
 export function deactivateUser(context: Context, reference: string | number): Promise<User> {
   return keepingAnAdministrator(context, async ({ db }) => {
     const user = await setActive(db, reference, false);
-    const now = new Date();
-    await db.session.updateMany({ where: { userId: user.id, endedAt: null }, data: { endedAt: now } });
-    await db.invitation.updateMany({ where: { userId: user.id, usedAt: null }, data: { usedAt: now } });
+    await shutOut(db, user.id);
     return user;
   });
+}
+
+/** Ends the sessions of a user in the developer area and has links to it work no more: whatever they become, for good. */
+async function shutOut(db: TenantClient, userId: number | bigint): Promise<void> {
+  const now = new Date();
+  await db.session.updateMany({ where: { userId, endedAt: null }, data: { endedAt: now } });
+  await db.invitation.updateMany({ where: { userId, usedAt: null }, data: { usedAt: now } });
 }
 
 /** Activates a user again, and their keys with them. @throws ApiError NOT_FOUND */
