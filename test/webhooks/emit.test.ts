@@ -83,3 +83,28 @@ it('tells a subscription of a change that waited to be counted while it was made
   ]);
   expect(told).toEqual(['ticket.updated']);
 });
+
+it('tells by `timestamp` which state is newer, be it that the clock of who wrote the older one was ahead', async () => {
+  const workspace = await createWorkspace(api);
+  await workspace.createWebhook({ events: ['ticket.updated', 'task.updated'] });
+  const { id } = await workspace.createTicket();
+  const project = await workspace.createProject();
+  const { body } = await workspace.call('POST', `/projects/${project.id}/tasks`, { title: 'Order the switch' });
+  const ahead = new Date(Date.now() + 60_000);
+  const written = { where: { tenantId: workspace.tenantId }, data: { updatedAt: ahead } };
+  await api.prisma.ticket.updateMany(written);
+  await api.prisma.task.updateMany(written);
+  for (const [method, path, change] of [
+    ['PATCH', `/tickets/${id}`, { title: 'VPN drops again' }],
+    ['PATCH', `/tickets/${id}`, { watcherUserIds: [workspace.userId] }],
+    ['POST', `/tickets/${id}/comments`, { body: 'It is the switch.', visibility: 'PUBLIC' }],
+    ['PATCH', `/tasks/${body.data.id}`, { title: 'Order two switches' }],
+  ] as const) {
+    expect((await workspace.call(method, path, change)).status, path).toBeLessThan(300);
+  }
+  const rows = await api.prisma.event.findMany({ where: { tenantId: workspace.tenantId }, orderBy: { id: 'asc' } });
+  const told = rows.map((row) => JSON.parse(row.body as string));
+  const times = told.map(({ timestamp }) => Date.parse(timestamp) - ahead.getTime());
+  expect(times).toEqual([1, 2, 3, 1]);
+  for (const { timestamp, ticket, task } of told) expect((ticket ?? task).updatedAt).toBe(timestamp);
+});

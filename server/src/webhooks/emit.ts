@@ -12,7 +12,6 @@ export interface Emitter extends Acting {
   /** The key of the request that makes the change; undefined on the command line. */
   keyId?: bigint | undefined;
   dispatchJobs: DispatchJobs;
-  now(): Date;
   /** Called when the transaction has been committed. */
   afterCommit(action: () => void): void;
   /** Tells the workers that there is something to do. */
@@ -25,6 +24,8 @@ export interface Emitter extends Acting {
 export interface Emission<Type extends EventType> {
   payload: EventPayload<Type>;
   changes?: Changes;
+  /** When it happened, where that isn't when the resource was changed: receivers tell by it which of its states is newest. */
+  timestamp?: string;
   /** What receivers know it by; made up unless it is given. */
   publicId?: string;
 }
@@ -46,16 +47,16 @@ export function emit<Type extends EventType>(
  * @param onlyTo the one subscription that they are for, where they aren't for all that want them
  */
 export async function emitAll<Type extends EventType>(
-  { db, dispatchJobs, now, afterCommit, wakeWorkers, traceParent, userId, keyId }: Emitter,
+  { db, dispatchJobs, afterCommit, wakeWorkers, traceParent, userId, keyId }: Emitter,
   type: Type,
   emissions: readonly Emission<Type>[],
   onlyTo?: bigint,
 ): Promise<void> {
   const tenantId = db.$tenantId;
-  const timestamp = now().toISOString();
   const actor = actorOf({ userId, keyId });
   const { key } = events[type];
-  const written = emissions.map(({ payload, changes, publicId: id = newEventId('evt_') }) => {
+  const written = emissions.map(({ payload, changes, timestamp = payload.updatedAt, publicId }) => {
+    const id = publicId ?? newEventId('evt_');
     const body = { id, type, timestamp, actor, [key]: payload, ...(changes && { changes }) };
     return { id, body: JSON.stringify(body), fields: JSON.stringify(filterable(payload, changes)) };
   });

@@ -9,7 +9,7 @@ import { insertActivity } from '../activities/record.ts';
 import type { Page } from '../lists.ts';
 import { presentTicket } from '../tickets/presenter.ts';
 import { ticketIdOf } from '../tickets/reference.ts';
-import { type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
+import { movedOn, type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
 
 const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
@@ -40,7 +40,8 @@ export async function listComments(
 }
 
 const insert = `WITH t AS (
-    UPDATE tickets SET comment_count = comment_count + 1, updated_at = $3 WHERE tenant_id = $1 AND id = $2 RETURNING *
+    UPDATE tickets SET comment_count = comment_count + 1, updated_at = ${movedOn('$3')} WHERE tenant_id = $1 AND id = $2
+    RETURNING *
   ), c AS (
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, created_at)
     SELECT $1::bigint, id, $4::bigint, $6::text, $7::text, $3 FROM t RETURNING *

@@ -255,6 +255,7 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
     const publicId = newEventId('evt_test_');
     await emit(context, wanted, {
       publicId,
+      timestamp: context.now().toISOString(),
       payload: payload.meta()?.example as EventPayload<typeof wanted>,
       ...(changes && { changes: {} }),
       onlyTo: subscription.id,

@@ -96,6 +96,8 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
         startDate: toDate(after.startDate),
         dueDate: toDate(after.dueDate),
         completedAt: toDate(after.completedAt),
+        // Later than before, whatever the clock of the process that has changed it before says.
+        updatedAt: new Date(Math.max(Date.now(), current.updatedAt.getTime() + 1)),
       },
     });
     if (row === undefined) throw notFound('task');

@@ -111,3 +111,11 @@ export async function selectParents(db: TenantClient, ids: readonly number[]): P
   });
   return new Map(rows.flatMap(({ id, parentId }) => (parentId === null ? [] : [[Number(id), Number(parentId)]])));
 }
+
+/**
+ * When a ticket was changed, in SQL: later than it was before, be it that another process's clock is ahead. Receivers of
+ * events tell by it which of its states is newest.
+ */
+export function movedOn(now: string): string {
+  return `greatest(${now}, tickets.updated_at + interval '1 ms')`;
+}

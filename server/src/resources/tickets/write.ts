@@ -5,7 +5,7 @@ import { type Statement, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { askWhetherWanted, commitUntold, isWanted } from '../../webhooks/emit.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
-import { ownColumns, type TicketRow } from './sql.ts';
+import { movedOn, ownColumns, type TicketRow } from './sql.ts';
 
 /*
  * Tickets are made and changed with their watchers and activity in one statement, many as well as one.
@@ -157,7 +157,7 @@ function updateOf({ given, id }: { given: string; id: string }): string {
       priority = given.priority, category = given.category, category_config_id = given."categoryConfigId",
       assignee_id = given."assigneeId", parent_id = given."parentId", custom_fields = given."customFields",
       resolution = given.resolution, resolved_at = given."resolvedAt", closed_at = given."closedAt",
-      updated_at = given."updatedAt"
+      updated_at = ${movedOn('given."updatedAt"')}
     FROM ${given} AS given (id bigint, title text, description text, status text, priority text, category text,
       "categoryConfigId" text, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb, resolution text,
       "resolvedAt" timestamptz, "closedAt" timestamptz, "updatedAt" timestamptz, "watcherUserIds" bigint[], changes jsonb)
