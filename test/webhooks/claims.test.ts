@@ -196,6 +196,20 @@ describe('settling', () => {
     expect({ openings, opening: Number(openUntil) - Number(lastFailureAt) }).toEqual({ openings: 3, opening: 20_000 });
   });
 
+  it('tells nothing of a subscription that has another URL since', async () => {
+    const moved = await subscribe(3);
+    const [gone, slow, good] = (await moved.claim()) as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
+    await moved.change("url = 'https://new.example.com/hook'");
+    await settle(api.prisma, [answered(gone, 410), answered(slow, 500), answered(good, 200)]);
+    expect(await moved.row()).toMatchObject({ failures: 0, lastFailureAt: null, lastSuccessAt: null, pausedAt: null });
+    const states = (await moved.deliveries()).map(({ state, history }) => [state, history.length]);
+    expect(states).toEqual([
+      ['PENDING', 1],
+      ['PENDING', 1],
+      ['DELIVERED', 1],
+    ]);
+  });
+
   it('hands back what it tells of a subscription that another transaction holds, and takes it the next time', async () => {
     const [held, free] = [await subscribe(2), await subscribe(1)];
     const [first, second] = (await held.claim()) as [ClaimedDelivery, ClaimedDelivery];
@@ -204,7 +218,8 @@ describe('settling', () => {
     await lock.connect();
     await lock.query('BEGIN');
     await lock.query('SELECT FROM webhook_subscriptions WHERE id = $1 FOR UPDATE', [held.ref.subscriptionId]);
-    const sign = (gone: boolean): SubscriptionSign => ({ ...held.ref, probe: false, delivered: false, gone });
+    const { url } = await held.row();
+    const sign = (gone: boolean): SubscriptionSign => ({ ...held.ref, url, probe: false, delivered: false, gone });
     try {
       const { settled, unrecorded } = await settle(api.prisma, [answered(first, 500), answered(other, 500)]);
       expect(settled.map(({ state }) => state)).toEqual(['PENDING', 'PENDING']);

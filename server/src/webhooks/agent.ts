@@ -56,8 +56,9 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
  * don't answer would hold up all others. Public names need neither the hosts file nor what else the system knows.
  */
 function nameServerLookup(): LookupFunction {
-  const resolver = new Resolver({ timeout: connectTimeout / 2, tries: 1 });
   return (hostname, _options, callback) => {
+    // Each reads anew which servers the system has: they change while a process runs.
+    const resolver = new Resolver({ timeout: connectTimeout / 2, tries: 1 });
     Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]).then(([v4, v6]) => {
       const of = (answer: typeof v4, family: number) =>
         answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];

@@ -72,15 +72,17 @@ export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | u
 }
 
 /**
- * Cancels deliveries to a subscription, at most so many and in a transaction of their own: what is in flight too, but
- * not what is being settled just now. In the order of their index, without which the last batches would look through
+ * Cancels deliveries to an inactive subscription, at most so many and in a transaction of their own: what is in flight too,
+ * but not what is being settled just now, and none once it is active again. In the order of their index, without which the last batches would look through
  * all that were cancelled before. Resolves to how many there were.
  */
 export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, atMost: number): Promise<number> {
   const { tenantId, subscriptionId } = ref;
   return prisma.$executeRaw`
     UPDATE deliveries SET state = 'CANCELLED', claim = NULL, settled_at = now()
-    WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
+    WHERE tenant_id = ${tenantId} AND EXISTS (
+      SELECT FROM webhook_subscriptions WHERE tenant_id = ${tenantId} AND id = ${subscriptionId} AND NOT active
+    ) AND id = ANY (ARRAY(
       SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = 'PENDING'
       ORDER BY next_attempt_at LIMIT ${atMost} FOR NO KEY UPDATE SKIP LOCKED))`;
 }

@@ -3,13 +3,14 @@ import { batch } from './batch.ts';
 import { afterAttempt, type Health, type Sign } from './health.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 
-/** What an attempt tells of the subscription that it was for. */
-export type SubscriptionSign = SubscriptionRef & Sign;
+/** What an attempt tells of the subscription that it was for, at the URL that it had. */
+export type SubscriptionSign = SubscriptionRef & Sign & { url: string };
 
-type HealthRow = SubscriptionRef & Health & { now: Date };
+type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
 
 /**
- * Stores what attempts tell of their subscriptions, as `health.ts` decides. Resolves to the signs of those that
+ * Stores what attempts tell of their subscriptions, as `health.ts` decides; of a URL that a subscription has no more they
+ * tell nothing. Resolves to the signs of those that
  * another transaction holds: nobody is waited for.
  */
 export async function recordHealth(
@@ -22,8 +23,9 @@ export async function recordHealth(
   const rows = await lockHealth(tx, refs);
   await updateHealth(
     tx,
-    rows.map(({ now, tenantId, subscriptionId, ...before }) => {
-      const given = bySubscription.get(refKey({ tenantId, subscriptionId })) ?? [];
+    rows.map(({ now, url, tenantId, subscriptionId, ...before }) => {
+      const all = bySubscription.get(refKey({ tenantId, subscriptionId })) ?? [];
+      const given = all.filter((sign) => sign.url === url);
       const health = given.reduce((health: Health, sign) => afterAttempt(health, sign, now), before);
       return { ...health, tenantId, subscriptionId };
     }),
@@ -34,7 +36,7 @@ export async function recordHealth(
 
 function lockHealth(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<HealthRow[]> {
   return tx.$queryRaw`
-    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.last_success_at AS "lastSuccessAt",
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.last_success_at AS "lastSuccessAt",
       s.last_failure_at AS "lastFailureAt", s.failures, s.failing_since AS "failingSince", s.open_until AS "openUntil",
       s.openings, s.paused_at AS "pausedAt", s.paused_reason AS "pausedReason", now() AS now
     FROM webhook_subscriptions s

@@ -116,6 +116,6 @@ async function insertAttempts(tx: Prisma.TransactionClient, settled: Settled[]):
 }
 
 function signOf({ delivery, outcome }: Settlement): SubscriptionSign {
-  const { tenantId, subscriptionId, probe } = delivery;
-  return { tenantId, subscriptionId, probe, delivered: outcome.delivered, gone: outcome.status === 410 };
+  const { tenantId, subscriptionId, url, probe } = delivery;
+  return { tenantId, subscriptionId, url, probe, delivered: outcome.delivered, gone: outcome.status === 410 };
 }
