@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '@itsm-api/server/context.ts';
 import { deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
+import { activateWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { type ClaimedDelivery, claimDue } from '@itsm-api/server/webhooks/claim.ts';
 import { emit } from '@itsm-api/server/webhooks/emit.ts';
 import { cancelPending } from '@itsm-api/server/webhooks/pending.ts';
@@ -375,6 +376,16 @@ describe('what nobody may receive any more', () => {
     expect(await cancelPending(test.api.prisma, test.ref, 5)).toBe(0);
   });
 
+  it('is cancelled no more once its subscription is active again', async () => {
+    const test = await start({ worker: false });
+    await test.emit(3);
+    await test.workspace.call('DELETE', `/webhooks/${test.id}`);
+    expect(await cancelPending(test.api.prisma, test.ref, 2)).toBe(2);
+    await activateWebhook(test.workspace.context, test.id);
+    await test.emit(1);
+    expect(await cancelPending(test.api.prisma, test.ref, 5)).toBe(0);
+  });
+
   it('does not hold up attempts that are being settled, nor does the DELETE', async () => {
     const test = await start({ worker: false });
     const { api, workspace } = test;
@@ -627,6 +638,22 @@ describe('retention', () => {
     expect(await api.boss.getSchedules('webhook-retention')).toMatchObject([{ cron: expect.any(String) }]);
     await api.boss.send('webhook-retention', {});
     await eventually(async () => expect(await api.prisma.delivery.count()).toBe(0));
+  });
+
+  it('that fails is told', async () => {
+    const test = await start();
+    const { api } = test;
+    await test.emit(1);
+    await test.settled(test.id);
+    await api.prisma.delivery.updateMany({ data: { state: 'DELIVERED', settledAt: new Date(Date.now() - 31 * day) } });
+    const told: string[] = [];
+    const tell = ({ message }: Error) => told.push(message);
+    api.boss.on('error', tell);
+    await withTrigger('BEFORE DELETE ON deliveries FOR EACH ROW', "RAISE 'not today'", async () => {
+      await api.boss.send('webhook-retention', {});
+      await eventually(() => expect(told).toEqual([expect.stringMatching(/webhook-retention failed: .*not today/s)]));
+    });
+    api.boss.off('error', tell);
   });
 
   it.each<[string, (test: Started) => Promise<unknown>]>([

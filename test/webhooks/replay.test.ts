@@ -1,10 +1,10 @@
 import { countReplayable, replayDeliveries } from '@itsm-api/server/resources/deliveries/queries.ts';
-import { getReplay, listReplays } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { getReplay, listReplays, replayWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { claimDue } from '@itsm-api/server/webhooks/claim.ts';
 import { replaySome } from '@itsm-api/server/webhooks/replay.ts';
 import { forgetReplays } from '@itsm-api/server/webhooks/retention.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { errorOf } from '../support/api.ts';
 import { execute } from '../support/database.ts';
 import { eventually, type Sender, startReceiver, startSender } from '../support/receiver.ts';
@@ -75,6 +75,16 @@ describe('a replay', () => {
     expect((await due()).map((row) => row.id)).not.toContain(inFlight?.id);
     await workspace.call('DELETE', `/webhooks/${id}`);
     expect(await replayDeliveries(context, { subscription: id })).toBe(0);
+  });
+
+  it('is asked for by the clock that deliveries are settled by', async () => {
+    const { context, id } = await start(1);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    const replay = await replayWebhook(context, id, { since: '2026-01-01T00:00:00Z' }).finally(() =>
+      vi.useRealTimers(),
+    );
+    const { askedAt } = await getReplay(context, id, replay.id);
+    expect(Math.abs(Date.parse(askedAt) - Date.now())).toBeLessThan(60_000);
   });
 
   it('of more than a statement takes parameters goes through, batch by batch, and is counted truly', {

@@ -45,6 +45,12 @@ export function scheduleHourly(boss: PgBoss, queue: Queue, work: () => Promise<u
 }
 
 async function schedule(boss: PgBoss, { name }: Queue, cron: string, work: () => Promise<unknown>): Promise<void> {
-  await boss.work(name, work);
+  await boss.work(name, async () => {
+    await work().catch((error: Error) => {
+      // pg-boss writes it to the job's row, where nobody looks.
+      boss.emit('error', new Error(`The job ${name} failed: ${error.message}`, { cause: error }));
+      throw error;
+    });
+  });
   await boss.schedule(name, cron);
 }

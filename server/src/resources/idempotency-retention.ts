@@ -1,5 +1,6 @@
 import { idempotencyHours } from '@itsm-api/contract';
 import type { PgBoss } from 'pg-boss';
+import { inBatches } from '../database/in-batches.ts';
 import type { Queue } from '../database/job-schema.ts';
 import { scheduleHourly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
@@ -32,10 +33,9 @@ export async function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 500
   return sum;
 }
 
-async function pruneTenant(prisma: PrismaClient, tenantId: bigint, batchSize: number): Promise<number> {
-  let sum = 0;
+function pruneTenant(prisma: PrismaClient, tenantId: bigint, batchSize: number): Promise<number> {
   let since = new Date(0);
-  for (let count = batchSize; count === batchSize; sum += count) {
+  return inBatches(batchSize, async () => {
     // A batch begins where the last one ended, since its rows stay in the index until they are vacuumed. The age is looked
     // at again as a row is deleted: a request may have given its key a new answer meanwhile.
     const [batch] = await prisma.$queryRaw<{ count: number; last: Date | null }[]>`
@@ -49,8 +49,7 @@ async function pruneTenant(prisma: PrismaClient, tenantId: bigint, batchSize: nu
           AND k.key = old.key AND k.created_at < now() - ${idempotencyHours}::int * interval '1 hour'
       )
       SELECT count(*)::int AS count, max(created_at) AS last FROM old`;
-    count = batch?.count ?? 0;
     since = batch?.last ?? since;
-  }
-  return sum;
+    return batch?.count ?? 0;
+  });
 }

@@ -1,4 +1,5 @@
 import type { PgBoss } from 'pg-boss';
+import { inBatches } from '../database/in-batches.ts';
 import type { Queue } from '../database/job-schema.ts';
 import { scheduleHourly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
@@ -26,9 +27,7 @@ export async function pruneUsage(prisma: PrismaClient, batchSize = 5000): Promis
   let sum = 0;
   for (const id of await findWholeTenants(prisma)) {
     for (const table of ['usage_minutes', 'usage_hours'] as const) {
-      for (let count = batchSize; count === batchSize; sum += count) {
-        count = await prisma.$executeRawUnsafe(pruning(table), id, batchSize);
-      }
+      sum += await inBatches(batchSize, () => prisma.$executeRawUnsafe(pruning(table), id, batchSize));
     }
   }
   return sum;

@@ -1,14 +1,20 @@
 import type { PgBoss } from 'pg-boss';
 import { Prisma } from '../database/generated/client.ts';
+import { inBatches } from '../database/in-batches.ts';
 import type { Queue } from '../database/job-schema.ts';
 import { scheduleNightly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
-import { isWhole } from '../database/whole-tenants.ts';
+import { findWholeTenants, isWhole } from '../database/whole-tenants.ts';
 
 /** How long a settled delivery, its attempts and its event are kept. Days. */
 const keepDays = 30;
 
-export const retentionQueue: Queue = { name: 'webhook-retention', policy: 'exclusive', options: {} };
+/** It leaves time to others. */
+export const retentionQueue: Queue = {
+  name: 'webhook-retention',
+  policy: 'exclusive',
+  options: { expireInSeconds: 6 * 3600 },
+};
 
 /** Has what is settled pruned every night, secrets that sign no more, and replays that are done. */
 export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<void> {
@@ -34,43 +40,70 @@ export function forgetReplays(prisma: PrismaClient): Promise<number> {
 }
 
 /**
- * Deletes deliveries that were settled more than 30 days ago, then events that have none left, in batches that each
- * commit. What is not settled is never deleted, however old it is. Resolves to how many deliveries went.
+ * Deletes deliveries that were settled more than 30 days ago, then events that have none left, a tenant after the other, in
+ * batches that each commit. What is not settled is never deleted, however old it is. Resolves to how many deliveries went.
  */
 export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Promise<number> {
-  const pruned = await inBatches(
-    batchSize,
-    () => prisma.$executeRaw`
-      DELETE FROM deliveries WHERE ${settledBefore('deliveries')} AND (tenant_id, id) IN (
-        SELECT old.tenant_id, old.id FROM tenants t CROSS JOIN LATERAL (
-          SELECT tenant_id, id FROM deliveries d WHERE tenant_id = t.id AND ${settledBefore('d')}
-          ORDER BY settled_at LIMIT ${batchSize}
-        ) old WHERE ${whole('t.id')} LIMIT ${batchSize})`,
-  );
-  await inBatches(
-    batchSize,
-    () => prisma.$executeRaw`
-      DELETE FROM events WHERE (tenant_id, id) IN (
-        SELECT old.tenant_id, old.id FROM tenants t CROSS JOIN LATERAL (
-          SELECT e.tenant_id, e.id FROM events e
-          WHERE e.tenant_id = t.id AND e.created_at < now() - ${keepDays}::int * interval '1 day'
-            AND NOT EXISTS (SELECT FROM deliveries d WHERE d.tenant_id = e.tenant_id AND d.event_id = e.id)
-          ORDER BY e.created_at
-          LIMIT ${batchSize}
-        ) old WHERE ${whole('t.id')} LIMIT ${batchSize})`,
-  );
+  let pruned = 0;
+  for (const tenantId of await findWholeTenants(prisma)) {
+    pruned += await prune(prisma, { tenantId, batchSize, sql: settledDeliveries });
+    await prune(prisma, { tenantId, batchSize, sql: eventsWithoutDeliveries });
+  }
   return pruned;
 }
 
+interface Pruning {
+  tenantId: bigint;
+  batchSize: number;
+  /** $1: the tenant; $2, $3: when and as what the row was made behind which to go on; $4: how many to look at. */
+  sql: string;
+}
+
+/** The last row that a batch has looked at, how many it has, and how many of them are gone. */
+interface Looked {
+  at: Date;
+  id: bigint;
+  count: number;
+  gone: number;
+}
+
+/** A batch begins behind the last one: what is kept is looked at once, and what is gone stays in the index for a while. */
+async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning): Promise<number> {
+  let [at, id, gone] = [new Date(0), 0n, 0];
+  await inBatches(batchSize, async () => {
+    const [looked] = await prisma.$queryRawUnsafe<Looked[]>(sql, tenantId, at, id, batchSize);
+    if (looked === undefined) return 0;
+    ({ at, id } = looked);
+    gone += looked.gone;
+    return looked.count;
+  });
+  return gone;
+}
+
+const told = `SELECT at, id, (SELECT count(*)::int FROM old) AS count, (SELECT count(*)::int FROM gone) AS gone
+  FROM old ORDER BY at DESC, id DESC LIMIT 1`;
+
 /** Asked again as a row is deleted: it may have been sent again meanwhile. */
-const settledBefore = (delivery: string) =>
-  Prisma.raw(`${delivery}.settled_at < now() - interval '${keepDays} days' AND ${delivery}.state <> 'PENDING'`);
+const isSettled = `settled_at < now() - interval '${keepDays} days' AND state <> 'PENDING'`;
+
+const settledDeliveries = `
+  WITH old AS MATERIALIZED (
+    SELECT settled_at AS at, id FROM deliveries
+    WHERE tenant_id = $1 AND (settled_at, id) > ($2::timestamptz, $3::bigint) AND ${isSettled}
+    ORDER BY settled_at, id LIMIT $4
+  ), gone AS (
+    DELETE FROM deliveries WHERE tenant_id = $1 AND id IN (SELECT id FROM old) AND ${isSettled} RETURNING 1
+  ) ${told}`;
+
+const eventsWithoutDeliveries = `
+  WITH old AS MATERIALIZED (
+    SELECT created_at AS at, id FROM events
+    WHERE tenant_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
+      AND created_at < now() - interval '${keepDays} days'
+    ORDER BY created_at, id LIMIT $4
+  ), gone AS (
+    DELETE FROM events e WHERE tenant_id = $1 AND id IN (SELECT id FROM old)
+      AND NOT EXISTS (SELECT FROM deliveries d WHERE d.tenant_id = $1 AND d.event_id = e.id) RETURNING 1
+  ) ${told}`;
 
 const whole = (tenantId: string) => Prisma.raw(isWhole(tenantId));
-
-/** Works until a batch is not full; resolves to the sum. */
-async function inBatches(size: number, work: () => Promise<number>): Promise<number> {
-  let sum = 0;
-  for (let done = size; done === size; sum += done) done = await work();
-  return sum;
-}
