@@ -17,9 +17,17 @@ export interface Request {
   options?: PostOptions | undefined;
 }
 
-/** The options of a client, looked at. @throws TypeError for a `baseUrl` or an `apiKey` that can't be one */
+/** The options of a client, looked at. @throws TypeError for a `baseUrl`, an `apiKey` or a number that can't be one */
 export function checkOptions(given: ClientOptions): ClientOptions {
+  checkNumbers(given);
   return { ...given, baseUrl: checkBaseUrl(given.baseUrl), apiKey: checkApiKey(given.apiKey) };
+}
+
+/** @throws TypeError for NaN, which is what becomes of a number that an environment doesn't have */
+export function checkNumbers(options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (Number.isNaN(value)) throw new TypeError(`${name} is NaN.`);
+  }
 }
 
 /** Sends a request once. @throws ItsmError on whatever is no success; TypeError on what can't be sent */
@@ -125,7 +133,7 @@ export function createAttempt(client: ClientOptions): Attempt {
 /** Seconds, from a number of them or a date. */
 function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
-  if (value === null || value === '') return undefined;
+  if (!value) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
@@ -146,8 +154,8 @@ interface AnyEnvelope {
 
 function parse(text: string): AnyEnvelope | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
+    // Of text and numbers, too, can be asked what they haven't.
+    return JSON.parse(text) ?? undefined;
   } catch {
     return undefined;
   }
@@ -157,7 +165,7 @@ function unexpected(request: string, { status, headers, type }: Response): strin
   const location = headers.get('location');
   const what =
     type === 'opaqueredirect' || location !== null
-      ? `a redirect${location === null ? '' : ` to ${location}`}`
+      ? `a redirect to ${location ?? 'another page'}`
       : `${status} and ${headers.get('content-type') ?? 'no content'}`;
   return `${request} was answered with ${what}, not as this API does.`;
 }
@@ -171,7 +179,7 @@ function copyOf(error: unknown, hideKey: (text: string) => string): Error {
 
 /** Node's `fetch` says "fetch failed" and has the reason in its cause. */
 function reasonOf({ cause, message, code }: NodeError): string {
-  return cause instanceof Error ? reasonOf(cause) : message || code || 'no reason is known';
+  return cause instanceof Error ? reasonOf(cause) : message || code || 'unknown';
 }
 
 interface NodeError extends Error {

@@ -113,7 +113,8 @@ export async function sendBulk<Item extends object, Row>(
   async function work(): Promise<void> {
     for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await sendChunk(chunk);
   }
-  await Promise.all(Array.from({ length: Math.max(1, concurrency) }, work));
+  // As many as by default where it is NaN, too: with none at work nothing would be sent, and nobody told.
+  await Promise.all(Array.from({ length: Math.max(1, concurrency || 1) }, work));
 
   const error = refusal ?? obstacle;
   if (!isAnswered && error !== undefined) throw error;
@@ -127,7 +128,7 @@ export async function sendBulk<Item extends object, Row>(
 /** As many items in a request as it may hold; one that repeats an id begins the next. */
 function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
   const chunks: Chunk<Item>[] = [];
-  let bytes = Number.POSITIVE_INFINITY;
+  let bytes = 0;
   let ids = new Set<unknown>();
   for (const [index, item] of items.entries()) {
     const size = new TextEncoder().encode(JSON.stringify(item)).length + 1;

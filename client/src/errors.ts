@@ -71,7 +71,8 @@ export class ItsmError extends Error {
   }
 
   static {
-    name(ItsmError, 'ItsmError');
+    // On the prototype, where a stack trace finds it, and as text, which minifying leaves alone.
+    ItsmError.prototype.name = 'ItsmError';
   }
 }
 
@@ -105,7 +106,7 @@ export class InvalidReferenceError extends ItsmError {
   declare readonly code: 'INVALID_REFERENCE';
 }
 
-/** The list takes too long to find; the message says how to narrow it. */
+/** The list takes too long to find, or has more rows than are told of it; the message says what to do. */
 export class QueryTooBroadError extends ItsmError {
   declare readonly code: 'QUERY_TOO_BROAD';
 }
@@ -202,7 +203,7 @@ const otherNames: Record<string, string> = {
   CONNECTION_FAILED: 'ConnectionError',
   ABORTED: 'AbortError',
 };
-for (const [code, Class] of Object.entries(classes)) name(Class, otherNames[code] ?? nameOf(code));
+for (const [code, Class] of Object.entries(classes)) Class.prototype.name = otherNames[code] ?? nameOf(code);
 
 function nameOf(code: string): string {
   const words = code.replace(/_ERROR$/, '').toLowerCase();
@@ -271,9 +272,4 @@ const remedies = new Map([
 function plain(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause;
   return Object.assign({ name: cause.name, message: cause.message }, cause, { cause: plain(cause.cause) });
-}
-
-/** On the prototype, where a stack trace finds it, and as text, which minifying leaves alone. */
-function name(Class: { prototype: Error }, value: string): void {
-  Object.defineProperty(Class.prototype, 'name', { value, configurable: true, writable: true });
 }

@@ -1,5 +1,5 @@
 import { ApiPromise, type ApiResponse } from './api-promise.ts';
-import { isItsmError } from './errors.ts';
+import { createError, isItsmError } from './errors.ts';
 import type { PageMeta } from './generated.ts';
 
 /** Rows on a page of a walk, unless the query says otherwise: as many as the API gives. */
@@ -55,9 +55,10 @@ export type ReadPage<Row> = (query: object) => Promise<ApiResponse<{ data: Row[]
 export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> implements AsyncIterable<Row> {
   readonly #query: PageQuery;
   readonly #read: (query: PageQuery) => Promise<ApiResponse<Page<Row>>>;
+  readonly #path: string;
 
   /** @internal */
-  constructor(read: ReadPage<Row>, query: PageQuery = {}) {
+  constructor(read: ReadPage<Row>, query: PageQuery = {}, path = '') {
     const readPage = async (asked: PageQuery): Promise<ApiResponse<Page<Row>>> => {
       const { data: rows, ...response } = await read(asked);
       return { ...response, data: toPage(rows, (page) => readPage({ ...asked, page })) };
@@ -65,9 +66,13 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
     super(() => readPage(query));
     this.#query = query;
     this.#read = readPage;
+    this.#path = path;
   }
 
-  /** Every row from the page asked for to the end; a row seen before is left out. */
+  /**
+   * Every row from the page asked for to the end; a row seen before is left out. Where the API tells no more of a list than
+   * it has counted (`meta.totalCountCapped`), it ends with a `QueryTooBroadError` after those.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }
@@ -89,6 +94,11 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
       });
       more = data.hasNext;
       yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id).size) };
+      // Who reads all would take them for all that there are.
+      if (!more && data.meta.totalCountCapped) {
+        const message = `There are more than ${data.meta.totalCount} rows.`;
+        throw createError(message, { code: 'QUERY_TOO_BROAD', method: 'GET', path: this.#path });
+      }
     }
   }
 

@@ -1,5 +1,5 @@
 import type { ApiResponse } from './api-promise.ts';
-import { createAttempt, type Request } from './attempt.ts';
+import { checkNumbers, createAttempt, type Request } from './attempt.ts';
 import { asOutcome, type ItsmError, isPassing } from './errors.ts';
 import type { ClientOptions } from './options.ts';
 import type { Pacing } from './pacing.ts';
@@ -13,6 +13,7 @@ export function createSend(client: ClientOptions, pacing: Pacing): Send {
 
   return async function send<Envelope>(request: Request) {
     const { method, path, group, options = {} } = request;
+    checkNumbers(options);
     const { signal, maxRetries = client.maxRetries ?? 2, maxWaitMs = client.maxWaitMs ?? 600_000 } = options;
     const call = { method, path, group, signal, order: pacing.nextOrder(), deadline: performance.now() + maxWaitMs };
     const idempotencyKey = options.idempotencyKey ?? randomKey();
@@ -26,7 +27,7 @@ export function createSend(client: ClientOptions, pacing: Pacing): Send {
       });
       const took = Math.round(performance.now() - began);
       const what = `${method} ${path}: ${outcome instanceof Error ? outcome.code : outcome.status}`;
-      client.logger?.debug(`${what} after ${took} ms, request ${outcome.requestId ?? 'without an id'}`);
+      client.logger?.debug(`${what} after ${took} ms, request ${outcome.requestId ?? '?'}`);
       if (!(outcome instanceof Error)) return outcome;
 
       const asked = (outcome.retryAfterSeconds ?? 0) * 1000;
@@ -50,6 +51,5 @@ function isRepeatable(method: string, error: ItsmError): boolean {
 
 /** As good as a UUID, and also made where a page is not served over HTTPS. */
 export function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }

@@ -87,18 +87,32 @@ export const Timestamp = z.iso
   .datetime({ precision: 3, error: 'must be a timestamp in UTC with milliseconds, such as 2026-11-20T10:00:00.000Z' })
   .meta({ example: '2026-11-20T10:00:00.000Z' });
 
-/** A moment as the API accepts it: with any offset, between the years 1 and 9999 in UTC. Read as UTC. */
-export const TimestampInput = z.iso
+const [firstMoment, lastMoment] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'].map(Date.parse) as [
+  number,
+  number,
+];
+
+const anyMoment = z.iso
   .datetime({ offset: true, abort: true })
-  .refine(
-    (moment) => {
-      const time = Date.parse(moment);
-      return time >= Date.parse('0001-01-01T00:00:00Z') && time <= Date.parse('9999-12-31T23:59:59.999Z');
-    },
-    { error: 'must be between the years 1 and 9999', abort: true },
-  )
-  .overwrite((moment) => new Date(moment).toISOString())
-  .meta({ example: '2026-11-20T10:00:00Z' });
+  .refine((moment) => Date.parse(moment) >= firstMoment && Date.parse(moment) <= lastMoment, {
+    error: 'must be between the years 1 and 9999',
+    abort: true,
+  });
+const exampleMoment = { example: '2026-11-20T10:00:00Z' };
+
+/** A moment as the API accepts it: with any offset, between the years 1 and 9999 in UTC. Read as UTC, to the millisecond. */
+export const TimestampInput = anyMoment.overwrite((moment) => new Date(moment).toISOString()).meta(exampleMoment);
+
+/**
+ * A moment that a list begins at or ends before. Rows are made at whole milliseconds: one that is within a millisecond is
+ * behind the row that was made at its beginning.
+ */
+export const TimestampBound = anyMoment
+  .overwrite((moment) => {
+    const isWithin = /\.\d{3}\d*[1-9]/.test(moment);
+    return new Date(Math.min(Date.parse(moment) + Number(isWithin), lastMoment)).toISOString();
+  })
+  .meta(exampleMoment);
 
 /** When a resource was made and last changed; every resource has both. */
 export const timestamps = {

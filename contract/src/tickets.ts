@@ -25,7 +25,7 @@ import {
   Priority,
   StoredCustomFields,
   Timestamp,
-  TimestampInput,
+  TimestampBound,
   Title,
   text,
   timestamps,
@@ -316,8 +316,8 @@ export const TicketQuery = listQuery({
   requesterId: idFilter(),
   parentId: filter(TicketReference),
   watcherUserId: idFilter(),
-  createdSince: TimestampInput.meta({ description: 'Only those created then or later.' }).optional(),
-  createdBefore: TimestampInput.meta({ description: 'Only those created earlier.' }).optional(),
+  createdSince: TimestampBound.meta({ description: 'Only those created then or later.' }).optional(),
+  createdBefore: TimestampBound.meta({ description: 'Only those created earlier.' }).optional(),
   q: search('number, title and description'),
   sort: z
     .enum(['-id', 'id'])

@@ -431,6 +431,9 @@ describe('GET /tickets by what the totals do not tell', () => {
     [`createdSince=${day(2)}`, 'd c a'],
     [`createdBefore=${day(2)}`, 'b'],
     [`createdSince=${day(2)}&createdBefore=${day(4)}`, 'c a'],
+    // Behind the one that was made at the beginning of the millisecond.
+    [`createdBefore=${day(2).replace('Z', '0001Z')}`, 'b a'],
+    [`createdSince=${day(2).replace('Z', '0001Z')}&createdBefore=${day(4)}`, 'c'],
     ['createdSince=2026-01-02T01:00:00%2B01:00', 'd c a'],
     [`createdSince=${day(2)}&requesterId=ADA`, 'd'],
     ['createdSince=9999-01-01T00:00:00Z', ''],

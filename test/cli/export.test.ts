@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -88,6 +88,19 @@ describe('export', { timeout: 60_000 }, () => {
       .toContain(id);
   });
 
+  it('writes a whole file where two write to one name at once', async () => {
+    const owner = await createWorkspace(api);
+    await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
+      SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 20000) AS i`);
+    const file = join(folder, 'twice.jsonl');
+    const args = ['assets', 'export', file, '--tenant', String(owner.tenantId), '--yes'];
+    const codes = [1, 2].map(async () => (await once(spawnCommand(args, database.url), 'exit'))[0]);
+    expect(await Promise.all(codes)).toEqual([0, 0]);
+    const ids = (await rowsIn(file)).map((row) => row.id);
+    expect([ids.length, new Set(ids).size]).toEqual([20_000, 20_000]);
+    expect((await readdir(folder)).filter((name) => /^twice.+partial$/.test(name))).toEqual([]);
+  });
+
   it('leaves no file when it is killed, and is whole when it is done again', async () => {
     const owner = await createWorkspace(api);
     await api.owner.pool.query(`INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
@@ -95,7 +108,8 @@ describe('export', { timeout: 60_000 }, () => {
     const file = join(folder, 'killed.jsonl');
     const args = ['assets', 'export', file, '--tenant', String(owner.tenantId), '--json'];
     const child = spawnCommand(args, database.url);
-    const written = async () => (await stat(`${file}.partial`).catch(() => undefined))?.size ?? 0;
+    const partial = `${file}.${child.pid}.partial`;
+    const written = async () => (await stat(partial).catch(() => undefined))?.size ?? 0;
     await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
     child.kill('SIGKILL');
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
@@ -125,7 +139,7 @@ describe('export', { timeout: 60_000 }, () => {
     expect(await readFile(file, 'utf8')).toBe('mine');
     expect((await itsm(`${command} --yes`)).code).toBe(0);
     expect((await rowsIn(file)).length).toBeGreaterThan(0);
-    await expect(access(`${file}.partial`)).rejects.toThrow('ENOENT');
+    expect((await readdir(folder)).filter((name) => /^kept.+partial$/.test(name))).toEqual([]);
     const nowhere = await itsm(`users export ${folder}/none/file --tenant ${workspace.tenantId}`);
     expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("can't be written") });
   });

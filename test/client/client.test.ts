@@ -217,6 +217,25 @@ describe('lists', () => {
     expect(walked).toEqual(newestFirst);
   });
 
+  it('end with an error where the API tells no more of them, and not where no more was wanted', async () => {
+    const other = await createWorkspace(api);
+    const { id } = await other.createProject();
+    await api.owner.pool.query(`INSERT INTO tasks (tenant_id, project_id, title, updated_at)
+      SELECT ${other.tenantId}, ${id}, 'Order switch ' || i, now() FROM generate_series(1, 10050) AS i`);
+    const { tasks } = new ItsmClient({ baseUrl, apiKey: other.key });
+    let read = 0;
+    const walk = async () => {
+      for await (const page of tasks.list(id, { q: 'switch' }).pages()) read += page.data.length;
+    };
+    await expect(walk()).rejects.toMatchObject({
+      code: 'QUERY_TOO_BROAD',
+      name: 'QueryTooBroadError',
+      message: expect.stringContaining('10000 rows'),
+    });
+    expect(read).toBe(10_000);
+    expect(await tasks.list(id, { q: 'switch', page: 99 }).toArray({ limit: 200 })).toHaveLength(200);
+  });
+
   it('walk with 100 rows a page, and send nothing before they are read', async () => {
     const urls: string[] = [];
     const watched = new ItsmClient({

@@ -139,7 +139,7 @@ describe('repeating', () => {
     await client.tickets.create(ticket, { timeoutMs: 60 });
     await client.tickets.create(ticket);
     const keys = requests.map(({ headers }) => String(headers['idempotency-key']));
-    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys[0]).toMatch(/^\d+(-\d+){3}$/);
     expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3]]);
     expect(keys[3]).not.toBe(keys[0]);
     await client.tickets.update(1, { title: 'Changed' });
@@ -249,6 +249,16 @@ describe('walks', () => {
     expect(window.ends - began).toBeLessThan(4 * 61_000);
   });
 });
+
+it.each(['timeoutMs', 'maxRetries', 'maxWaitMs'])(
+  'a %s that is no number is refused before anything is sent',
+  async (name) => {
+    const options = { [name]: Number('') / 0 };
+    expect(() => new ItsmClient({ baseUrl, apiKey, ...options })).toThrow(new TypeError(`${name} is NaN.`));
+    answers = [];
+    await expect(client.tickets.get(1, options)).rejects.toBeInstanceOf(TypeError);
+  },
+);
 
 describe('time and signals', () => {
   it('gives up after timeoutMs', async () => {

@@ -54,7 +54,8 @@ async function exportTo<Row extends { id: number }>(
   const isKept = (await exists(file)) && !yes && !(await confirm(`replace ${file}`));
   if (isKept) throw new CommandError(`${file} is there already, and is left as it is`);
   const { head, line } = isCsv && csv !== undefined ? csvFormat(csv.columns, await csv.customFields(db)) : jsonLines;
-  const partial = `${file}.partial`;
+  // Each of several exports to one file has its own, and the last to end has the name.
+  const partial = `${file}.${process.pid}.partial`;
   const handle = await open(partial, 'w').catch((error: Error) => {
     throw new CommandError(`${file} can't be written: ${error.message}`);
   });
