@@ -12,7 +12,7 @@ import { addWorkspace, type Workspace } from './workspaces.ts';
 export interface ChangesOptions {
   /** Changes of rows that are committed, at least. */
   changes: number;
-  /** Between two kills, of the API and of PostgreSQL in turn: milliseconds, on average. */
+  /** Between two kills, of the API, of one of PostgreSQL's processes and of all in turn: milliseconds, on average. */
   betweenKills: number;
   onProgress?: (text: string) => void;
 }
@@ -238,12 +238,13 @@ interface Killing {
   until(): boolean;
 }
 
-/** Kills one, then the other, and resolves when both run again, to how many kills there were. */
+/** Kills one, then the other, then a part of it, and resolves when both run again, to how many kills there were. */
 async function killInTurn({ postgres, api, betweenKills, until }: Killing): Promise<number> {
   let kills = 0;
   for (let next = Date.now() + betweenKills; !until(); await sleep(50)) {
     if (Date.now() < next) continue;
-    if (kills % 2 === 0) api.kill();
+    if (kills % 3 === 0) api.kill();
+    else if (kills % 3 === 1) await postgres.killOne();
     else {
       postgres.kill();
       await postgres.start();

@@ -27,6 +27,11 @@ export interface Postgres {
   start(): Promise<void>;
   /** SIGKILLs all of its processes at once, as when a machine loses power. */
   killAll(): Promise<void>;
+  /**
+   * SIGKILLs one of its processes that serve connections, as when memory runs out: then all end, and it recovers by itself,
+   * without a start. False when there is none.
+   */
+  killOne(): Promise<boolean>;
   /** Has all of its processes stand still, as on a machine that is stuck; resolves to what has them go on. */
   freeze(): Promise<() => void>;
   /** Stops it and removes its folder. */
@@ -95,6 +100,11 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
     async killAll() {
       killed = postmaster(cluster);
       for (const pid of await still()) signal(pid, 'SIGKILL');
+    },
+    async killOne() {
+      const serving = ['-P', String(postmaster(cluster)), '-f', ' itsm '];
+      const { stdout } = await promisify(execFile)('pgrep', serving).catch(() => ({ stdout: '' }));
+      return signal(Number.parseInt(stdout, 10), 'SIGKILL');
     },
     async freeze() {
       const pids = await still();

@@ -295,19 +295,28 @@ describe('whoever writes', () => {
   });
 });
 
+it('takes a `since` of a clock that is a little ahead', async () => {
+  const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+  expect((await workspace.call('GET', `/tickets/changes?since=${at(20_000)}`)).status).toBe(200);
+  expect((await workspace.call('GET', `/tickets/changes?since=${at(120_000)}`)).status).toBe(400);
+});
+
 describe('when PostgreSQL', () => {
   const path = '/tickets/changes';
   const followed = () => ({ tenantId: workspace.tenantId, resource: 'tickets' });
   const dayMicroseconds = 86_400_000_000n;
 
-  /** Has all that was written so far be of a start a day ago; resolves to a cursor as it was given then. */
-  async function startAgain(cursor: string): Promise<string> {
-    await sql.query("UPDATE change_epochs SET started_at = started_at - interval '1 day'");
-    // No session lives through a start.
-    await sql.query(
+  /** No session lives through a start. */
+  const endSessions = () =>
+    sql.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
        WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
+
+  /** Has all that was written so far be of a start a day ago; resolves to a cursor as it was given then. */
+  async function startAgain(cursor: string): Promise<string> {
+    await sql.query("UPDATE change_epochs SET started_at = started_at - interval '1 day'");
+    await endSessions();
     const given = readCursor(followed(), cursor);
     return writeCursor(followed(), { ...given, startedAt: String(BigInt(given.startedAt) - dayMicroseconds) });
   }
@@ -321,6 +330,25 @@ describe('when PostgreSQL', () => {
     await shows(path, cursor, [after.id]);
     const { rows } = await sql.query('SELECT DISTINCT position_offset::int AS given FROM change_epochs');
     expect(rows).toEqual([{ given: 0 }]);
+  });
+
+  it('has recovered from a crash of one of its processes, nothing is missed that comes then', async () => {
+    const before = await workspace.createTicket();
+    await shows(path, undefined, [before.id]);
+    const { cursor } = await walk(path);
+    // Transaction ids that were given and not written down are given again.
+    const lost = readCursor(followed(), cursor);
+    const ahead = writeCursor(followed(), { ...lost, position: lost.position + 1_000_000 });
+    // A table that is not logged is empty then; and no session lives through it.
+    const { rows } = await sql.query("SELECT relpersistence FROM pg_class WHERE relname = 'server_runs'");
+    expect(rows).toEqual([{ relpersistence: 'u' }]);
+    await sql.query('DELETE FROM server_runs');
+    await endSessions();
+    expect((await walk(path, ahead)).ids).toEqual([]);
+    const after = await workspace.createTicket();
+    await shows(path, ahead, [after.id]);
+    const next = (await walk(path, ahead)).cursor;
+    expect((await walk(path, next)).ids).toEqual([]);
   });
 
   it('was set back to before a cursor was given, nothing is missed that comes then', async () => {
@@ -364,7 +392,7 @@ describe('when PostgreSQL', () => {
     await sql.query('UPDATE changes SET position = position + $1, horizon = horizon + $1', [by]);
     await sql.query(
       `WITH gone AS (DELETE FROM change_epochs)
-       INSERT INTO change_epochs SELECT min(position), pg_postmaster_start_time(), 1, $1 FROM changes`,
+       INSERT INTO change_epochs SELECT min(position), server_ran_since(), 1, $1 FROM changes`,
       [by],
     );
     const place = readCursor(followed(), cursor);

@@ -94,7 +94,7 @@ const firstMoment = Date.parse('0001-01-01T00:00:00Z');
 
 function startSince(since: string | undefined, now: Date): Start {
   if (since === undefined) return { text: fromBeginning, values: [] };
-  if (Date.parse(since) > now.getTime()) {
+  if (Date.parse(since) > now.getTime() + clockMarginMs) {
     throw invalidField('VALIDATION_ERROR', 'since', `must not be in the future: it is ${now.toISOString()}`);
   }
   const moment = Math.max(Date.parse(since) - clockMarginMs, firstMoment);
@@ -107,14 +107,12 @@ function startAt({ startedAt, position, id }: ReturnType<typeof readCursor>): St
 
 /**
  * The newest epoch, and the position of the first transaction that may still be running in the statement's snapshot. After
- * a start of PostgreSQL the first who asks or writes begins another one.
+ * a start or a recovery of PostgreSQL the first who asks or writes begins another one.
  */
 const epoch = `
   epoch AS MATERIALIZED (
-    SELECT CASE WHEN pg_is_in_recovery() THEN started_at ELSE pg_postmaster_start_time() END AS started_at,
-      CASE WHEN started_at = pg_postmaster_start_time() THEN position_offset ELSE begin_change_epoch() END
-        + pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon
-    FROM (SELECT * FROM change_epochs ORDER BY begins_at DESC LIMIT 1) AS newest
+    SELECT started_at, position_offset + pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon
+    FROM current_change_epoch()
   )`;
 
 const microseconds = (moment: string) => `(extract(epoch FROM ${moment}) * 1000000)::bigint`;
@@ -144,7 +142,7 @@ const beginning = Number.MIN_SAFE_INTEGER;
 const fromBeginning = `start AS (SELECT ${beginning}::bigint AS position, 0::bigint AS id)`;
 
 /**
- * $4 and $5 are the place, $6 the start of PostgreSQL in which it was given. If there was another one after it, what that
+ * $4 and $5 are the place, $6 the run of PostgreSQL in which it was given. If there was another one after it, what that
  * one gave is read from its first position on: something may have been lost in between, and the places given anew. A
  * start that nobody remembers was lost itself: then all is read. The statement doesn't see a start that it is the first to
  * note, nor may all have ended that began before its first position: a place behind the horizon is no place of it.

@@ -427,6 +427,7 @@ export const ModelName = {
   Task: 'Task',
   Change: 'Change',
   ChangeEpoch: 'ChangeEpoch',
+  ServerRun: 'ServerRun',
   WebhookSubscription: 'WebhookSubscription',
   IdempotencyKey: 'IdempotencyKey',
   WebhookReplay: 'WebhookReplay',
@@ -450,7 +451,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantMove" | "tenantMoveOutcome" | "webhookSecretKey" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
+    modelProps: "tenant" | "tenantMove" | "tenantMoveOutcome" | "webhookSecretKey" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2288,6 +2289,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ServerRun: {
+      payload: Prisma.$ServerRunPayload<ExtArgs>
+      fields: Prisma.ServerRunFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ServerRunFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ServerRunFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload>
+        }
+        findFirst: {
+          args: Prisma.ServerRunFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ServerRunFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload>
+        }
+        findMany: {
+          args: Prisma.ServerRunFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload>[]
+        }
+        create: {
+          args: Prisma.ServerRunCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload>
+        }
+        createMany: {
+          args: Prisma.ServerRunCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ServerRunCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload>[]
+        }
+        delete: {
+          args: Prisma.ServerRunDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload>
+        }
+        update: {
+          args: Prisma.ServerRunUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload>
+        }
+        deleteMany: {
+          args: Prisma.ServerRunDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ServerRunUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ServerRunUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload>[]
+        }
+        upsert: {
+          args: Prisma.ServerRunUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerRunPayload>
+        }
+        aggregate: {
+          args: Prisma.ServerRunAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateServerRun>
+        }
+        groupBy: {
+          args: Prisma.ServerRunGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ServerRunGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ServerRunCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ServerRunCountAggregateOutputType> | number
+        }
+      }
+    }
     WebhookSubscription: {
       payload: Prisma.$WebhookSubscriptionPayload<ExtArgs>
       fields: Prisma.WebhookSubscriptionFieldRefs
@@ -3276,6 +3351,13 @@ export const ChangeEpochScalarFieldEnum = {
 export type ChangeEpochScalarFieldEnum = (typeof ChangeEpochScalarFieldEnum)[keyof typeof ChangeEpochScalarFieldEnum]
 
 
+export const ServerRunScalarFieldEnum = {
+  beganAt: 'beganAt'
+} as const
+
+export type ServerRunScalarFieldEnum = (typeof ServerRunScalarFieldEnum)[keyof typeof ServerRunScalarFieldEnum]
+
+
 export const WebhookSubscriptionScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -3759,6 +3841,7 @@ export type GlobalOmitConfig = {
   task?: Prisma.TaskOmit
   change?: Prisma.ChangeOmit
   changeEpoch?: Prisma.ChangeEpochOmit
+  serverRun?: Prisma.ServerRunOmit
   webhookSubscription?: Prisma.WebhookSubscriptionOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   webhookReplay?: Prisma.WebhookReplayOmit

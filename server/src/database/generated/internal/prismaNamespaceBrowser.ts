@@ -76,6 +76,7 @@ export const ModelName = {
   Task: 'Task',
   Change: 'Change',
   ChangeEpoch: 'ChangeEpoch',
+  ServerRun: 'ServerRun',
   WebhookSubscription: 'WebhookSubscription',
   IdempotencyKey: 'IdempotencyKey',
   WebhookReplay: 'WebhookReplay',
@@ -457,6 +458,13 @@ export const ChangeEpochScalarFieldEnum = {
 } as const
 
 export type ChangeEpochScalarFieldEnum = (typeof ChangeEpochScalarFieldEnum)[keyof typeof ChangeEpochScalarFieldEnum]
+
+
+export const ServerRunScalarFieldEnum = {
+  beganAt: 'beganAt'
+} as const
+
+export type ServerRunScalarFieldEnum = (typeof ServerRunScalarFieldEnum)[keyof typeof ServerRunScalarFieldEnum]
 
 
 export const WebhookSubscriptionScalarFieldEnum = {
