@@ -3,6 +3,7 @@ import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { newAuthenticator } from '../support/authenticator.ts';
 import { areaOrigin, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
@@ -212,6 +213,15 @@ describe('a session', () => {
     const stolen = await joined(mine, id);
     const owner = await joined(mine, id, 'nine patient lighthouses');
     expect([(await stolen.get(account)).status, (await owner.get(account)).status]).toEqual([303, 200]);
+    // What was chosen before works no more, whatever is chosen now.
+    const link = `/developer/join?token=${await invite(mine, id)}`;
+    const browser = openBrowser(api);
+    const page = (await browser.get(link)).text;
+    expect(page).toContain('works no more then');
+    const response = newAuthenticator().create(page);
+    expect((await browser.submit(link, 'passkey', { response })).status).toBe(303);
+    const fields = { email: await emailOf(mine, id), password: 'nine patient lighthouses' };
+    expect((await openBrowser(api).submit('/developer/sign-in', 'password', fields)).status).toBe(400);
   });
 
   it('is over after twelve hours of silence', async () => {

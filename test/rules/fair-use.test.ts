@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { execute } from '../support/database.ts';
-import { openBrowser } from '../support/visitor.ts';
+import { openBrowser, signIn } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
@@ -75,6 +75,18 @@ async function askUnread({ app }: Api, { key }: Workspace, count: number): Promi
 }
 
 const create = (workspace: Workspace) => workspace.call('POST', '/tickets', ticket);
+
+it('has files of the developer area wait for their turn, for as long as they are written', async () => {
+  const visitor = await signIn(api, greedy);
+  const files = await whileLocked('projects', async () => {
+    const files = Array.from({ length: 4 }, () => visitor.get('/developer/projects/export'));
+    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    for (let i = 0; i < 20; i++) expect((await other.call('GET', '/tickets')).status).toBe(200);
+    expect(await requestsWaiting(api)).toBe(2);
+    return files;
+  });
+  expect((await Promise.all(files)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+});
 
 it('gives a tenant its share of the connections, and answers others meanwhile', async () => {
   const creates = await whileCreatesWait(greedy, async () => {

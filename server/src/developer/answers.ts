@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
 import { html } from './html.ts';
@@ -25,7 +26,10 @@ export function send(answer: Answer, { visit, request, reply }: Sending): Fastif
   if ('file' in answer) {
     const { name, type, content } = answer.file;
     if (name !== undefined) reply.header('content-disposition', attachment(name));
-    return reply.type(type).send(content);
+    // Who asks for the head alone has none of it read.
+    return reply
+      .type(type)
+      .send(request.method === 'HEAD' && content instanceof Readable ? Readable.from([]) : content);
   }
   const path = request.url.split('?')[0] ?? '';
   return reply.type('text/html; charset=utf-8').send(layOut({ ...answer, pages, path, user: visit?.user }));

@@ -1,3 +1,4 @@
+import { parse as parseQuery } from 'node:querystring';
 import csrfProtection from '@fastify/csrf-protection';
 import formBody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
@@ -50,7 +51,8 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
   await addStaticFiles(app);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    await scope.register(formBody, { bodyLimit: requestLimits.bodyBytes });
+    // Node.js reads a thousand fields at most: more are nobody's form.
+    await scope.register(formBody, { bodyLimit: requestLimits.bodyBytes, parser: (text) => parseQuery(text) });
     await scope.register(multipart, { attachFieldsToBody: 'keyValues', limits: uploadLimits });
     const secure = settings.PUBLIC_URL?.startsWith('https:') ?? false;
     await addCookies(scope, { keys: services.secretCipher.deriveKeys('itsm developer area cookies'), secure });
@@ -96,7 +98,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     if (to !== undefined) return reply.redirect(to, 303);
     const visit = await visitOf(request, reply, options);
     if (page.roles !== 'everyone' && visit.user === undefined) return toSignIn(request.url, { request, reply });
-    const answer = await inItsTurn(visit, options, async () => {
+    const answer = await inItsTurn(visit, async () => {
       assertRole(page.roles, visit);
       return page.show(askedOf(page, { visit, request }));
     });
@@ -119,7 +121,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   scope.post(page.path, { onRequest, preHandler }, async (request, reply) => {
     const visit = request.visit as Visit;
     const { databases } = options;
-    const { answer, status } = await inItsTurn(visit, options, () =>
+    const { answer, status } = await inItsTurn(visit, () =>
       receive(page, { visit, request, databases, errors: options }),
     );
     return send(answer, { visit, request, reply: reply.code(status) });
@@ -132,7 +134,8 @@ function noteRead(request: FastifyRequest, _reply: FastifyReply, done: () => voi
 }
 
 function assertNoFile({ headers }: FastifyRequest): void {
-  if (headers['content-type']?.startsWith('multipart/') === true) throw notAForm();
+  // Whoever parses it doesn't mind capitals either.
+  if (/^\s*multipart\//i.test(headers['content-type'] ?? '')) throw notAForm();
 }
 
 /** What is to be known of a request before anything is looked at. @throws ApiError where the area has no address */
@@ -157,7 +160,10 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
   const user: SignedIn = { session, account };
   const flash = request.method === 'GET' ? await flashFor(databases, request, session) : undefined;
   const context = { ...services, db: tenantClient(databases.requests, account.tenantId), userId: account.userId };
-  return { ...visit, user, context, flash, time: timeIn(account.timeZone) } as UserVisit;
+  return {
+    ...{ ...visit, user, context, flash, time: timeIn(account.timeZone) },
+    inItsTurn: (work) => options.fairUse.run(account.tenantId, work),
+  } as UserVisit;
 }
 
 function isLoopback({ address }: Origin): boolean {
@@ -165,8 +171,8 @@ function isLoopback({ address }: Origin): boolean {
 }
 
 /** Has what asks for a workspace's data wait for its turn among all that does. */
-function inItsTurn<Result>({ user }: Visit, { fairUse }: AreaOptions, work: () => Promise<Result>): Promise<Result> {
-  return user === undefined ? work() : fairUse.run(user.account.tenantId, work);
+function inItsTurn<Result>(visit: Visit, work: () => Promise<Result>): Promise<Result> {
+  return visit.user === undefined ? work() : (visit as UserVisit).inItsTurn(work);
 }
 
 /** Leads to signing in, and from there to where somebody wanted to go. */

@@ -30,7 +30,8 @@ interface Flash {
 type Challenge = [challenge: string, until: number];
 
 interface Offered {
-  names: string[];
+  /** The name of each account, and what tells its password. */
+  found: [name: string, password: string][];
   /** Milliseconds since 1970. */
   until: number;
 }
@@ -114,12 +115,13 @@ export function memoryOf(databases: Sources, request: FastifyRequest, from: Orig
       );
       return found !== undefined && found[1] > Date.now();
     },
-    offer(accounts) {
-      session.set('offered', { names: accounts.map(nameOf), until: Date.now() + challengeMs });
+    offer(all) {
+      const found = all.map(({ account, password }): [string, string] => [nameOf(account), password]);
+      session.set('offered', { found, until: Date.now() + challengeMs });
     },
     get offered() {
-      const { names, until } = session.get('offered') ?? { names: [], until: 0 };
-      return until < Date.now() ? [] : names.map(referenceOf);
+      const { found = [], until = 0 } = session.get('offered') ?? {};
+      return until < Date.now() ? [] : found.map(([name, password]) => ({ account: referenceOf(name), password }));
     },
   };
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import type { Context } from '../context.ts';
 import { csvFormat, csvTemplate } from '../resources/csv-columns.ts';
 import type { CsvResource } from '../resources/csv-import.ts';
 import { batchesOf } from '../resources/export.ts';
 import { type AnyPage, page } from './page.ts';
+import type { UserVisit } from './visit.ts';
 
 const roles = ['ADMIN'] as const;
 const type = 'text/csv; charset=utf-8';
@@ -18,9 +18,9 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
     page({
       path: `/developer/${resource}/export`,
       roles,
-      async show({ visit: { context } }) {
-        const customFields = await csv.customFields(context.db);
-        return { file: { name, type, content: Readable.from(linesOf(context, csv, customFields)) } };
+      async show({ visit }) {
+        const customFields = await csv.customFields(visit.context.db);
+        return { file: { name, type, content: Readable.from(linesOf(visit, csv, customFields)) } };
       },
     }),
     page({
@@ -32,12 +32,16 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
 }
 
 async function* linesOf<Row extends { id: number }, Line extends object, New>(
-  { db }: Context,
+  { context: { db }, inItsTurn }: UserVisit,
   { columns, rows }: CsvResource<Row, Line, New>,
   customFields: readonly string[],
 ): AsyncGenerator<string> {
   const { head, line } = csvFormat(columns, customFields);
   // Spreadsheets tell UTF-8 by its byte order mark.
   yield `\uFEFF${head}`;
-  for await (const batch of batchesOf(db, rows)) yield batch.map(line).join('');
+  const batches = batchesOf(db, rows);
+  // Whoever reads slowly has no connection meanwhile.
+  for (let next = await inItsTurn(() => batches.next()); !next.done; next = await inItsTurn(() => batches.next())) {
+    yield next.value.map(line).join('');
+  }
 }

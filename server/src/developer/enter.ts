@@ -9,22 +9,21 @@ import type { Visit } from './visit.ts';
  * Signs an account in, with the entry in the audit log and what else belongs to it in one transaction: all of it is there
  * afterwards, or nothing, be it that the workspace is being moved.
  * @param how that is, as the audit log says it
- * @param before what is done before
+ * @param isGood whether what it signs in with is good still; does before what belongs to it
  */
 export async function enter(
   { databases, browser, from }: Visit,
   account: Account,
   how: string,
-  before: () => Promise<void> = async () => undefined,
+  isGood: () => Promise<boolean>,
 ): Promise<void> {
   const { tenantId, userId } = account;
   const db = tenantClient(databases.system, tenantId);
   await inTransaction(db, async () => {
     // Who takes the right from them meanwhile waits, and finds the session that is to end.
-    if (!(await holdAccount(db, account))) {
-      throw new ApiError('VALIDATION_ERROR', 'This account may not be in the developer area any more.');
+    if (!(await holdAccount(db, account)) || !(await isGood())) {
+      throw new ApiError('VALIDATION_ERROR', 'How this account signs in was changed meanwhile. Sign in again.');
     }
-    await before();
     await recordAudit({ db, userId }, { action: 'session.began', subject: how, ...from });
     await browser.signIn(account);
   });

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { ApiError } from '../errors.ts';
 import type { Account } from '../identity/account.ts';
+import { forgetCredentials } from '../identity/credentials.ts';
 import { findInvitation, type Invitation, useInvitation } from '../identity/invitations.ts';
 import { checkPasskey, keepPasskey, offerPasskey } from '../identity/passkeys.ts';
 import { checkPassword, keepPassword, NewPassword } from '../identity/password-sign-in.ts';
-import { endSessions } from '../identity/sessions.ts';
 import { enter } from './enter.ts';
 import { formOf, submit, textField } from './fields.ts';
-import { html } from './html.ts';
+import { html, notice } from './html.ts';
 import { openForm, openPage } from './page.ts';
 import type { Visit } from './visit.ts';
 
@@ -28,7 +28,7 @@ export const join = openPage({
 <p>Who has signed in before <a href="/developer/sign-in">signs in</a>; else ask an administrator of your workspace for another one.</p>`,
       };
     }
-    const { account, demo } = invitation;
+    const { account, demo, secured } = invitation;
     const options = await offerPasskey(visit.databases, visit.site, account);
     visit.browser.giveChallenge(options.challenge);
     const passkey = formOf(
@@ -56,6 +56,7 @@ ${submit('Set the password', 'plain')}`,
       title: `Welcome, ${account.name}`,
       body: html`<p class="lead">You were invited to the developer area of <strong>${account.workspace}</strong>, as
  ${account.email}. How do you want to sign in from now on?</p>
+${secured ? notice('What you have signed in with before works no more then, and you are signed out everywhere else.') : null}
 ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or"><span>or</span></p>${look}` : null}`,
     };
   },
@@ -95,7 +96,7 @@ async function invited(visit: Visit, token: string): Promise<Invitation | undefi
 
 /**
  * Signs in the account of a link, which is used up, and keeps how it does so from now on. Who needs a link has lost how they
- * signed in before, be it to somebody else: sessions that began with it end.
+ * signed in before, be it to somebody else: that works no more, and sessions that began with it end.
  * @param check finds out what is wrong with that while the link still works, and returns what keeps it
  */
 async function settle(
@@ -111,9 +112,11 @@ async function settle(
   const keep = await check(account, demo);
   await enter(visit, account, how, async () => {
     if (!(await useInvitation(visit.databases, token))) throw worksNoMore();
-    if (keep === undefined) return;
-    await endSessions(visit.databases, account, 'all');
-    await keep();
+    if (keep !== undefined) {
+      await forgetCredentials(visit.databases, account);
+      await keep();
+    }
+    return true;
   });
   return { redirect: '/developer/keys' };
 }

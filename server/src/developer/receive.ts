@@ -5,6 +5,7 @@ import { beginWriting } from '../database/lock.ts';
 import { tenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
+import { holdSession } from '../identity/sessions.ts';
 import { recordAudit } from '../resources/audit/queries.ts';
 import { unknownField } from '../validation.ts';
 import { askedOf, parsed } from './asked.ts';
@@ -67,8 +68,8 @@ export async function receive(page: AnyPage, { visit, request, ...sources }: Rec
 async function run(form: AnyForm, asked: Asked<Visit> & { fields: unknown }): ReturnType<AnyForm['run']> {
   const { visit } = asked;
   const { audit: action } = form;
-  // Signing in is of another account than whose is signed in, if anybody is.
   const checked = await form.check?.(asked);
+  // Signing in is of another account than whose is signed in, if anybody is.
   if (action === null || !('context' in visit)) return form.run({ ...asked, checked });
   const signedIn = visit as UserVisit;
   const { databases, user, context: ofRequest } = signedIn;
@@ -76,6 +77,9 @@ async function run(form: AnyForm, asked: Asked<Visit> & { fields: unknown }): Re
   return await transaction({ ...ofRequest, db }, async (context) => {
     // What is deleted doesn't ask whether the workspace is being moved.
     await beginWriting(context.db);
+    // It may have been ended while what is checked was: whose it was has no say any more.
+    if (form.ofAccount === true && !(await holdSession(databases, user.session)))
+      return { redirect: '/developer/sign-in' };
     const done = await form.run({ ...asked, checked, visit: { ...signedIn, context } });
     if (!('found' in done)) await recordAudit(context, { action, subject: done.subject ?? null, ...visit.from });
     return done;

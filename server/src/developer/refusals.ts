@@ -12,7 +12,7 @@ import type { Visit } from './visit.ts';
 /** What a form with a file may send: beside the file there is little to say. */
 export const uploadLimits = {
   ...{ fileSize: 10 * 2 ** 20, files: 1 },
-  ...{ fieldSize: 1000, fields: 50, parts: 51, headerPairs: 20 },
+  ...{ fieldSize: 1000, fields: 5, parts: 6, headerPairs: 20 },
 };
 
 /** @throws ApiError INSUFFICIENT_SCOPE for somebody in another role; who isn't signed in is led to signing in before */

@@ -2,8 +2,8 @@ import { NewUser } from '@itsm-api/contract';
 import * as z from 'zod';
 import { ApiError } from '../errors.ts';
 import { type Account, findAccount } from '../identity/account.ts';
-import { askForPasskey, signInByPasskey } from '../identity/passkeys.ts';
-import { signInByPassword } from '../identity/password-sign-in.ts';
+import { askForPasskey, hasPasskey, signInByPasskey } from '../identity/passkeys.ts';
+import { hasSamePassword, type PasswordSignIn, signInByPassword } from '../identity/password-sign-in.ts';
 import { enter } from './enter.ts';
 import { formOf, submit, textField } from './fields.ts';
 import { html } from './html.ts';
@@ -50,8 +50,8 @@ ${submit('Sign in', 'plain')}`,
       fields: z.object({ response: z.string().max(20_000) }),
       async run({ visit, fields, address }) {
         const { takeChallenge } = visit.browser;
-        const account = await signInByPasskey(visit.databases, visit.site, { ...fields, takeChallenge });
-        await enter(visit, account, 'with a passkey');
+        const found = await signInByPasskey(visit.databases, visit.site, { ...fields, takeChallenge });
+        await enter(visit, found.account, 'with a passkey', () => hasPasskey(visit.databases, found));
         return { redirect: nextOfAddress(address) };
       },
     }),
@@ -59,13 +59,13 @@ ${submit('Sign in', 'plain')}`,
       fields: z.strictObject({ email: NewUser.shape.email, password: z.string().min(1, 'is missing').max(1000) }),
       async run({ visit, fields, address }) {
         const { isKnown } = visit.browser;
-        const accounts = await signInByPassword(visit.databases, { ...fields, ...visit.from, isKnown });
-        const [account] = accounts;
-        if (accounts.length > 1) {
-          visit.browser.offer(accounts);
+        const all = await signInByPassword(visit.databases, { ...fields, ...visit.from, isKnown });
+        const [found] = all;
+        if (found === undefined || all.length > 1) {
+          visit.browser.offer(all);
           return { redirect: `/developer/workspaces?next=${encodeURIComponent(nextOfAddress(address))}` };
         }
-        await enter(visit, account as Account, 'with a password');
+        await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.databases, found));
         return { redirect: nextOfAddress(address) };
       },
     }),
@@ -77,16 +77,16 @@ export const workspaces = openPage({
   path: '/developer/workspaces',
   query: Query,
   async show(asked) {
-    const accounts = await offeredTo(asked.visit);
-    if (accounts.length === 0) return { redirect: '/developer/sign-in' };
+    const offers = await offeredTo(asked.visit);
+    if (offers.length === 0) return { redirect: '/developer/sign-in' };
     return {
       title: 'Which workspace?',
       body: html`${formOf(
         asked,
         'choose',
         () =>
-          html`<div class="choices">${accounts.map(
-            ({ tenantId, workspace, name }) =>
+          html`<div class="choices">${offers.map(
+            ({ account: { tenantId, workspace, name } }) =>
               html`<button class="button plain" name="tenant" value="${String(tenantId)}">${workspace} <small>as ${name}</small></button>`,
           )}</div>`,
       )}`,
@@ -96,18 +96,20 @@ export const workspaces = openPage({
     choose: openForm({
       fields: z.strictObject({ tenant: z.string() }),
       async run({ visit, fields, address }) {
-        const account = (await offeredTo(visit)).find(({ tenantId }) => String(tenantId) === fields.tenant);
-        if (account === undefined) throw new ApiError('VALIDATION_ERROR', 'Sign in again: that was too long ago.');
-        await enter(visit, account, 'with a password');
+        const found = (await offeredTo(visit)).find(({ account }) => String(account.tenantId) === fields.tenant);
+        if (found === undefined) throw new ApiError('VALIDATION_ERROR', 'Sign in again: that was too long ago.');
+        await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.databases, found));
         return { redirect: nextOfAddress(address) };
       },
     }),
   },
 });
 
-async function offeredTo({ browser, databases }: Visit): Promise<Account[]> {
-  const accounts = await Promise.all(browser.offered.map((reference) => findAccount(databases, reference)));
-  return accounts.filter((account) => account !== undefined);
+async function offeredTo({ browser, databases }: Visit): Promise<(PasswordSignIn & { account: Account })[]> {
+  const offers = await Promise.all(
+    browser.offered.map(async (offer) => ({ ...offer, account: await findAccount(databases, offer.account) })),
+  );
+  return offers.flatMap(({ account, password }) => (account === undefined ? [] : [{ account, password }]));
 }
 
 /** Where somebody wanted to go: a page of the area, and nowhere else. */

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Databases } from '../database/databases.ts';
 import type { Account } from '../identity/account.ts';
 import type { RelyingParty, TakeChallenge } from '../identity/passkeys.ts';
+import type { PasswordSignIn } from '../identity/password-sign-in.ts';
 import type { Origin, Session } from '../identity/sessions.ts';
 
 /** Who looks at a page, and from where. */
@@ -27,6 +28,8 @@ export interface UserVisit extends Visit {
   user: SignedIn;
   /** The workspace's data, with the rights of a request. */
   context: Context & { userId: bigint };
+  /** Has what asks for the workspace's data after the page was answered, as a file is written, wait for its turn, too. */
+  inItsTurn<Result>(work: () => Promise<Result>): Promise<Result>;
   /** What the form before this page had to show once. */
   flash: unknown;
   /** A moment in the visitor's time zone; `none` where there is none. */
@@ -50,6 +53,6 @@ export interface BrowserMemory {
   /** Whether it was given, lately, and not taken yet. */
   takeChallenge: TakeChallenge;
   /** Remembers for some minutes the accounts whose password was right: one of them is to be chosen. */
-  offer(accounts: readonly Account[]): void;
-  readonly offered: readonly Pick<Account, 'tenantId' | 'userId'>[];
+  offer(found: readonly PasswordSignIn[]): void;
+  readonly offered: readonly PasswordSignIn[];
 }

@@ -35,6 +35,10 @@ export const accountsOf = (table: string) => `
   JOIN users u ON u.tenant_id = ${table}.tenant_id AND u.id = ${table}.user_id AND u.active AND u.role <> 'REQUESTER'
   JOIN tenants t ON t.id = ${table}.tenant_id AND t.active`;
 
+/** Whether an account of `users u` has something to sign in with, in SQL. */
+export const isSecured = `(EXISTS (SELECT FROM passwords p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id)
+  OR EXISTS (SELECT FROM passkeys p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id))`;
+
 export function toAccount(row: AccountRow): Account {
   return {
     tenantId: BigInt(row.tenant_id),
@@ -59,9 +63,12 @@ export async function findAccount(
   return rows[0] && toAccount(rows[0]);
 }
 
-/** Whether the account may be in the area; if so, it may until the end of the transaction. */
+/**
+ * Whether the account may be in the area; if so, it may until the end of the transaction, and nobody else changes meanwhile
+ * how or where it is signed in: who does holds it, too.
+ */
 export async function holdAccount(db: TenantClient, { userId }: Pick<Account, 'userId'>): Promise<boolean> {
   const text = `SELECT 1 AS held FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS wanted
-    ${accountsOf('wanted')} FOR SHARE OF u, t`;
+    ${accountsOf('wanted')} FOR NO KEY UPDATE OF u FOR SHARE OF t`;
   return (await selectRows(db, { text, values: [db.$tenantId, userId] })).length > 0;
 }

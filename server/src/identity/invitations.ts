@@ -1,7 +1,7 @@
 import type { Databases } from '../database/databases.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
-import { type Account, type AccountRow, accountColumns, accountsOf, toAccount } from './account.ts';
+import { type Account, type AccountRow, accountColumns, accountsOf, isSecured, toAccount } from './account.ts';
 import { assertHere } from './another-cell.ts';
 import { newToken, readToken } from './token.ts';
 
@@ -9,10 +9,14 @@ import { newToken, readToken } from './token.ts';
 export const invitationDays = 7;
 const dayMs = 86_400_000;
 
-/** A link that was found, for whom it is, and whether it lets in without more, as that of a first start does. */
+/** A link that was found. */
 export interface Invitation {
+  /** For whom it is. */
   account: Account;
+  /** Whether it lets in without more, as that of a first start does. */
   demo: boolean;
+  /** Whether the account has something to sign in with. */
+  secured: boolean;
 }
 
 /**
@@ -55,14 +59,14 @@ export async function findInvitation(
 ): Promise<Invitation | undefined> {
   const token = readToken(text);
   if (token === undefined) return undefined;
-  const { rows }: { rows: (AccountRow & { demo: boolean })[] } = await accounts.query(
-    `SELECT i.demo, ${accountColumns} FROM invitations i ${accountsOf('i')}
+  const { rows }: { rows: (AccountRow & { demo: boolean; secured: boolean })[] } = await accounts.query(
+    `SELECT i.demo, ${isSecured} AS secured, ${accountColumns} FROM invitations i ${accountsOf('i')}
      WHERE i.tenant_id = $1 AND i.hash = $2 AND ${working}`,
     [token.tenantId, token.hash],
   );
   const [row] = rows;
   if (row === undefined) await assertHere(accounts, token.tenantId);
-  return row && { account: toAccount(row), demo: row.demo };
+  return row && { account: toAccount(row), demo: row.demo, secured: row.secured };
 }
 
 /** Uses a link up. @returns whether it still worked: of those who try at once, one is told so */

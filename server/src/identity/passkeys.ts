@@ -115,6 +115,12 @@ export async function askForPasskey({ id }: RelyingParty): Promise<PublicKeyCred
   return generateAuthenticationOptions({ rpID: id, userVerification: 'preferred' });
 }
 
+/** An account, and its passkey that has signed. */
+export interface PasskeySignIn {
+  account: Account;
+  credentialId: Buffer<ArrayBuffer>;
+}
+
 /**
  * The account of the passkey that has signed.
  * @param response as `PublicKeyCredential.toJSON()` gives it, as text
@@ -125,9 +131,10 @@ export async function signInByPasskey(
   { accounts }: Sources,
   site: RelyingParty,
   { response, takeChallenge }: { response: string; takeChallenge: TakeChallenge },
-): Promise<Account> {
+): Promise<PasskeySignIn> {
   const given = readResponse(response);
-  const values = [given.tenantId, Buffer.from(given.response.id, 'base64url')];
+  const credentialId = Buffer.from(given.response.id, 'base64url');
+  const values = [given.tenantId, credentialId];
   const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await accounts.query(byCredential, values);
   const [row] = rows;
   if (row === undefined) {
@@ -151,7 +158,13 @@ export async function signInByPasskey(
     }),
   );
   await accounts.query(used, [...values, authenticationInfo.newCounter]);
-  return toAccount(row);
+  return { account: toAccount(row), credentialId };
+}
+
+/** Whether the account has the passkey still. */
+export async function hasPasskey({ system }: Sources, { account, credentialId }: PasskeySignIn): Promise<boolean> {
+  const { tenantId, userId } = account;
+  return (await tenantClient(system, tenantId).passkey.count({ where: { userId, credentialId } })) === 1;
 }
 
 /** What a browser sent, and the tenant that the passkey's user handle names. */

@@ -6,6 +6,7 @@ import { type Account, type AccountRow, accountColumns, accountsOf, toAccount } 
 import { inAnotherCell, movesOf } from './another-cell.ts';
 import { checkStrength, hashPassword, isPassword } from './passwords.ts';
 import { countAttempt } from './sign-in-throttle.ts';
+import { sha256 } from './token.ts';
 
 interface Given {
   /** In lower case. */
@@ -20,6 +21,13 @@ interface Given {
 /** In so many workspaces, at most, one e-mail address is looked for: each costs a hash. */
 const mostAccounts = 10;
 
+/** An account whose password was right, and what tells whether it is still that one. */
+export interface PasswordSignIn {
+  account: Pick<Account, 'tenantId' | 'userId'>;
+  /** Of what is stored of the password: SHA-256. */
+  password: string;
+}
+
 /**
  * The accounts of an e-mail address that have this password: usually one. The same person may be in several workspaces,
  * with a password for each.
@@ -29,7 +37,7 @@ const mostAccounts = 10;
 export async function signInByPassword(
   databases: Pick<Databases, 'accounts' | 'system'>,
   { email, password, address, isKnown }: Given,
-): Promise<Account[]> {
+): Promise<(PasswordSignIn & { account: Account })[]> {
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
   if (candidates.length === 0) await assertNotElsewhere(databases, { email, isKnown });
@@ -37,8 +45,10 @@ export async function signInByPassword(
   // Each by itself: who has an account of the same address elsewhere isn't known to this one.
   const tried = refusal === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
   if (refusal !== undefined && tried.length === 0) throw refusal;
-  const found: Account[] = [];
-  for (const { account, hash } of tried) if (await isPassword(password, hash)) found.push(account);
+  const found: (PasswordSignIn & { account: Account })[] = [];
+  for (const { account, hash } of tried) {
+    if (await isPassword(password, hash)) found.push({ account, password: digestOf(hash) });
+  }
   if (tried.length === 0) await isPassword(password, undefined);
   if (found.length === 0) {
     throw new ApiError('VALIDATION_ERROR', 'No account has this e-mail address and this password.');
@@ -93,6 +103,19 @@ export async function keepPassword(
     create: { ...own, hash },
     update: { hash },
   });
+}
+
+/** Whether the account has the same password still. */
+export async function hasSamePassword(
+  { system }: Pick<Databases, 'system'>,
+  { account: { tenantId, userId }, password }: PasswordSignIn,
+): Promise<boolean> {
+  const row = await tenantClient(system, tenantId).password.findFirst({ where: { userId } });
+  return row !== null && digestOf(row.hash) === password;
+}
+
+function digestOf(hash: string): string {
+  return Buffer.from(sha256(hash)).toString('base64url');
 }
 
 /** Whether an account has a password. */

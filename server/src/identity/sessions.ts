@@ -1,7 +1,15 @@
 import type { Databases } from '../database/databases.ts';
 import { tenantClient } from '../database/tenant-client.ts';
 import { presentTimestamp } from '../present.ts';
-import { type Account, type AccountRow, accountColumns, accountsOf, toAccount } from './account.ts';
+import {
+  type Account,
+  type AccountRow,
+  accountColumns,
+  accountsOf,
+  holdAccount,
+  isSecured,
+  toAccount,
+} from './account.ts';
 import { newToken, readToken } from './token.ts';
 
 /** Where a request came from, as sessions and the audit log keep it. */
@@ -66,9 +74,7 @@ interface SessionRow extends AccountRow {
 }
 
 const find = `
-  SELECT s.id, ${accountColumns}, s.last_seen_at < now() - interval '1 minute' AS stale,
-    EXISTS (SELECT FROM passwords p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id)
-      OR EXISTS (SELECT FROM passkeys p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id) AS secured
+  SELECT s.id, ${accountColumns}, s.last_seen_at < now() - interval '1 minute' AS stale, ${isSecured} AS secured
   FROM sessions s ${accountsOf('s')} WHERE s.tenant_id = $1 AND s.hash = $2 AND ${alive}`;
 
 const touch = 'UPDATE sessions SET last_seen_at = now() WHERE tenant_id = $1 AND hash = $2';
@@ -95,6 +101,15 @@ export async function listSessions({ accounts }: Sources, { tenantId, userId }: 
     createdAt: presentTimestamp(row.created_at),
     lastSeenAt: presentTimestamp(row.last_seen_at),
   }));
+}
+
+/**
+ * Whether a session goes on; if so, it does until the end of the transaction, and nobody else changes meanwhile how its
+ * account signs in.
+ */
+export async function holdSession({ system }: Sources, { id, account }: Session): Promise<boolean> {
+  const db = tenantClient(system, account.tenantId);
+  return (await holdAccount(db, account)) && (await db.session.count({ where: { id, endedAt: null } })) === 1;
 }
 
 /** Ends sessions of an account: one, all but one, or all. @returns how many were ended */
