@@ -113,7 +113,7 @@ export async function sendBulk<Item extends object, Row>(
   async function work(): Promise<void> {
     for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await sendChunk(chunk);
   }
-  // As many as by default where it is NaN, too: with none at work nothing would be sent, and nobody told.
+  // With none at work nothing would be sent, and nobody told that it is NaN.
   await Promise.all(Array.from({ length: Math.max(1, concurrency || 1) }, work));
 
   const error = refusal ?? obstacle;

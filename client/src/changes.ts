@@ -1,4 +1,5 @@
 import { ApiPromise, type ApiResponse } from './api-promise.ts';
+import { checkNumbers } from './attempt.ts';
 import { isItsmError, isPassing } from './errors.ts';
 import type { ChangesMeta, ChangesQuery } from './generated.ts';
 import { sleep } from './wait.ts';
@@ -75,6 +76,7 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
    * }
    */
   async *pages(): AsyncGenerator<ChangesPage<Row>, void, undefined> {
+    checkNumbers(this.#query);
     const { follow = false, pollMs = 10_000, since, ...rest } = this.#query;
     try {
       for (;;) {

@@ -69,7 +69,12 @@ function method({ send, baseUrl }: Api, described: string) {
     // A path that can't be is told by the promise.
     const sendTo = async <Envelope>(more: object) => send<Envelope>({ ...request, ...more, path: fill(path, ids) });
 
-    if (takes === 'query') return new ApiList((query) => sendTo<never>({ query }), input, path);
+    if (takes === 'query')
+      return new ApiList(
+        (query) => sendTo<never>({ query }),
+        input,
+        () => fill(path, ids),
+      );
     if (takes === 'changes') {
       const read = async (query: object) => {
         const response = await sendTo<ChangesPage<unknown>>({ query });

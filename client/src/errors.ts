@@ -106,7 +106,7 @@ export class InvalidReferenceError extends ItsmError {
   declare readonly code: 'INVALID_REFERENCE';
 }
 
-/** The list takes too long to find, or has more rows than are told of it; the message says what to do. */
+/** The list takes too long to find, or may have more rows than are told of it: it needs narrower filters. */
 export class QueryTooBroadError extends ItsmError {
   declare readonly code: 'QUERY_TOO_BROAD';
 }

@@ -1072,7 +1072,7 @@ export interface TicketCreatedEvent {
   id: string;
   /** What happened. */
   type: 'ticket.created';
-  /** When it happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
@@ -1086,7 +1086,7 @@ export interface TicketUpdatedEvent {
   id: string;
   /** What happened. */
   type: 'ticket.updated';
-  /** When it happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
@@ -1102,7 +1102,7 @@ export interface AssetCreatedEvent {
   id: string;
   /** What happened. */
   type: 'asset.created';
-  /** When it happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null where it was done on the command line. */
   actor: Actor;
@@ -1181,7 +1181,7 @@ export interface TaskUpdatedEvent {
   id: string;
   /** What happened. */
   type: 'task.updated';
-  /** When it happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
   /** Whose key did it; null where it was done on the command line. */
   actor: Actor;

@@ -55,10 +55,10 @@ export type ReadPage<Row> = (query: object) => Promise<ApiResponse<{ data: Row[]
 export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> implements AsyncIterable<Row> {
   readonly #query: PageQuery;
   readonly #read: (query: PageQuery) => Promise<ApiResponse<Page<Row>>>;
-  readonly #path: string;
+  readonly #path: () => string;
 
   /** @internal */
-  constructor(read: ReadPage<Row>, query: PageQuery = {}, path = '') {
+  constructor(read: ReadPage<Row>, query: PageQuery = {}, path = () => '') {
     const readPage = async (asked: PageQuery): Promise<ApiResponse<Page<Row>>> => {
       const { data: rows, ...response } = await read(asked);
       return { ...response, data: toPage(rows, (page) => readPage({ ...asked, page })) };
@@ -96,8 +96,11 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
       yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id).size) };
       // Who reads all would take them for all that there are.
       if (!more && data.meta.totalCountCapped) {
-        const message = `There are more than ${data.meta.totalCount} rows.`;
-        throw createError(message, { code: 'QUERY_TOO_BROAD', method: 'GET', path: this.#path });
+        throw createError('There may be more rows. Narrow the filters.', {
+          code: 'QUERY_TOO_BROAD',
+          method: 'GET',
+          path: this.#path(),
+        });
       }
     }
   }

@@ -230,7 +230,8 @@ describe('lists', () => {
     await expect(walk()).rejects.toMatchObject({
       code: 'QUERY_TOO_BROAD',
       name: 'QueryTooBroadError',
-      message: expect.stringContaining('10000 rows'),
+      message: expect.stringContaining('Narrow the filters'),
+      path: `/projects/${id}/tasks`,
     });
     expect(read).toBe(10_000);
     expect(await tasks.list(id, { q: 'switch', page: 99 }).toArray({ limit: 200 })).toHaveLength(200);
