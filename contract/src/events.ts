@@ -32,7 +32,9 @@ export function deliveryBody(type: EventType) {
       .string()
       .meta({ description: 'The same on every attempt: deduplicate by it.', example: 'evt_01994f6a8d9c7e0f' }),
     type: z.literal(type).meta({ description: 'What happened.' }),
-    timestamp: Timestamp.meta({ description: 'When it happened.' }),
+    timestamp: Timestamp.meta({
+      description: "When it happened: the resource's `updatedAt`. Of two events the later state has the later one.",
+    }),
     actor: Actor,
     [key]: payload.meta({ description: `The ${key} as it was then.` }),
     ...(changes && { changes }),

@@ -275,7 +275,13 @@ describe('a list that takes too long to find', () => {
     const lock = await api.owner.pool.connect();
     try {
       await lock.query('BEGIN; LOCK TABLE texts IN ACCESS EXCLUSIVE MODE');
-      for (const path of ['/tickets?q=vpn', '/assets?q=laptop']) {
+      await lock.query('LOCK TABLE ticket_counts, projects IN ACCESS EXCLUSIVE MODE');
+      for (const path of [
+        '/tickets?q=vpn',
+        '/assets?q=laptop',
+        '/tickets?status=OPEN,CLOSED',
+        '/projects?status=ACTIVE',
+      ]) {
         const answer = await slow.call({ method: 'GET', path: `/api/public/v1${path}`, key: workspace.key });
         expect(answer.status, answer.text).toBe(400);
         expect(errorOf(answer)).toMatchObject({ code: 'QUERY_TOO_BROAD', message: expect.stringContaining('filter') });

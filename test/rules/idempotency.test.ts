@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { pruneIdempotencyKeys } from '@itsm-api/server/resources/idempotency-retention.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,6 +33,29 @@ it('holds for the endpoints that make something', () => {
     'POST /webhooks/:id/replay',
     'POST /deliveries/:id/replay',
   ]);
+});
+
+it('keeps of a secret what nobody can guess it by, and tells another secret from it', async () => {
+  const body = { url: 'https://example.com/hook', events: ['ticket.created'], secret: 'weak' };
+  const headers = { 'idempotency-key': unique() };
+  const post = (secret = body.secret) =>
+    api.call({
+      method: 'POST',
+      path: '/api/public/v1/webhooks',
+      key: workspace.key,
+      headers,
+      body: { ...body, secret },
+    });
+  const made = await post();
+  expect(made.status, made.text).toBe(201);
+  const { fingerprint } = await api.prisma.idempotencyKey.findFirstOrThrow({
+    where: { key: headers['idempotency-key'] },
+  });
+  const inOrder = JSON.stringify({ events: body.events, secret: body.secret, url: body.url });
+  const guess = createHash('sha256').update(`POST /api/public/v1/webhooks\n${inOrder}`).digest('hex');
+  expect(Buffer.from(fingerprint).toString('hex')).not.toBe(guess);
+  expect((await post()).body).toEqual(made.body);
+  expect(errorOf(await post('other')).code).toBe('IDEMPOTENCY_KEY_REUSED');
 });
 
 /** How many rows there are of whatever a POST makes. */

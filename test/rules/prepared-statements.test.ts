@@ -1,4 +1,4 @@
-import type { Asset } from '@itsm-api/contract';
+import type { Asset, Task, Webhook } from '@itsm-api/contract';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -10,12 +10,17 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 let api: Api;
 let workspace: Workspace;
 let asset: Asset;
+let task: Task;
+let webhook: Webhook;
 
 beforeAll(async () => {
   // One connection, so that all that is kept is kept there.
   api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
   workspace = await createWorkspace(api);
   asset = await workspace.createAsset();
+  const { id } = await workspace.createProject();
+  task = (await workspace.call('POST', `/projects/${id}/tasks`, { title: 'Order the switch' })).body.data;
+  webhook = await workspace.createWebhook();
 });
 afterAll(() => api.close());
 
@@ -35,7 +40,7 @@ function request(i: number): [method: string, path: string, body?: unknown] {
     .filter((_, which) => ((i >> which) & 1) === 1)
     .map(([name, values]) => `${name}=${values.slice(0, 1 + (i % values.length)).join(',')}`);
   const count = 1 + (i % 50);
-  switch (i % 8) {
+  switch (i % 10) {
     case 0:
       return ['GET', `/tickets?page=${1 + (i % 3)}&${filters.join('&')}`];
     case 1:
@@ -50,6 +55,10 @@ function request(i: number): [method: string, path: string, body?: unknown] {
       return ['GET', `/assets?q=word${i}&assignedToId=${some(count, (n) => i + n + 1)}`];
     case 6:
       return ['PATCH', `/assets/${asset.id}`, patchOf(i)];
+    case 7:
+      return ['PATCH', `/tasks/${task.id}`, patchOfTask(i)];
+    case 8:
+      return ['PATCH', `/webhooks/${webhook.id}`, patchOfWebhook(i)];
     default:
       return [
         'POST',
@@ -72,7 +81,39 @@ function patchOf(i: number): object {
     ['purchaseDate', day.slice(0, 10)],
     ['warrantyExpiresAt', day],
   ];
-  return Object.fromEntries(fields.filter((_, which) => ((((i >> 3) % 511) + 1) >> which) & 1));
+  return someOf(fields, i);
+}
+
+function patchOfTask(i: number): object {
+  const day = new Date(i * 86_400_000).toISOString().slice(0, 10);
+  const fields = [
+    ...[
+      ['title', `Order ${i}`],
+      ['description', `Of ${i}`],
+      ['priority', choices.priority[i % 4]],
+      ['dueDate', day],
+    ],
+  ];
+  return someOf(fields, i);
+}
+
+function patchOfWebhook(i: number): object {
+  const fields = [
+    ...[
+      ['url', `https://example.com/${i}`],
+      ['secret', `secret of ${i}`],
+      ['skipOwn', (i & 16) === 0],
+      ['paused', (i & 32) === 0],
+    ],
+    ['events', i & 64 ? ['ticket.created'] : ['ticket.updated']],
+  ];
+  return someOf(fields, i);
+}
+
+/** Another choice of the fields each time. */
+function someOf(fields: unknown[][], i: number): object {
+  const chosen = (Math.floor(i / 10) % (2 ** fields.length - 1)) + 1;
+  return Object.fromEntries(fields.filter((_, which) => (chosen >> which) & 1));
 }
 
 /** Nobody: the request is refused after they were looked for. */

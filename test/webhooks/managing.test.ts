@@ -363,6 +363,13 @@ describe('a filter', () => {
     expect(await titlesOf(receiver, 1)).toEqual(['told']);
   });
 
+  it('is refused with how a value is written, where it is written otherwise than given', async () => {
+    const filter = { purchaseCost: ['1499', '1499.00'] };
+    const body = { url: 'https://example.com/hook', secret: 'long enough', events: ['asset.created'], filter };
+    const refused = errorOf(await owner.call('POST', '/webhooks', body));
+    expect(refused.details).toEqual([{ path: 'filter.purchaseCost.0', message: 'is written "1499.00"' }]);
+  });
+
   it.each<[string, object, string, RegExp]>([
     [
       'an unknown field',

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { idempotencyHours, idempotencyKeyHeader, replayedHeader } from '@itsm-api/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Context, transaction, type UserContext } from '../context.ts';
@@ -42,7 +42,7 @@ export async function answerOnce<Given extends Input>(
   const key = request.headers[idempotencyKeyHeader];
   if (typeof key !== 'string') return handler(input);
 
-  const named = { context, key, fingerprint: fingerprintOf(request) };
+  const named = { context, key, fingerprints: fingerprintsOf(request) };
   try {
     const work = (within: UserContext) => {
       request.ctx = within;
@@ -67,7 +67,8 @@ export async function answerOnce<Given extends Input>(
 interface Named {
   context: UserContext;
   key: string;
-  fingerprint: Buffer;
+  /** The first is stored; each is good. */
+  fingerprints: Buffer[];
 }
 
 /** In SQL: the key's row, unless it is too old to count. */
@@ -92,25 +93,25 @@ function lockOf(values: readonly unknown[]): bigint {
 }
 
 /** Stores the answer. Fails where there is one that counts. */
-function store({ context: { db, keyId }, key, fingerprint }: Named, { status, body, etag }: Answer): Statement {
+function store({ context: { db, keyId }, key, fingerprints }: Named, { status, body, etag }: Answer): Statement {
   return {
     text: `INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer, etag)
       VALUES ($1, $2, $3, $4, $5, $6, $7)
       ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint,
         status = EXCLUDED.status / (k.created_at <= now() - interval '${idempotencyHours} hours')::int,
         answer = EXCLUDED.answer, etag = EXCLUDED.etag, created_at = EXCLUDED.created_at`,
-    values: [db.$tenantId, keyId, key, fingerprint, status, JSON.stringify(body), etag ?? null],
+    values: [db.$tenantId, keyId, key, fingerprints[0], status, JSON.stringify(body), etag ?? null],
   };
 }
 
 /** The answer that is stored, if there is one yet. @throws ApiError when it is that of another request */
-async function find({ context: { db, keyId }, key, fingerprint }: Named): Promise<Answer | undefined> {
+async function find({ context: { db, keyId }, key, fingerprints }: Named): Promise<Answer | undefined> {
   const [row] = await selectRows<{ fingerprint: Buffer; status: number; answer: string; etag: string | null }>(db, {
     text: `SELECT fingerprint, status, answer, etag FROM idempotency_keys WHERE ${current}`,
     values: [db.$tenantId, keyId, key],
   });
   if (row === undefined) return undefined;
-  if (!row.fingerprint.equals(fingerprint)) {
+  if (!fingerprints.some((fingerprint) => row.fingerprint.equals(fingerprint))) {
     const message =
       'This Idempotency-Key has been used for another request. ' +
       'Repeat a request with the same path and body, and send a new one with a new key.';
@@ -134,9 +135,19 @@ async function restored(context: Context, { status, body }: Answer, { restore }:
   return { status, body: { ...body, data: await restore(context, body.data as never) } };
 }
 
-/** What makes a request the same: its method, its path, and what its body says, in whatever order its fields are. */
-function fingerprintOf({ method, url, body }: FastifyRequest): Buffer {
-  return digest(`${method} ${url}\n${JSON.stringify(body, inOrder)}`);
+/**
+ * What makes a request the same: its method, its path, and what its body says, in whatever order its fields are. A secret takes
+ * part by a keyed hash, since whoever reads the database could try what it might be: by one for each key of the installation,
+ * the present one first.
+ */
+function fingerprintsOf({ method, url, body, ctx: { secretCipher } }: FastifyRequest): Buffer[] {
+  const fingerprintOf = (said: unknown) => digest(`${method} ${url}\n${JSON.stringify(said, inOrder)}`);
+  const { secret } = Object(body);
+  if (typeof secret !== 'string') return [fingerprintOf(body)];
+  const keys = secretCipher.deriveKeys('itsm fingerprints of secrets');
+  return keys.map((key) =>
+    fingerprintOf({ ...Object(body), secret: createHmac('sha256', key).update(secret).digest('hex') }),
+  );
 }
 
 function inOrder(_name: string, value: unknown): unknown {

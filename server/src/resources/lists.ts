@@ -1,6 +1,6 @@
 import type { PageMeta, PageQuery } from '@itsm-api/contract';
 import type { TenantClient } from '../database/tenant-client.ts';
-import { findIds, type Searched, type SearchWhere } from './search.ts';
+import { findIds, refusingTooBroad, type Searched, type SearchWhere } from './search.ts';
 
 /** A page of rows as the list envelope wants it. */
 export interface Page<Row> {
@@ -64,7 +64,9 @@ export async function readSearchablePage<Row, Where extends SearchWhere>(
   { db, resource, where, count, find }: SearchableSource<Row, Where>,
 ): Promise<Page<Row>> {
   const { page, perPage, q } = query;
-  if (q === undefined) return readPage(query, { count, find: (range) => find({ where, ...range }) });
+  if (q === undefined) {
+    return refusingTooBroad(() => readPage(query, { count, find: (range) => find({ where, ...range }) }));
+  }
   const found = await findIds(db, resource, { words: q, where, skip: (page - 1) * perPage, take: perPage });
   const data = found.ids.length > 0 ? await find({ where: { id: { in: found.ids } } }) : [];
   return { data, meta: pageMeta(query, found) };

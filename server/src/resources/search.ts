@@ -112,15 +112,16 @@ function typeOf([value]: SearchValue[]): string {
   return { string: 'text', number: 'bigint', boolean: 'boolean' }[typeof value as 'string' | 'number' | 'boolean'];
 }
 
-/** What PostgreSQL says when a statement has taken too long. */
+/** What PostgreSQL says when a statement has taken too long; and when an administrator ends it, in these words. */
 const QUERY_CANCELED = '57014';
+const byRequest = /due to user request/;
 
 /** Asks for a list that may be too much to find. @throws ApiError QUERY_TOO_BROAD when it takes too long */
 export async function refusingTooBroad<Result>(ask: () => Promise<Result>): Promise<Result> {
   try {
     return await ask();
   } catch (error) {
-    if (codeOf(error) !== QUERY_CANCELED) throw error;
+    if (codeOf(error) !== QUERY_CANCELED || byRequest.test((error as Error).message)) throw error;
     const advice = 'Ask for fewer rows: add a filter, or another word to `q`.';
     throw new ApiError('QUERY_TOO_BROAD', `This list takes too long to find. ${advice}`);
   }

@@ -55,7 +55,7 @@ export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Prom
 interface Pruning {
   tenantId: bigint;
   batchSize: number;
-  /** $1: the tenant; $2, $3: when and as what the row was made behind which to go on; $4: how many to look at. */
+  /** $1: the tenant; $2, $3: the moment and the id of the row behind which to go on; $4: how many to look at. */
   sql: string;
 }
 
@@ -67,7 +67,10 @@ interface Looked {
   gone: number;
 }
 
-/** A batch begins behind the last one: what is kept is looked at once, and what is gone stays in the index for a while. */
+/**
+ * A batch begins behind the last one: what is kept is looked at once, and what is gone stays in the index for a while. Each
+ * asks whether the tenant is whole here, since it may be moved while others are pruned.
+ */
 async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning): Promise<number> {
   let [at, id, gone] = [new Date(0), 0n, 0];
   await inBatches(batchSize, async () => {
@@ -90,6 +93,7 @@ const settledDeliveries = `
   WITH old AS MATERIALIZED (
     SELECT settled_at AS at, id FROM deliveries
     WHERE tenant_id = $1 AND (settled_at, id) > ($2::timestamptz, $3::bigint) AND ${isSettled}
+      AND ${isWhole('$1')}
     ORDER BY settled_at, id LIMIT $4
   ), gone AS (
     DELETE FROM deliveries WHERE tenant_id = $1 AND id IN (SELECT id FROM old) AND ${isSettled} RETURNING 1
@@ -99,7 +103,7 @@ const eventsWithoutDeliveries = `
   WITH old AS MATERIALIZED (
     SELECT created_at AS at, id FROM events
     WHERE tenant_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
-      AND created_at < now() - interval '${keepDays} days'
+      AND created_at < now() - interval '${keepDays} days' AND ${isWhole('$1')}
     ORDER BY created_at, id LIMIT $4
   ), gone AS (
     DELETE FROM events e WHERE tenant_id = $1 AND id IN (SELECT id FROM old)

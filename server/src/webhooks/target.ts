@@ -23,13 +23,14 @@ export interface TargetPolicy {
 
 /**
  * Never called, whatever is allowed: link-local addresses, and those at which clouds tell a machine its credentials
- * (AWS, Azure, Google, Alibaba, Oracle).
+ * (AWS, Azure, Google, Alibaba, Oracle, Scaleway).
  */
 const neverCalled = [
   '169.254.0.0/16',
   'fe80::/10',
   'fd00:ec2::/32',
   'fd20:ce::254/128',
+  'fd00:42::42/128',
   '100.100.100.200/32',
   '168.63.129.16/32',
   '192.0.0.192/32',

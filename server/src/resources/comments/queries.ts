@@ -44,13 +44,13 @@ const insert = `WITH t AS (
     RETURNING *
   ), c AS (
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, created_at)
-    SELECT $1::bigint, id, $4::bigint, $6::text, $7::text, $3 FROM t RETURNING *
+    SELECT $1::bigint, id, $4::bigint, $6::text, $7::text, updated_at FROM t RETURNING *
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'COMMENTED',
     tenantId: '$1',
     rows: 't',
-    at: '$3',
+    at: 'updated_at',
     userId: '$4',
     keyId: '$5',
     changes: "jsonb_build_object('commentCount', jsonb_build_object('from', comment_count - 1, 'to', comment_count))",

@@ -17,6 +17,7 @@ import type { Rows } from '../change-feed.ts';
 import { changesBetween, mergeCustomFields } from '../changes.ts';
 import { type Page, pageMeta } from '../lists.ts';
 import { checkReferences, type References, reference } from '../references.ts';
+import { refusingTooBroad } from '../search.ts';
 import { findTickets, isCounted } from './find.ts';
 import { selectTickets } from './pages.ts';
 import { presentTicket } from './presenter.ts';
@@ -40,7 +41,9 @@ export async function listTickets({ db, userId }: UserContext, query: TicketQuer
   const parentId = parents?.map((parent) => idOf(parent) ?? 0);
   const filters = { ...others, ...assigneesOf(assigneeId, userId), parentId };
   const range = { skip: (page - 1) * perPage, take: perPage, sort };
-  const found = isCounted(filters) ? await selectTickets(db, filters, range) : await findTickets(db, filters, range);
+  const found = await refusingTooBroad(() =>
+    isCounted(filters) ? selectTickets(db, filters, range) : findTickets(db, filters, range),
+  );
   return { data: found.rows.map(presentTicket), meta: pageMeta(query, found) };
 }
 

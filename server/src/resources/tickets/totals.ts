@@ -62,7 +62,12 @@ interface TotalsCheck {
   onWrong: (wrong: WrongTotal[]) => void;
 }
 
-export const totalsQueue: Queue = { name: 'totals-check', policy: 'exclusive', options: {} };
+/** Whoever tries again does so while the first still counts. */
+export const totalsQueue: Queue = {
+  name: 'totals-check',
+  policy: 'exclusive',
+  options: { expireInSeconds: patienceMs / 1000 + 600, retryLimit: 0 },
+};
 
 /** Has the totals checked every night. */
 export function scheduleTotalsCheck(boss: PgBoss, { databases, onWrong }: TotalsCheck): Promise<void> {

@@ -42,10 +42,11 @@ function lacks(event: EventType): string {
 
 function wrongValues(schema: z.ZodType | undefined, field: string, values: readonly unknown[]): ErrorDetail[] {
   return values.flatMap((value, index) => {
-    const { error } = schema?.safeParse(value) ?? {};
-    return detailsOf(error?.issues.slice(0, 1) ?? [], 'is unknown').map(({ message }) => {
-      return { path: `filter.${field}.${index}`, message };
-    });
+    const path = `filter.${field}.${index}`;
+    const { error, data } = schema?.safeParse(value) ?? {};
+    // What is written otherwise as it is taken is so in no event.
+    if (error === undefined) return data === value ? [] : [{ path, message: `is written ${JSON.stringify(data)}` }];
+    return detailsOf(error.issues.slice(0, 1), 'is unknown').map(({ message }) => ({ path, message }));
   });
 }
 

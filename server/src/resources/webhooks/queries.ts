@@ -114,7 +114,10 @@ export function updateWebhook(
     const data = await changesOf(context, before, patch);
     checkFilter({ ...webhook, ...patch });
     if (Object.keys(data).length === 0) return webhook;
-    const [row] = await db.webhookSubscription.updateManyAndReturn({ where: { id }, data });
+    const [row] = await db.webhookSubscription.updateManyAndReturn({
+      where: { id },
+      data: { ...patchable(before), ...data },
+    });
     if (row === undefined) throw notFound('webhook subscription');
     if (data.openUntil === null) await sendWhatWaits(context, row.id);
     return presentWebhook(row, now());
@@ -155,6 +158,26 @@ async function changesOf(
     ...(skipOwn === true && before.keyId === null && keyId !== undefined && { keyId }),
     ...(resumes || (hasNewUrl && !before.held) ? healthy : {}),
     ...(paused === true && !before.held && { held: true }),
+  };
+}
+
+/** All that a patch may change, as it is: it is one statement whatever is changed, which is kept prepared. */
+function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateManyInput {
+  const { url, secret, previousSecret, previousSecretUntil, events, filter, skipOwn, keyId, held } = row;
+  const { failures, failingSince, openUntil, openings, pausedAt, pausedReason } = row;
+  return {
+    ...{
+      url,
+      secret,
+      previousSecret,
+      previousSecretUntil,
+      events,
+      filter: filter ?? Prisma.DbNull,
+      skipOwn,
+      keyId,
+      held,
+    },
+    ...{ failures, failingSince, openUntil, openings, pausedAt, pausedReason },
   };
 }
 
