@@ -101,7 +101,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   [/from '@ts-rest\//, /^(contract\/|server\/src\/resources\/(index|handlers)\.ts)/, 'ts-rest must stay replaceable'],
   [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ makes a Prisma client'],
   [
-    /\$(query|execute)Raw|(select|change)Rows[<(]/,
+    /\$(query|execute)Raw|\b(selectRows|selectTogether|selectPlanned|connectionsOf|rawClient|reading)[<(]/,
     /^(server\/src\/(database|identity|webhooks|usage|resources)|test)\//,
     'raw SQL filters by tenant by hand',
   ],

@@ -1,10 +1,11 @@
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
 import { migrateDatabase } from '@itsm-api/server/schema.ts';
 import { percentiles } from '../support/percentiles.ts';
 import { loadData } from './api/data.ts';
 import { startServer } from './api/servers.ts';
 import { cpuOf } from './api/usage.ts';
+import { send } from './send.ts';
 
 /** What a tool's call takes, and what its endpoint's takes. Milliseconds; that of the processor in microseconds. */
 export interface CallCost {
@@ -85,7 +86,7 @@ async function measure(
 function callsOf(url: string, { key, id }: { key: string; id: number }): Record<string, Record<string, Call>> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = { authorization: `Bearer ${key}` };
-  const get = (path: string) => () => send(new URL(`/api/public/v1${path}`, url), { agent, headers, method: 'GET' });
+  const get = (path: string) => () => ask(new URL(`/api/public/v1${path}`, url), { agent, headers, method: 'GET' });
   const tool = (name: string, given: object, { revision, ...more }: { revision: string; _meta?: object }) => {
     const body = JSON.stringify({
       ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
@@ -97,7 +98,7 @@ function callsOf(url: string, { key, id }: { key: string; id: number }): Record<
       accept: 'application/json, text/event-stream',
       ...('_meta' in more && { 'mcp-method': 'tools/call', 'mcp-name': name }),
     };
-    return () => send(new URL('/mcp', url), { agent, headers: { ...headers, ...ofProtocol }, method: 'POST' }, body);
+    return () => ask(new URL('/mcp', url), { agent, headers: { ...headers, ...ofProtocol }, method: 'POST' }, body);
   };
   const about = 'io.modelcontextprotocol';
   const _meta = {
@@ -116,22 +117,10 @@ function callsOf(url: string, { key, id }: { key: string; id: number }): Record<
   };
 }
 
-/** Reads the answer whole. @throws when it is no success */
-function send(url: URL, options: Parameters<typeof request>[1] & object, body?: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    request(url, options, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8').on('data', (data) => {
-        text += data;
-      });
-      answer.on('end', () => {
-        if (answer.statusCode === 200 && !text.includes('"isError":true')) resolve();
-        else reject(new Error(`${url.pathname} was answered with ${answer.statusCode}: ${text}`));
-      });
-    })
-      .on('error', reject)
-      .end(body);
-  });
+/** @throws when the tool says that it failed */
+async function ask(...request: Parameters<typeof send>): Promise<void> {
+  const text = await send(...request);
+  if (text.includes('"isError":true')) throw new Error(`A tool answered ${text}`);
 }
 
 function tableOf(costs: CallCost[]): string {

@@ -14,6 +14,7 @@ import { benchRetention } from './retention.ts';
 import { benchSoak } from './soak/soak.ts';
 import { benchUsage } from './usage.ts';
 import { benchWebhooks } from './webhooks.ts';
+import { benchWrites } from './writes.ts';
 
 const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--rounds count] [--seconds of a round] [--json]
 pnpm bench agents [--rounds count] [--json]
@@ -27,6 +28,7 @@ pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--js
 pnpm bench soak [--minutes 60] [--rate per second] [--tickets 200k] [--json]
 pnpm bench usage [--rounds count] [--seconds of a round] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
+pnpm bench writes [--tickets 200k] [--rounds count] [--json]
 
 See test/bench/README.md.
 `;
@@ -96,6 +98,8 @@ const benches: Record<string, () => Promise<Printed>> = {
       benchUsage({ dataDir, rounds: Number(values.rounds), seconds: Number(values.seconds ?? 5), onProgress }),
     ),
   webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
+  writes: () =>
+    inFolder((dataDir) => benchWrites({ ...sizesOf({ tickets: '200k', seconds: '1' }), dataDir, onProgress })),
 };
 
 async function measureApi(): Promise<Printed> {

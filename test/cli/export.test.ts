@@ -108,8 +108,10 @@ describe('export', { timeout: 60_000 }, () => {
     const file = join(folder, 'killed.jsonl');
     const args = ['assets', 'export', file, '--tenant', String(owner.tenantId), '--json'];
     const child = spawnCommand(args, database.url);
-    const partial = `${file}.${child.pid}.partial`;
-    const written = async () => (await stat(partial).catch(() => undefined))?.size ?? 0;
+    const written = async () => {
+      const partial = (await readdir(folder)).find((name) => /^killed.+partial$/.test(name));
+      return partial === undefined ? 0 : (await stat(join(folder, partial))).size;
+    };
     await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
     child.kill('SIGKILL');
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);

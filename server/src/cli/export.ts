@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { access, type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import * as z from 'zod';
@@ -55,8 +56,8 @@ async function exportTo<Row extends { id: number }>(
   if (isKept) throw new CommandError(`${file} is there already, and is left as it is`);
   const { head, line } = isCsv && csv !== undefined ? csvFormat(csv.columns, await csv.customFields(db)) : jsonLines;
   // Each of several exports to one file has its own, and the last to end has the name.
-  const partial = `${file}.${process.pid}.partial`;
-  const handle = await open(partial, 'w').catch((error: Error) => {
+  const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
+  const handle = await open(partial, 'wx').catch((error: Error) => {
     throw new CommandError(`${file} can't be written: ${error.message}`);
   });
   try {

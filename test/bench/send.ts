@@ -1,0 +1,19 @@
+import { request } from 'node:http';
+
+/** Sends a request and reads the answer whole. @throws when it is no success */
+export function send(url: URL, options: Parameters<typeof request>[1] & object, body?: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    request(url, options, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (data) => {
+        text += data;
+      });
+      answer.on('end', () => {
+        if (Math.trunc(Number(answer.statusCode) / 100) === 2) resolve(text);
+        else reject(new Error(`${url.pathname} was answered with ${answer.statusCode}: ${text}`));
+      });
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}

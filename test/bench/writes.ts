@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
+import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { median } from '../support/percentiles.ts';
+import { type Data, loadData } from './api/data.ts';
+import { type Measured, startServer } from './api/servers.ts';
+import { cpuOf, cpuOfFamily } from './api/usage.ts';
+import { send } from './send.ts';
+
+/** What a way of writing tickets does in a second, and what a ticket costs. Medians of the rounds. */
+export interface WriteCost {
+  way: string;
+  rowsPerSecond: number;
+  /** CPU time of the API's process and of PostgreSQL together. Microseconds. */
+  cpuUs: number;
+  /** Rows per second as a multiple of those of single requests without a key, in the same rounds. */
+  ratio: number;
+}
+
+interface WritesOptions {
+  dataDir: string;
+  tickets: number;
+  rounds: number;
+  onProgress: (text: string) => void;
+}
+
+/** Requests that are under way at once. */
+const atOnce = 16;
+/** How many tickets a way writes in a round. */
+const perRound = 4000;
+const perBulk = 100;
+
+/** A way of writing: one request, and how many tickets it writes. */
+interface Way {
+  way: string;
+  /** The one that it is compared with. */
+  than: string;
+  rows: number;
+  ask(place: number): { method: string; path: string; body: object; headers?: Record<string, string> };
+}
+
+const ticket = { title: 'VPN drops', description: 'Every ten minutes.', type: 'INCIDENT', category: 'NETWORK' };
+const several = <Item>(make: (index: number) => Item) => Array.from({ length: perBulk }, (_, index) => make(index));
+
+/** Another ticket each time, since two at once would wait for each other, and another title, so that a change is one. */
+function waysFor({ ticketIds }: Data): Way[] {
+  const change = (place: number) => ({ id: ticketIds[place % ticketIds.length], title: `VPN drops, ${randomUUID()}` });
+  return [
+    { way: 'create', than: 'create', rows: 1, ask: () => ({ method: 'POST', path: '/tickets', body: ticket }) },
+    {
+      ...{ way: 'create, Idempotency-Key', than: 'create', rows: 1 },
+      ask: () => ({ method: 'POST', path: '/tickets', body: ticket, headers: { 'idempotency-key': randomUUID() } }),
+    },
+    {
+      ...{ way: `create, ${perBulk} in a request`, than: 'create', rows: perBulk },
+      ask: () => ({ method: 'POST', path: '/tickets/bulk', body: { tickets: several(() => ticket) } }),
+    },
+    {
+      ...{ way: 'patch', than: 'patch', rows: 1 },
+      ask(place) {
+        const { id, ...body } = change(place);
+        return { method: 'PATCH', path: `/tickets/${id}`, body };
+      },
+    },
+    {
+      ...{ way: `patch, ${perBulk} in a request`, than: 'patch', rows: perBulk },
+      ask: (place) => ({
+        method: 'PATCH',
+        path: '/tickets/bulk',
+        body: { tickets: several((index) => change(place * perBulk + index)) },
+      }),
+    },
+  ];
+}
+
+/** Writes tickets one by one, under keys and many at once, way after way and round after round. */
+export async function benchWrites(options: WritesOptions): Promise<{ table: string; result: WriteCost[] }> {
+  const { dataDir, tickets, onProgress } = options;
+  const database = await openEmbedded({ dataDir, holder: { type: 'command' } });
+  try {
+    await migrateDatabase(database.url);
+    const data = await loadData(database.url, tickets, onProgress);
+    const server = await startServer('api', database.url);
+    try {
+      const postgres = Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
+      const result = await measure({ server, postgres, data }, options);
+      return { table: tableOf(result), result };
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+interface Measurement {
+  server: Measured;
+  postgres: number;
+  data: Data;
+}
+
+async function measure(
+  measurement: Measurement,
+  { rounds, onProgress }: Pick<WritesOptions, 'rounds' | 'onProgress'>,
+): Promise<WriteCost[]> {
+  const measured = waysFor(measurement.data).map((way) => ({ ...way, rates: [] as number[], costs: [] as number[] }));
+  // The first round is that of the compiler.
+  for (let round = 0; round <= rounds; round++) {
+    onProgress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
+    for (const each of measured) {
+      const { seconds, cpuUs } = await writeSome(each, measurement);
+      if (round === 0) continue;
+      each.rates.push(perRound / seconds);
+      each.costs.push(cpuUs / perRound);
+    }
+  }
+  return measured.map(({ way, than, rates, costs }) => {
+    const base = measured.find((each) => each.way === than)?.rates ?? [];
+    const ratio = median(rates.map((rate, round) => rate / (base[round] ?? Number.NaN)));
+    return { way, rowsPerSecond: Math.round(median(rates)), cpuUs: Math.round(median(costs)), ratio };
+  });
+}
+
+/** Writes the tickets of a round, the next request when one is answered. */
+async function writeSome({ rows, ask }: Way, { server, postgres, data: { keys } }: Measurement) {
+  const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+  const cpu = () => cpuOf(server.pid) + cpuOfFamily(postgres);
+  const [began, before] = [performance.now(), cpu()];
+  let place = 0;
+  const work = async () => {
+    while (place < perRound / rows) {
+      const { method, path, body, headers } = ask(place);
+      const authorization = `Bearer ${keys[place++ % keys.length]}`;
+      const all = { authorization, 'content-type': 'application/json', ...headers };
+      await send(new URL(`/api/public/v1${path}`, server.url), { agent, method, headers: all }, JSON.stringify(body));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  agent.destroy();
+  return { seconds: (performance.now() - began) / 1000, cpuUs: cpu() - before };
+}
+
+function tableOf(costs: WriteCost[]): string {
+  const lines = costs.map(({ way, rowsPerSecond, cpuUs, ratio }) =>
+    [
+      way.padEnd(28),
+      rowsPerSecond.toFixed(0).padStart(9),
+      cpuUs.toFixed(0).padStart(9),
+      ratio.toFixed(2).padStart(9),
+    ].join(''),
+  );
+  return `${''.padEnd(28)}tickets/s   cpu µs  × single\n${lines.join('\n')}\n`;
+}
