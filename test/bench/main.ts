@@ -11,6 +11,7 @@ import { benchFairness } from './fairness/fairness.ts';
 import { benchMemory } from './memory.ts';
 import { benchPacing } from './pacing.ts';
 import { benchRetention } from './retention.ts';
+import { benchSizes } from './sizes.ts';
 import { benchSoak } from './soak/soak.ts';
 import { benchUsage } from './usage.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -25,6 +26,7 @@ pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench cli [--rounds count] [--json]
 pnpm bench area [--tickets 1m] [--deliveries 100k] [--rounds count] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
+pnpm bench sizes --data folder that is kept [--tickets 10k] [--rounds count] [--seconds of a round] [--json]
 pnpm bench soak [--minutes 60] [--rate per second] [--tickets 200k] [--json]
 pnpm bench usage [--rounds count] [--seconds of a round] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
@@ -86,6 +88,12 @@ const benches: Record<string, () => Promise<Printed>> = {
     }),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   pacing: measurePacing,
+  sizes: () => {
+    const { data } = values;
+    if (data === undefined) throw new Error('--data must be a folder that `pnpm bench --tickets 10m --data` has kept.');
+    const { tickets, ...sizes } = sizesOf({ tickets: '10k', seconds: '4' });
+    return inFolder((fewDir) => benchSizes({ ...sizes, few: tickets, fewDir, manyDir: resolve(data), onProgress }));
+  },
   soak: () =>
     benchSoak({
       minutes: Number(values.minutes),

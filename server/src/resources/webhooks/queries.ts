@@ -23,7 +23,7 @@ import { type HealthInWords, inHealthWords } from '../../webhooks/health.ts';
 import { countMadeSince } from '../deliveries/sql.ts';
 import { type Page, readPage } from '../lists.ts';
 import { checkFilter } from './filter.ts';
-import { inHours, newSubscriptionId } from './sql.ts';
+import { inHours, insertReplay, newSubscriptionId } from './sql.ts';
 
 type WebhookRow = Prisma.WebhookSubscriptionGetPayload<object>;
 
@@ -217,8 +217,8 @@ export function replayWebhook(
       throw new ApiError('VALIDATION_ERROR', message);
     }
     const matching = await countMadeSince(db, { subscriptionId: id, states, since, atMost: maxCountedReplay });
-    const row = await db.webhookReplay.create({ data: { subscriptionId: id, since, states } });
-    return { id: presentId(row.id), webhookId: id, since, states, matching };
+    const replayId = await insertReplay(db, { subscriptionId: id, since, states });
+    return { id: presentId(replayId), webhookId: id, since, states, matching };
   });
 }
 

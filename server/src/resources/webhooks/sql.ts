@@ -13,3 +13,14 @@ export async function inHours(db: TenantClient, hours: number): Promise<Date> {
     SELECT now() + ${hours}::int * interval '1 hour' AS moment`;
   return rows[0].moment;
 }
+
+/** Notes that a replay is asked for, now by the clock by which deliveries are settled: Prisma's is that of the process. */
+export async function insertReplay(
+  db: TenantClient,
+  { subscriptionId, since, states }: { subscriptionId: number; since: string; states: readonly string[] },
+): Promise<bigint> {
+  const rows = await rawClient(db).$queryRaw<[{ id: bigint }]>`
+    INSERT INTO webhook_replays (tenant_id, subscription_id, since, states)
+    VALUES (${db.$tenantId}, ${subscriptionId}, ${since}::timestamptz, ${states}) RETURNING id`;
+  return rows[0].id;
+}
