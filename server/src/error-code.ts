@@ -12,14 +12,19 @@ export const LOCK_NOT_AVAILABLE = '55P03';
 /** What a write is answered in a workspace that is being moved (prisma/migrations/20261123000000_tenant_moves). */
 const WORKSPACE_MOVING = 'TM001';
 
-/** Whether a write was refused since its workspace is being moved, whoever wraps what PostgreSQL said. */
-export function isMoving(error: unknown): boolean {
+/** Whether PostgreSQL has said this code, whoever wraps what it said. */
+export function hasSaid(error: unknown, code: string): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
-    if (codeOf(each) === WORKSPACE_MOVING) return true;
+    if (codeOf(each) === code) return true;
     const wrapped = (each as { meta?: { driverAdapterError?: unknown } }).meta?.driverAdapterError;
-    if (wrapped !== undefined && isMoving(wrapped)) return true;
+    if (wrapped !== undefined && hasSaid(wrapped, code)) return true;
     const { originalCode } = (each.cause ?? {}) as { originalCode?: unknown };
-    if (originalCode === WORKSPACE_MOVING) return true;
+    if (originalCode === code) return true;
   }
   return false;
+}
+
+/** Whether a write was refused since its workspace is being moved. */
+export function isMoving(error: unknown): boolean {
+  return hasSaid(error, WORKSPACE_MOVING);
 }

@@ -244,7 +244,7 @@ async function killInTurn({ postgres, api, betweenKills, until }: Killing): Prom
   for (let next = Date.now() + betweenKills; !until(); await sleep(50)) {
     if (Date.now() < next) continue;
     if (kills % 3 === 0) api.kill();
-    else if (kills % 3 === 1) await postgres.killOne();
+    else if (kills % 3 === 1) while (!(await postgres.killOne())) await sleep(20);
     else {
       postgres.kill();
       await postgres.start();

@@ -382,9 +382,11 @@ describe('when PostgreSQL', () => {
   });
 
   it.each([
-    ['lower', 1_000_000_000],
-    ['higher', -1_000_000_000],
-  ])('is another one whose transactions have %s numbers, a cursor goes on', async (_, by) => {
+    ['lower', 'was started since', 1_000_000_000],
+    ['higher', 'was started since', -1_000_000_000],
+    ['lower', 'has run for longer', 1_000_000_000],
+    ['higher', 'has run for longer', -1_000_000_000],
+  ])('is another one whose transactions have %s numbers, and which %s, a cursor goes on', async (_, since, by) => {
     const [first, second] = [await workspace.createTicket(), await workspace.createTicket()];
     await shows(path, undefined, [first.id, second.id]);
     const { cursor } = await walk(path);
@@ -396,7 +398,13 @@ describe('when PostgreSQL', () => {
       [by],
     );
     const place = readCursor(followed(), cursor);
-    const moved = await startAgain(writeCursor(followed(), { ...place, position: place.position + by }));
+    let moved = writeCursor(followed(), { ...place, position: place.position + by });
+    if (since === 'was started since') moved = await startAgain(moved);
+    else {
+      // A dump brings along what the other server had noted.
+      await sql.query('UPDATE server_runs SET system_identifier = 1');
+      await endSessions();
+    }
 
     // One that has begun to write there before anybody noticed.
     const early = new pg.Client({ connectionString: api.databaseUrl });

@@ -368,6 +368,12 @@ describe('a filter', () => {
     const body = { url: 'https://example.com/hook', secret: 'long enough', events: ['asset.created'], filter };
     const refused = errorOf(await owner.call('POST', '/webhooks', body));
     expect(refused.details).toEqual([{ path: 'filter.purchaseCost.0', message: 'is written "1499.00"' }]);
+    // One that was taken before that was looked at hinders no other change.
+    const made = await owner.call('POST', '/webhooks', { ...body, filter: { purchaseCost: ['1499.00'] } });
+    const { id } = made.body.data;
+    const before = { purchaseCost: ['1499'] };
+    await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { filter: before } });
+    expect(await patched(id, { paused: true })).toMatchObject({ pausedReason: expect.any(String), filter: before });
   });
 
   it.each<[string, object, string, RegExp]>([

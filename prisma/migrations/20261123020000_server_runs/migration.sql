@@ -1,12 +1,14 @@
 -- When one of PostgreSQL's processes crashes, the others end with it and all is recovered, and the start of the server stays
 -- what it was: but transaction ids that were given and not written down are given again. What says so is a table that such a
--- recovery empties, as do a promotion and a restore (docs/decisions/changes.md).
+-- recovery empties, as do a promotion and a restore of the files. A dump takes its rows along: they are of the server that they
+-- were noted on (docs/decisions/changes.md).
 
 -- CreateTable
 CREATE UNLOGGED TABLE "server_runs" (
+    "system_identifier" BIGINT NOT NULL,
     "began_at" TIMESTAMPTZ(6) NOT NULL,
 
-    CONSTRAINT "server_runs_pkey" PRIMARY KEY ("began_at")
+    CONSTRAINT "server_runs_pkey" PRIMARY KEY ("system_identifier","began_at")
 );
 
 -- What follows is written by hand.
@@ -14,14 +16,15 @@ CREATE UNLOGGED TABLE "server_runs" (
 -- No request has anything to do with it.
 GRANT SELECT, INSERT, UPDATE, DELETE ON "server_runs" TO "itsm_system";
 
--- This run is called as the release before calls it.
-INSERT INTO "server_runs" VALUES (pg_postmaster_start_time());
+-- Until it recovers, this run is called as the release before calls it.
+INSERT INTO "server_runs" SELECT system_identifier, pg_postmaster_start_time() FROM pg_control_system();
 
 -- Since when the server runs without having recovered; null where nobody has noted it yet.
 CREATE FUNCTION "server_ran_since"() RETURNS timestamptz
 LANGUAGE plpgsql AS $$
 BEGIN
-  RETURN (SELECT greatest(pg_postmaster_start_time(), max("began_at")) FROM "server_runs" HAVING count(*) > 0);
+  RETURN (SELECT greatest(pg_postmaster_start_time(), max("began_at")) FROM "server_runs"
+    WHERE "system_identifier" = (SELECT system_identifier FROM pg_control_system()) HAVING count(*) > 0);
 END
 $$;
 
@@ -59,7 +62,7 @@ BEGIN
     -- Later than all that were noted before, whatever the clock says.
     run := greatest(clock_timestamp(), pg_postmaster_start_time() + interval '1 microsecond',
       (SELECT max("started_at") FROM "change_epochs") + interval '1 microsecond');
-    INSERT INTO "server_runs" VALUES (run) ON CONFLICT DO NOTHING;
+    INSERT INTO "server_runs" VALUES (server, run) ON CONFLICT DO NOTHING;
   END IF;
   INSERT INTO "change_epochs" ("begins_at", "started_at", "system_identifier", "position_offset")
   VALUES (newest."position_offset" + pg_current_xact_id()::text::bigint, run, server, newest."position_offset")

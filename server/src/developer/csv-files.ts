@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FairUseRefused } from '../fair-use.ts';
 import { csvFormat, csvTemplate } from '../resources/csv-columns.ts';
 import type { CsvResource } from '../resources/csv-import.ts';
 import { batchesOf } from '../resources/export.ts';
@@ -41,7 +43,20 @@ async function* linesOf<Row extends { id: number }, Line extends object, New>(
   yield `\uFEFF${head}`;
   const batches = batchesOf(db, rows);
   // Whoever reads slowly has no connection meanwhile.
-  for (let next = await inItsTurn(() => batches.next()); !next.done; next = await inItsTurn(() => batches.next())) {
-    yield next.value.map(line).join('');
+  const next = () => inItsTurn(() => batches.next());
+  for (let batch = await patiently(next); !batch.done; batch = await patiently(next)) {
+    yield batch.value.map(line).join('');
+  }
+}
+
+/** Asks again while the workspace has too many requests under way: a file that is being sent can't be refused any more. */
+async function patiently<Result>(ask: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof FairUseRefused)) throw error;
+      await sleep(1000);
+    }
   }
 }

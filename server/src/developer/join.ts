@@ -29,7 +29,7 @@ export const join = openPage({
       };
     }
     const { account, demo, secured } = invitation;
-    const options = await offerPasskey(visit.databases, visit.site, account);
+    const options = await offerPasskey(visit.databases, visit.site, account, { anew: true });
     visit.browser.giveChallenge(options.challenge);
     const passkey = formOf(
       asked,

@@ -43,14 +43,18 @@ type Sources = Pick<Databases, 'accounts' | 'system'>;
 /** Whether a challenge is one that was given to this browser, and lately. It is then used up. */
 export type TakeChallenge = (challenge: string) => boolean;
 
-/** What a browser needs to make a passkey for an account. */
+/**
+ * What a browser needs to make a passkey for an account.
+ * @param anew whether the account has no other then; else a device that has one makes no second
+ */
 export async function offerPasskey(
   { system }: Sources,
   { id }: RelyingParty,
   account: Account,
+  { anew = false } = {},
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { tenantId, userId, email, name, workspace } = account;
-  const known = await tenantClient(system, tenantId).passkey.findMany({ where: { userId } });
+  const known = anew ? [] : await tenantClient(system, tenantId).passkey.findMany({ where: { userId } });
   const { generateRegistrationOptions } = await webauthn();
   return generateRegistrationOptions({
     supportedAlgorithmIDs,

@@ -1,6 +1,6 @@
 import { selectPlanned, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
-import { codeOf } from '../error-code.ts';
+import { hasSaid } from '../error-code.ts';
 import { ApiError } from '../errors.ts';
 
 /*
@@ -121,7 +121,7 @@ export async function refusingTooBroad<Result>(ask: () => Promise<Result>): Prom
   try {
     return await ask();
   } catch (error) {
-    if (codeOf(error) !== QUERY_CANCELED || byRequest.test((error as Error).message)) throw error;
+    if (!hasSaid(error, QUERY_CANCELED) || byRequest.test((error as Error).message)) throw error;
     const advice = 'Ask for fewer rows: add a filter, or another word to `q`.';
     throw new ApiError('QUERY_TOO_BROAD', `This list takes too long to find. ${advice}`);
   }

@@ -148,7 +148,7 @@ export type Change = Prisma.ChangeModel
 export type ChangeEpoch = Prisma.ChangeEpochModel
 /**
  * Model ServerRun
- * Since when the server runs without having recovered: PostgreSQL empties the table when it does, since it is UNLOGGED.
+ * Since when a server runs without having recovered: PostgreSQL empties the table when it does, since it is UNLOGGED.
  */
 export type ServerRun = Prisma.ServerRunModel
 /**

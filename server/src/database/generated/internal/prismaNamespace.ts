@@ -3352,6 +3352,7 @@ export type ChangeEpochScalarFieldEnum = (typeof ChangeEpochScalarFieldEnum)[key
 
 
 export const ServerRunScalarFieldEnum = {
+  systemIdentifier: 'systemIdentifier',
   beganAt: 'beganAt'
 } as const
 

@@ -16,39 +16,63 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ServerRun
- * Since when the server runs without having recovered: PostgreSQL empties the table when it does, since it is UNLOGGED.
+ * Since when a server runs without having recovered: PostgreSQL empties the table when it does, since it is UNLOGGED.
  */
 export type ServerRunModel = runtime.Types.Result.DefaultSelection<Prisma.$ServerRunPayload>
 
 export type AggregateServerRun = {
   _count: ServerRunCountAggregateOutputType | null
+  _avg: ServerRunAvgAggregateOutputType | null
+  _sum: ServerRunSumAggregateOutputType | null
   _min: ServerRunMinAggregateOutputType | null
   _max: ServerRunMaxAggregateOutputType | null
 }
 
+export type ServerRunAvgAggregateOutputType = {
+  systemIdentifier: number | null
+}
+
+export type ServerRunSumAggregateOutputType = {
+  systemIdentifier: bigint | null
+}
+
 export type ServerRunMinAggregateOutputType = {
+  systemIdentifier: bigint | null
   beganAt: Date | null
 }
 
 export type ServerRunMaxAggregateOutputType = {
+  systemIdentifier: bigint | null
   beganAt: Date | null
 }
 
 export type ServerRunCountAggregateOutputType = {
+  systemIdentifier: number
   beganAt: number
   _all: number
 }
 
 
+export type ServerRunAvgAggregateInputType = {
+  systemIdentifier?: true | runtime.Types.Skip
+}
+
+export type ServerRunSumAggregateInputType = {
+  systemIdentifier?: true | runtime.Types.Skip
+}
+
 export type ServerRunMinAggregateInputType = {
+  systemIdentifier?: true | runtime.Types.Skip
   beganAt?: true | runtime.Types.Skip
 }
 
 export type ServerRunMaxAggregateInputType = {
+  systemIdentifier?: true | runtime.Types.Skip
   beganAt?: true | runtime.Types.Skip
 }
 
 export type ServerRunCountAggregateInputType = {
+  systemIdentifier?: true | runtime.Types.Skip
   beganAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
@@ -91,6 +115,18 @@ export type ServerRunAggregateArgs<ExtArgs extends runtime.Types.Extensions.Inte
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: ServerRunAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: ServerRunSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: ServerRunMinAggregateInputType
@@ -121,13 +157,18 @@ export type ServerRunGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   _count?: ServerRunCountAggregateInputType | true
+  _avg?: ServerRunAvgAggregateInputType
+  _sum?: ServerRunSumAggregateInputType
   _min?: ServerRunMinAggregateInputType
   _max?: ServerRunMaxAggregateInputType
 }
 
 export type ServerRunGroupByOutputType = {
+  systemIdentifier: bigint
   beganAt: Date
   _count: ServerRunCountAggregateOutputType | null
+  _avg: ServerRunAvgAggregateOutputType | null
+  _sum: ServerRunSumAggregateOutputType | null
   _min: ServerRunMinAggregateOutputType | null
   _max: ServerRunMaxAggregateOutputType | null
 }
@@ -151,98 +192,134 @@ export type ServerRunWhereInput = {
   AND?: Prisma.ServerRunWhereInput | Prisma.ServerRunWhereInput[] | runtime.Types.Skip
   OR?: Prisma.ServerRunWhereInput[] | runtime.Types.Skip
   NOT?: Prisma.ServerRunWhereInput | Prisma.ServerRunWhereInput[] | runtime.Types.Skip
+  systemIdentifier?: Prisma.BigIntFilter<"ServerRun"> | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFilter<"ServerRun"> | Date | string | runtime.Types.Skip
 }
 
 export type ServerRunOrderByWithRelationInput = {
+  systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
   beganAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ServerRunWhereUniqueInput = Prisma.AtLeast<{
-  beganAt?: Date | string | runtime.Types.Skip
+  systemIdentifier_beganAt?: Prisma.ServerRunSystemIdentifierBeganAtCompoundUniqueInput | runtime.Types.Skip
   AND?: Prisma.ServerRunWhereInput | Prisma.ServerRunWhereInput[] | runtime.Types.Skip
   OR?: Prisma.ServerRunWhereInput[] | runtime.Types.Skip
   NOT?: Prisma.ServerRunWhereInput | Prisma.ServerRunWhereInput[] | runtime.Types.Skip
-}, "beganAt">
+  systemIdentifier?: Prisma.BigIntFilter<"ServerRun"> | bigint | number | runtime.Types.Skip
+  beganAt?: Prisma.DateTimeFilter<"ServerRun"> | Date | string | runtime.Types.Skip
+}, "systemIdentifier_beganAt">
 
 export type ServerRunOrderByWithAggregationInput = {
+  systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
   beganAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ServerRunCountOrderByAggregateInput | runtime.Types.Skip
+  _avg?: Prisma.ServerRunAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.ServerRunMaxOrderByAggregateInput | runtime.Types.Skip
   _min?: Prisma.ServerRunMinOrderByAggregateInput | runtime.Types.Skip
+  _sum?: Prisma.ServerRunSumOrderByAggregateInput | runtime.Types.Skip
 }
 
 export type ServerRunScalarWhereWithAggregatesInput = {
   AND?: Prisma.ServerRunScalarWhereWithAggregatesInput | Prisma.ServerRunScalarWhereWithAggregatesInput[] | runtime.Types.Skip
   OR?: Prisma.ServerRunScalarWhereWithAggregatesInput[] | runtime.Types.Skip
   NOT?: Prisma.ServerRunScalarWhereWithAggregatesInput | Prisma.ServerRunScalarWhereWithAggregatesInput[] | runtime.Types.Skip
+  systemIdentifier?: Prisma.BigIntWithAggregatesFilter<"ServerRun"> | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeWithAggregatesFilter<"ServerRun"> | Date | string | runtime.Types.Skip
 }
 
 export type ServerRunCreateInput = {
+  systemIdentifier: bigint | number
   beganAt: Date | string
 }
 
 export type ServerRunUncheckedCreateInput = {
+  systemIdentifier: bigint | number
   beganAt: Date | string
 }
 
 export type ServerRunUpdateInput = {
+  systemIdentifier?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ServerRunUncheckedUpdateInput = {
+  systemIdentifier?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ServerRunCreateManyInput = {
+  systemIdentifier: bigint | number
   beganAt: Date | string
 }
 
 export type ServerRunUpdateManyMutationInput = {
+  systemIdentifier?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ServerRunUncheckedUpdateManyInput = {
+  systemIdentifier?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
+export type ServerRunSystemIdentifierBeganAtCompoundUniqueInput = {
+  systemIdentifier: bigint | number
+  beganAt: Date | string
+}
+
 export type ServerRunCountOrderByAggregateInput = {
+  systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
   beganAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
+export type ServerRunAvgOrderByAggregateInput = {
+  systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
+}
+
 export type ServerRunMaxOrderByAggregateInput = {
+  systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
   beganAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ServerRunMinOrderByAggregateInput = {
+  systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
   beganAt?: Prisma.SortOrder | runtime.Types.Skip
+}
+
+export type ServerRunSumOrderByAggregateInput = {
+  systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 
 
 export type ServerRunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  systemIdentifier?: boolean | runtime.Types.Skip
   beganAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["serverRun"]>
 
 export type ServerRunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  systemIdentifier?: boolean | runtime.Types.Skip
   beganAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["serverRun"]>
 
 export type ServerRunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  systemIdentifier?: boolean | runtime.Types.Skip
   beganAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["serverRun"]>
 
 export type ServerRunSelectScalar = {
+  systemIdentifier?: boolean | runtime.Types.Skip
   beganAt?: boolean | runtime.Types.Skip
 }
 
-export type ServerRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"beganAt", ExtArgs["result"]["serverRun"], runtime.Types.Skip>
+export type ServerRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"systemIdentifier" | "beganAt", ExtArgs["result"]["serverRun"], runtime.Types.Skip>
 
 export type $ServerRunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ServerRun"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    systemIdentifier: bigint
     beganAt: Date
   }, ExtArgs["result"]["serverRun"]>
   composites: {}
@@ -327,8 +404,8 @@ export interface ServerRunDelegate<ExtArgs extends runtime.Types.Extensions.Inte
    * // Get first 10 ServerRuns
    * const serverRuns = await prisma.serverRun.findMany({ take: 10 })
    * 
-   * // Only select the `beganAt`
-   * const serverRunWithBeganAtOnly = await prisma.serverRun.findMany({ select: { beganAt: true } })
+   * // Only select the `systemIdentifier`
+   * const serverRunWithSystemIdentifierOnly = await prisma.serverRun.findMany({ select: { systemIdentifier: true } })
    * 
    */
   findMany<T extends ServerRunFindManyArgs>(args?: Prisma.SelectSubset<T, ServerRunFindManyArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ServerRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions>>
@@ -372,9 +449,9 @@ export interface ServerRunDelegate<ExtArgs extends runtime.Types.Extensions.Inte
    *   ]
    * })
    * 
-   * // Create many ServerRuns and only return the `beganAt`
-   * const serverRunWithBeganAtOnly = await prisma.serverRun.createManyAndReturn({
-   *   select: { beganAt: true },
+   * // Create many ServerRuns and only return the `systemIdentifier`
+   * const serverRunWithSystemIdentifierOnly = await prisma.serverRun.createManyAndReturn({
+   *   select: { systemIdentifier: true },
    *   data: [
    *     // ... provide data here
    *   ]
@@ -463,9 +540,9 @@ export interface ServerRunDelegate<ExtArgs extends runtime.Types.Extensions.Inte
    *   ]
    * })
    * 
-   * // Update zero or more ServerRuns and only return the `beganAt`
-   * const serverRunWithBeganAtOnly = await prisma.serverRun.updateManyAndReturn({
-   *   select: { beganAt: true },
+   * // Update zero or more ServerRuns and only return the `systemIdentifier`
+   * const serverRunWithSystemIdentifierOnly = await prisma.serverRun.updateManyAndReturn({
+   *   select: { systemIdentifier: true },
    *   where: {
    *     // ... provide filter here
    *   },
@@ -667,6 +744,7 @@ export interface Prisma__ServerRunClient<T, Null = never, ExtArgs extends runtim
  * Fields of the ServerRun model
  */
 export interface ServerRunFieldRefs {
+  readonly systemIdentifier: Prisma.FieldRef<"ServerRun", 'BigInt'>
   readonly beganAt: Prisma.FieldRef<"ServerRun", 'DateTime'>
 }
     
