@@ -1,7 +1,7 @@
 import { pathPrefix } from '@itsm-api/contract';
 import { readCursor, writeCursor } from '@itsm-api/server/resources/change-cursor.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { endpoints } from '../support/samples.ts';
@@ -11,6 +11,9 @@ import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts
  * What changes tell, of every resource that tells them: all that commits after a cursor was given is behind it, whoever
  * wrote it, and whatever becomes of the server. On a database of its own: a transaction that is open keeps back others.
  */
+// Whoever writes for long anywhere on the server, as other tests do, keeps changes back.
+vi.setConfig({ testTimeout: 120_000 });
+
 let api: Api;
 let workspace: Workspace;
 /** Writes past the API. */
@@ -59,7 +62,7 @@ async function walk(path: string, cursor?: string): Promise<Pick<Changes, 'ids' 
 
 /** Waits until what is committed is shown: other databases of the server hold it up, too. */
 const shows = (path: string, cursor: string | undefined, ids: number[]) =>
-  expect.poll(async () => (await walk(path, cursor)).ids, { timeout: 30_000 }).toEqual(ids);
+  expect.poll(async () => (await walk(path, cursor)).ids, { timeout: 90_000 }).toEqual(ids);
 
 /** How each resource's rows are made and changed, by whom it may be. */
 const writers: Record<string, { make(): Promise<{ id: number }>; change(id: number): Promise<unknown> }> = {
