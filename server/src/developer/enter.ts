@@ -9,19 +9,19 @@ import type { Visit } from './visit.ts';
  * Signs an account in, with the entry in the audit log and what else belongs to it in one transaction: all of it is there
  * afterwards, or nothing, be it that the workspace is being moved.
  * @param how that is, as the audit log says it
- * @param isGood whether what it signs in with is good still; does before what belongs to it
+ * @param prepare does what belongs to it before; resolves to false where what it signs in with is good no more
  */
 export async function enter(
   { databases, browser, from }: Visit,
   account: Account,
   how: string,
-  isGood: () => Promise<boolean>,
+  prepare: () => Promise<boolean>,
 ): Promise<void> {
   const { tenantId, userId } = account;
   const db = tenantClient(databases.system, tenantId);
   await inTransaction(db, async () => {
     // Who takes the right from them meanwhile waits, and finds the session that is to end.
-    if (!(await holdAccount(db, account)) || !(await isGood())) {
+    if (!(await holdAccount(db, account)) || !(await prepare())) {
       throw new ApiError('VALIDATION_ERROR', 'How this account signs in was changed meanwhile. Sign in again.');
     }
     await recordAudit({ db, userId }, { action: 'session.began', subject: how, ...from });
