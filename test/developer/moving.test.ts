@@ -56,21 +56,13 @@ async function invite(userId: number | bigint = mine.userId, options?: { demo: b
 
 const whileMoving = <Result>(work: () => Promise<Result>) => keepingWritersOut(client, mine, work);
 
-/** All that the area writes, but for when a session was heard of. */
+/** All that the area writes, but for when a session was heard of; that a key was used is written elsewhere, some time later. */
 async function written(): Promise<object> {
-  const tables = [
-    'passkeys',
-    'passwords',
-    'invitations',
-    'csv_uploads',
-    'audit_entries',
-    'api_keys',
-    'users',
-    'assets',
-  ];
+  const tables = ['passkeys', 'passwords', 'invitations', 'csv_uploads', 'audit_entries', 'users', 'assets'];
   const { rows } = await client.query(
     `SELECT ${tables.map((name) => `(SELECT json_agg(t ORDER BY t::text) FROM ${name} t WHERE tenant_id = $1) AS ${name}`)},
        (SELECT json_agg(to_jsonb(s) - 'last_seen_at' ORDER BY id) FROM sessions s WHERE tenant_id = $1) AS sessions,
+       (SELECT json_agg(to_jsonb(k) - 'last_used_at' ORDER BY id) FROM api_keys k WHERE tenant_id = $1) AS api_keys,
        (SELECT COALESCE(sum(failures), 0) FROM sign_in_failures) AS failures`,
     [mine.tenantId],
   );
