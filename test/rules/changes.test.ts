@@ -354,6 +354,37 @@ describe('when PostgreSQL', () => {
     expect((await walk(path, next)).ids).toEqual([]);
   });
 
+  it('has recovered, and two note it at once, those who follow get to the end', async () => {
+    const tickets = [await workspace.createTicket(), await workspace.createTicket()];
+    await sql.query('DELETE FROM server_runs');
+    await endSessions();
+    const [early, late] = await Promise.all(
+      tickets.map(async () => {
+        const client = new pg.Client({ connectionString: api.databaseUrl });
+        await client.connect();
+        return client;
+      }),
+    );
+    // Whose transaction has the lower number notes the run last.
+    await early?.query('BEGIN; SELECT pg_current_xact_id()');
+    await late?.query('BEGIN; SELECT pg_current_xact_id()');
+    const write = "UPDATE tickets SET title = 'After' WHERE tenant_id = $1 AND id = $2";
+    await late?.query(write, of(tickets[1]?.id));
+    await early?.query(write, of(tickets[0]?.id));
+    await early?.query('COMMIT');
+    await late?.query('COMMIT');
+    await Promise.all([early?.end(), late?.end()]);
+
+    const { rows } = await sql.query('SELECT FROM server_runs');
+    expect(rows).toHaveLength(2);
+    const ids = tickets.map(({ id }) => id);
+    await shows(path, undefined, ids);
+    const first = await changes(path, { perPage: '1' });
+    const second = await changes(path, { perPage: '1', cursor: first.cursor });
+    expect([...first.ids, ...second.ids]).toEqual(ids);
+    expect((await walk(path, second.cursor)).ids).toEqual([]);
+  });
+
   it('was set back to before a cursor was given, nothing is missed that comes then', async () => {
     const before = await workspace.createTicket();
     await shows(path, undefined, [before.id]);

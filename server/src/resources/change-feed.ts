@@ -143,22 +143,22 @@ const fromBeginning = `start AS (SELECT ${beginning}::bigint AS position, 0::big
 
 /**
  * $4 and $5 are the place, $6 the run of PostgreSQL in which it was given. If there was another one after it, what that
- * one gave is read from its first position on: something may have been lost in between, and the places given anew. A
- * start that nobody remembers was lost itself: then all is read. The statement doesn't see a start that it is the first to
- * note, nor may all have ended that began before its first position: a place behind the horizon is no place of it.
+ * one gave is read from its first position on: something may have been lost in between, and the places given anew. Which
+ * came after which says the time that each is called by: two who note the same recovery may note it in another order than
+ * that of their transactions. A run that nobody remembers was lost itself: then all is read. The statement doesn't see a run
+ * that it is the first to note, nor may all have ended that began before its first position: a place behind the horizon is
+ * no place of it.
  */
-const fromCursor = `given AS (
-    SELECT min(begins_at) AS begins_at FROM change_epochs WHERE ${microseconds('started_at')} = $6::bigint
-  ), start AS MATERIALIZED (
+const fromCursor = `start AS MATERIALIZED (
     SELECT position, id FROM (
       SELECT $4::bigint AS position, $5::bigint AS id
       UNION ALL
-      SELECT min(later.begins_at), 0 FROM change_epochs AS later, given
-        WHERE later.begins_at > given.begins_at AND ${microseconds('later.started_at')} <> $6::bigint
+      SELECT min(begins_at), 0 FROM change_epochs WHERE ${microseconds('started_at')} > $6::bigint
       UNION ALL
       SELECT horizon, 0 FROM epoch WHERE ${microseconds('started_at')} <> $6::bigint
       UNION ALL
-      SELECT ${beginning}, 0 FROM given WHERE begins_at IS NULL
+      SELECT ${beginning}, 0 WHERE NOT EXISTS (
+        SELECT FROM change_epochs WHERE ${microseconds('started_at')} = $6::bigint)
     ) AS places WHERE position IS NOT NULL ORDER BY position, id LIMIT 1
   )`;
 
