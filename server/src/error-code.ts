@@ -9,6 +9,9 @@ export const DIVISION_BY_ZERO = '22012';
 /** What PostgreSQL answers to a statement that has waited too long for a lock. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
+/** What PostgreSQL answers to a statement that has taken too long, or that an administrator ends. */
+export const QUERY_CANCELED = '57014';
+
 /** What a write is answered in a workspace that is being moved (prisma/migrations/20261123000000_tenant_moves). */
 const WORKSPACE_MOVING = 'TM001';
 

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { utc } from './database/connection.ts';
 import { compareHistory, readApplied } from './database/history.ts';
 import { areJobsCurrent, migrateJobs } from './database/job-schema.ts';
 import { type ApplyOptions, applyMigrations } from './database/migrate.ts';
@@ -6,7 +7,7 @@ import { takeTurn } from './database/migration-turn.ts';
 import { MigrationError, readMigrations } from './database/migrations.ts';
 import { watchPeer } from './database/peer-watch.ts';
 import { ensureRoles, missingRoles, systemRole } from './database/roles.ts';
-import { codeOf } from './error-code.ts';
+import { codeOf, QUERY_CANCELED } from './error-code.ts';
 import { idempotencyRetentionQueue } from './resources/idempotency-retention.ts';
 import { totalsQueue } from './resources/tickets/totals.ts';
 import { usageRetentionQueue } from './usage/retention.ts';
@@ -47,12 +48,12 @@ type MigrateOptions = Omit<ApplyOptions, 'databaseUrl'>;
  * Any number of processes may call it at once. Where there is nothing to do it needs no rights.
  * @throws RolesError or MigrationError
  */
-export function migrateDatabase(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
+export async function migrateDatabase(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   const { folder, patienceMs, onProgress } = options;
+  // Most often there is nothing to do, and no reason to wait without bound for a server that has fallen silent.
+  if (await withClient(databaseUrl, lookMs, (client) => isCurrent(client, folder))) return [];
   return withClient(databaseUrl, 0, async (client) => {
     await ensureRoles(client);
-    const { missing, jobs } = await look(client, folder);
-    if (missing.length === 0 && jobs) return [];
     await watchPeer(client);
     const findNext = async () => (await look(client, folder)).missing[0];
     await takeTurn(client, { findNext, patienceMs, onProgress });
@@ -88,6 +89,18 @@ export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
 /** The statements that the roles still need (database/roles.ts). */
 export function findMissingRoles(databaseUrl: string): Promise<string[]> {
   return withClient(databaseUrl, lookMs, missingRoles);
+}
+
+/** Whether there is nothing to do; not where somebody who is at work keeps that from being seen. */
+async function isCurrent(client: pg.ClientBase, folder: string | undefined): Promise<boolean> {
+  if ((await missingRoles(client)).length > 0) return false;
+  try {
+    const { missing, jobs } = await look(client, folder);
+    return missing.length === 0 && jobs;
+  } catch (error) {
+    if (codeOf(error) === QUERY_CANCELED) return false;
+    throw error;
+  }
 }
 
 /** What the database lacks, and what it has beyond. */
@@ -134,7 +147,7 @@ async function withClient<Result>(
   await client.connect();
   try {
     // Set now, since older poolers refuse it as a parameter of the connection.
-    await client.query(`SET statement_timeout = ${statementMs}`);
+    await client.query(`SET statement_timeout = ${statementMs}; ${utc}`);
     return await work(client);
   } finally {
     await client.end();

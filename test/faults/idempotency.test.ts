@@ -5,8 +5,8 @@ import { formatIdempotency, runIdempotency } from './idempotency.ts';
  * The short form of `pnpm faults idempotency`.
  */
 it.each([
-  { creates: 400, kills: 4, perRequest: 1 },
-  { creates: 1000, kills: 2, perRequest: 20 },
+  { creates: 250, kills: 4, perRequest: 1 },
+  { creates: 600, kills: 2, perRequest: 20 },
 ])(
   'makes $creates tickets once, $perRequest a request, whatever is cut off and killed',
   { timeout: 300_000 },

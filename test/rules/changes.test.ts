@@ -369,8 +369,8 @@ describe('when PostgreSQL', () => {
     await early?.query('BEGIN; SELECT pg_current_xact_id()');
     await late?.query('BEGIN; SELECT pg_current_xact_id()');
     const write = "UPDATE tickets SET title = 'After' WHERE tenant_id = $1 AND id = $2";
-    await late?.query(write, of(tickets[1]?.id));
-    await early?.query(write, of(tickets[0]?.id));
+    await late?.query(write, of(tickets[1]?.id as number));
+    await early?.query(write, of(tickets[0]?.id as number));
     await early?.query('COMMIT');
     await late?.query('COMMIT');
     await Promise.all([early?.end(), late?.end()]);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 import { atMost } from '../../server/src/at-most.ts';
-import { nonDurable, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
+import { disposable, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
 import { migrateDatabase } from '../../server/src/schema.ts';
 import { execute, query, withDatabase } from './database.ts';
 
@@ -64,7 +64,7 @@ async function openEmbedded(reason: string): Promise<Server> {
 }
 
 async function openContainer(): Promise<Server> {
-  const settings = Object.entries(nonDurable).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const settings = Object.entries(disposable).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const starting = new GenericContainer(IMAGE)
     .withEnvironment({ POSTGRES_PASSWORD: 'test' })
     .withCommand(['postgres', ...settings])

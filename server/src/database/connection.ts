@@ -33,6 +33,9 @@ const answerGraceMs = 1000;
 /** The statement, prepared on every connection, that sets the tenant until its transaction ends. */
 export const setTenant = 'itsm_set_tenant';
 
+/** Prisma reads and writes moments as if every session were in UTC; that of a server is whatever its machine has. */
+export const utc = "SET timezone = 'UTC'";
+
 /**
  * A connection with its role and its time-outs. Both are SET when it is open: older poolers refuse them as start-up
  * parameters. What it waits for is bounded here too, since a connection can be lost without a word (`SilenceWatch`).
@@ -75,6 +78,7 @@ export class Connection extends pg.Client implements WatchedConnection {
         `SET statement_timeout = ${timeouts.statementMs}`,
         `SET lock_timeout = ${timeouts.lockMs}`,
         `SET idle_in_transaction_session_timeout = ${timeouts.statementMs + 5000}`,
+        utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
         // To plan a page of tickets takes longer than to answer it (docs/decisions/totals.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),

@@ -6,8 +6,17 @@ import { join } from 'node:path';
 import { isAlive, runningPort } from './cluster.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 
-/** PostgreSQL's non-durable settings, and room for many connections: fast where nothing needs to survive a crash. */
-export const nonDurable = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '200' };
+/**
+ * PostgreSQL's settings where nothing needs to survive a crash: fast, with room for many connections, and in a time zone
+ * that shows whoever relies on UTC without asking for it.
+ */
+export const disposable = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  max_connections: '200',
+  timezone: 'America/St_Johns',
+};
 
 /**
  * An embedded PostgreSQL in a folder of its own below the machine's temporary one, which `stop()` removes. If the
@@ -19,7 +28,7 @@ export async function openTemporary(): Promise<Embedded> {
   const onExit = () => destroy(dataDir);
   process.once('exit', onExit);
   try {
-    const { url, stop } = await openEmbedded({ dataDir, holder: { type: 'command' }, settings: nonDurable });
+    const { url, stop } = await openEmbedded({ dataDir, holder: { type: 'command' }, settings: disposable });
     const stopAndRemove = async () => {
       await stop();
       process.off('exit', onExit);

@@ -1,6 +1,6 @@
 import { selectPlanned, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
-import { hasSaid } from '../error-code.ts';
+import { hasSaid, QUERY_CANCELED } from '../error-code.ts';
 import { ApiError } from '../errors.ts';
 
 /*
@@ -112,8 +112,7 @@ function typeOf([value]: SearchValue[]): string {
   return { string: 'text', number: 'bigint', boolean: 'boolean' }[typeof value as 'string' | 'number' | 'boolean'];
 }
 
-/** What PostgreSQL says when a statement has taken too long; and when an administrator ends it, in these words. */
-const QUERY_CANCELED = '57014';
+/** What PostgreSQL says when an administrator has ended a statement. */
 const byRequest = /due to user request/;
 
 /** Asks for a list that may be too much to find. @throws ApiError QUERY_TOO_BROAD when it takes too long */
