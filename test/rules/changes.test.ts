@@ -385,6 +385,41 @@ describe('when PostgreSQL', () => {
     expect((await walk(path, second.cursor)).ids).toEqual([]);
   });
 
+  it('has recovered with its clock behind, and two note it at once, nobody waits', async () => {
+    const tickets = [await workspace.createTicket(), await workspace.createTicket()];
+    await sql.query("UPDATE change_epochs SET started_at = started_at + interval '1 hour'");
+    await sql.query('DELETE FROM server_runs');
+    await endSessions();
+    const first = new pg.Client({ connectionString: api.databaseUrl });
+    await first.connect();
+    const write = "UPDATE tickets SET title = 'After' WHERE tenant_id = $1 AND id = $2";
+    await first.query('BEGIN');
+    await first.query(write, of(tickets[0]?.id as number));
+    await sql.query("SET statement_timeout = '5s'");
+    await sql.query(write, of(tickets[1]?.id as number));
+    await sql.query('RESET statement_timeout');
+    await first.query('COMMIT');
+    await first.end();
+    const ids = tickets.map(({ id }) => id);
+    await shows(path, undefined, ids);
+  });
+
+  it('has a database back that was on another server meanwhile, nothing is missed that comes then', async () => {
+    const before = await workspace.createTicket();
+    await shows(path, undefined, [before.id]);
+    const given = readCursor(followed(), (await walk(path)).cursor);
+    // The run there is called by a later time than that of this server, which has run all along.
+    await sql.query(
+      `INSERT INTO change_epochs
+       SELECT max(begins_at) + 1, max(started_at) + interval '1 hour', 1, max(position_offset) FROM change_epochs`,
+    );
+    const { rows } = await sql.query('SELECT extract(epoch FROM max(started_at)) * 1000000 AS run FROM change_epochs');
+    await endSessions();
+    const there = { ...given, startedAt: String(Math.round(Number(rows[0].run))), position: given.position + 1000 };
+    const after = await workspace.createTicket();
+    await shows(path, writeCursor(followed(), there), [after.id]);
+  });
+
   it('was set back to before a cursor was given, nothing is missed that comes then', async () => {
     const before = await workspace.createTicket();
     await shows(path, undefined, [before.id]);
