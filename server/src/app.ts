@@ -159,7 +159,7 @@ export async function buildApp({
     longestQueue: settings.FAIR_USE_QUEUE,
     waitMs: settings.FAIR_USE_WAIT_MS,
     mostUnread: settings.FAIR_USE_UNREAD_BYTES,
-    unreadOf: countUnreadAnswers(app),
+    unreadOf: countUnreadAnswers(app, ({ identity, visit }) => identity?.tenantId ?? visit?.user?.account.tenantId),
     onRefused,
     onWaited: meters?.onWaited,
     onDone: meters?.onDone,

@@ -1,5 +1,6 @@
 import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
+import { hashPassword } from '@itsm-api/server/identity/passwords.ts';
 import { countAttempt } from '@itsm-api/server/identity/sign-in-throttle.ts';
 import { activateTenant, deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { updateUser } from '@itsm-api/server/resources/users/queries.ts';
@@ -80,6 +81,33 @@ describe('guessing a password', () => {
     expect(new Set(await attempts(openBrowser(api), more))).toEqual(new Set([429]));
     expect(await api.prisma.signInFailure.count()).toBe(before);
     expect(await attempts(openBrowser(api), [['203.0.113.2', { email, password }]])).toEqual([303]);
+    // Nor does a flood wait where others would wait behind it.
+    await api.owner.prisma.$transaction(async (holding) => {
+      await holding.$queryRaw`SELECT FROM sign_in_failures FOR UPDATE`;
+      const flood = await attempts(openBrowser(api), Array(20).fill([from, { email, password: 'guess' }]));
+      expect(new Set(flood)).toEqual(new Set([429]));
+    });
+  }, 60_000);
+
+  it('is not what those do who sign in to one of several workspaces', async () => {
+    const email = `${unique()}@example.com`;
+    await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
+    const elsewhere = await createWorkspace(api);
+    await join(elsewhere, (await elsewhere.createUser({ email, role: 'ADMIN' })).id, 'nine patient lighthouses');
+    const office = '203.0.113.60';
+    await Promise.all(Array.from({ length: 49 }, (_, i) => count(`${i}${email}`, office)));
+    for (let i = 0; i < 3; i++)
+      expect(await attempts(openBrowser(api), [[office, { email, password }]])).toEqual([303]);
+  }, 60_000);
+
+  it('is not what nobody has looked at, since too many signed in just then', async () => {
+    const email = `${unique()}@example.com`;
+    await join(mine, (await mine.createUser({ email, role: 'ADMIN' })).id);
+    const home = '203.0.113.61';
+    const rush = Array.from({ length: 101 }, () => hashPassword(password));
+    expect(await attempts(openBrowser(api), Array(10).fill([home, { email, password }]))).toEqual(Array(10).fill(429));
+    await Promise.all(rush);
+    expect(await attempts(openBrowser(api), [[home, { email, password }]])).toEqual([303]);
   }, 60_000);
 
   it.each(['unknown', '203.0.113.7:49152', '[2001:db8::1]:443', 'fe80::1%eth0', '::ffff:203.0.113.8'])(

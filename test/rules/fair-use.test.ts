@@ -64,13 +64,20 @@ async function whileLocked<Result>(tables: string, work: () => Promise<Result>):
   }
 }
 
+const endSessions = ({ tenantId }: Workspace) =>
+  api.prisma.session.updateMany({ where: { tenantId }, data: { endedAt: new Date() } });
+
 /** Asks for so many pages of tickets on one connection, and reads none of them. */
 async function askUnread({ app }: Api, { key }: Workspace, count: number): Promise<Socket> {
   await app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = app.server.address() as AddressInfo;
+  return leaveUnread(app, `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}`, count);
+}
+
+/** Sends a request so many times on one connection, and reads nothing. @param request without its end */
+function leaveUnread({ server }: Api['app'], request: string, count: number): Socket {
+  const { port } = server.address() as AddressInfo;
   const client = connect(port, '127.0.0.1').pause();
-  const request = `GET /api/public/v1/tickets?perPage=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
-  client.write(request.repeat(count));
+  client.write(`${request}\r\n\r\n`.repeat(count));
   return client;
 }
 
@@ -86,6 +93,38 @@ it('has files of the developer area wait for their turn, for as long as they are
     return files;
   });
   expect((await Promise.all(files)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+});
+
+it('breaks off a file of the developer area when the session that asked for it has ended', async () => {
+  const visitor = await signIn(api, greedy);
+  await greedy.createProject();
+  const { asked } = await whileLocked('projects', async () => {
+    const asked = visitor.get('/developer/projects/export').then(
+      ({ text }) => text,
+      () => 'broken off',
+    );
+    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(1);
+    await endSessions(greedy);
+    return { asked };
+  });
+  expect(await asked).toBe('broken off');
+});
+
+it('has a form do nothing whose session has ended while it waited for its turn', async () => {
+  const visitor = await signIn(api, greedy);
+  const token = await visitor.tokenOf('/developer/keys/new');
+  const { creates, sent } = await whileCreatesWait(greedy, async () => {
+    const creates = [create(greedy), create(greedy)];
+    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    const fields = { name: 'Late', life: 30, scopes: 'tickets:read' };
+    const sent = visitor.submit('/developer/keys/new', 'create', fields, token);
+    await sleep(200);
+    await endSessions(greedy);
+    return { creates, sent };
+  });
+  await Promise.all(creates);
+  expect(await sent).toMatchObject({ status: 303, headers: { location: expect.stringMatching(/sign-in/) } });
+  expect(await api.prisma.apiKey.count({ where: { tenantId: greedy.tenantId, name: 'Late' } })).toBe(0);
 });
 
 it('gives a tenant its share of the connections, and answers others meanwhile', async () => {
@@ -210,6 +249,23 @@ it('refuses a tenant whose clients leave too many answers unread, until they are
   client.destroy();
   await expect.poll(() => status(slow), { timeout: 15_000 }).toBe(200);
 });
+
+it('counts pages of the developer area that nobody reads, too', async () => {
+  const env = { FAIR_USE_QUEUE: '1000', FAIR_USE_WAIT_MS: '60000', FAIR_USE_UNREAD_BYTES: '1000000' };
+  const own = await startApi({ env, logger: pino({ level: 'silent' }) });
+  const slow = await createWorkspace(own);
+  // Four times as long in a page.
+  const { id } = await slow.createTicket({ description: '<'.repeat(65_000) });
+  const visitor = await signIn(own, slow);
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  await own.app.listen({ port: 0, host: '127.0.0.1' });
+  const request = `GET /developer/tickets/${id}?whole=description HTTP/1.1\r\nHost: localhost\r\nCookie: ${cookie}`;
+  const clients = Array.from({ length: 2 }, () => leaveUnread(own.app, request, 60));
+  await expect.poll(async () => (await visitor.get('/developer/keys')).status, { timeout: 15_000 }).toBe(429);
+  for (const client of clients) client.destroy();
+  await expect.poll(async () => (await visitor.get('/developer/keys')).status, { timeout: 15_000 }).toBe(200);
+  await own.close();
+}, 60_000);
 
 it('refuses a tenant many large answers at once that nobody reads', async () => {
   const env = { DATABASE_POOL_SIZE: '8', FAIR_USE_SHARE: '0.25', FAIR_USE_UNREAD_BYTES: '1000000' };

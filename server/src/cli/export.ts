@@ -70,6 +70,8 @@ async function exportTo<Row extends { id: number }>(
       exported += batch.length;
       if (Math.floor(exported / toldEvery) > told) say(`${exported} ${rows.resource} …`);
     });
+    // Of one that has moved meanwhile the last rows may have been cleared away.
+    await wholeTenantContext(runtime, tenant);
     await finish(handle);
     await rename(partial, file);
     return { exported, cursor };

@@ -34,7 +34,7 @@ export interface AreaOptions extends ErrorSources {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sends a form. */
+    /** Who asks, once that is known. */
     visit: Visit | undefined;
     /** Whether all of it has come in. */
     isRead: boolean;
@@ -98,6 +98,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     if (to !== undefined) return reply.redirect(to, 303);
     const visit = await visitOf(request, reply, options);
     if (page.roles !== 'everyone' && visit.user === undefined) return toSignIn(request.url, { request, reply });
+    request.visit = visit;
     const answer = await inItsTurn(visit, async () => {
       assertRole(page.roles, visit);
       return page.show(askedOf(page, { visit, request }));
@@ -121,9 +122,11 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   scope.post(page.path, { onRequest, preHandler }, async (request, reply) => {
     const visit = request.visit as Visit;
     const { databases } = options;
-    const { answer, status } = await inItsTurn(visit, () =>
-      receive(page, { visit, request, databases, errors: options }),
-    );
+    const { answer, status } = await inItsTurn(visit, async () => {
+      // The session may have ended while the form came in, and while it waited.
+      if (await hasEnded(visit)) return { answer: { redirect: signInFor(page.path) }, status: 303 };
+      return receive(page, { visit, request, databases, errors: options });
+    });
     return send(answer, { visit, request, reply: reply.code(status) });
   });
 }
@@ -163,6 +166,10 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
   return {
     ...{ ...visit, user, context, flash, time: timeIn(account.timeZone) },
     inItsTurn: (work) => options.fairUse.run(account.tenantId, work),
+    async hasEnded() {
+      const now = await sessionOf(databases, request);
+      return now?.id !== session.id || now.account.role !== account.role;
+    },
   } as UserVisit;
 }
 
@@ -173,6 +180,10 @@ function isLoopback({ address }: Origin): boolean {
 /** Has what asks for a workspace's data wait for its turn among all that does. */
 function inItsTurn<Result>(visit: Visit, work: () => Promise<Result>): Promise<Result> {
   return visit.user === undefined ? work() : (visit as UserVisit).inItsTurn(work);
+}
+
+async function hasEnded(visit: Visit): Promise<boolean> {
+  return visit.user !== undefined && (visit as UserVisit).hasEnded();
 }
 
 /** Leads to signing in, and from there to where somebody wanted to go. */

@@ -34,7 +34,7 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
 }
 
 async function* linesOf<Row extends { id: number }, Line extends object, New>(
-  { context: { db }, inItsTurn }: UserVisit,
+  { context: { db }, inItsTurn, hasEnded }: UserVisit,
   { columns, rows }: CsvResource<Row, Line, New>,
   customFields: readonly string[],
 ): AsyncGenerator<string> {
@@ -42,8 +42,12 @@ async function* linesOf<Row extends { id: number }, Line extends object, New>(
   // Spreadsheets tell UTF-8 by its byte order mark.
   yield `\uFEFF${head}`;
   const batches = batchesOf(db, rows);
-  // Whoever reads slowly has no connection meanwhile.
-  const next = () => inItsTurn(() => batches.next());
+  // Whoever reads slowly has no connection meanwhile, and may be signed out before the end; or the workspace has moved.
+  const next = () =>
+    inItsTurn(async () => {
+      if (await hasEnded()) throw new Error('The session that this file was asked for in has ended.');
+      return batches.next();
+    });
   for (let batch = await patiently(next); !batch.done; batch = await patiently(next)) {
     yield batch.value.map(line).join('');
   }

@@ -43,7 +43,7 @@ export function refusalOf(thrown: unknown, request: FastifyRequest): ApiError | 
     );
   }
   // The parser of forms with files throws errors of no kind.
-  const isBroken = request.visit !== undefined && request.isMultipart() && !request.isRead;
+  const isBroken = request.method === 'POST' && request.visit !== undefined && request.isMultipart() && !request.isRead;
   return isBroken
     ? new ApiError('VALIDATION_ERROR', 'The form is not whole, or not in the form that it says.')
     : undefined;

@@ -1,11 +1,15 @@
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /**
  * Counts the bytes of each tenant's answers that its clients have asked for and not read: they are kept in memory until
  * they are read or their connections are gone. Answers how many there are.
+ * @param tenantOf who asked; undefined for nobody who is known
  */
-export function countUnreadAnswers(app: FastifyInstance): (tenantId: bigint) => number {
+export function countUnreadAnswers(
+  app: FastifyInstance,
+  tenantOf: (request: FastifyRequest) => bigint | undefined,
+): (tenantId: bigint) => number {
   const unread = new Map<bigint, number>();
 
   function add(tenantId: bigint, bytes: number): void {
@@ -29,7 +33,7 @@ export function countUnreadAnswers(app: FastifyInstance): (tenantId: bigint) => 
   }
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    const { tenantId } = request.identity ?? {};
+    const tenantId = tenantOf(request);
     const { socket } = request.raw;
     const isCounted = typeof payload === 'string' || Buffer.isBuffer(payload);
     if (tenantId !== undefined && isCounted && !socket.destroyed) {

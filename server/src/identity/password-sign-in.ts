@@ -41,20 +41,25 @@ export async function signInByPassword(
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
   if (candidates.length === 0) await assertNotElsewhere(databases, { email, isKnown });
-  const { refusal, takeBack } = await countAttempt(databases, { email, address });
+  const { refusal, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
   // Each by itself: who has an account of the same address elsewhere isn't known to this one.
   const tried = refusal === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
   if (refusal !== undefined && tried.length === 0) throw refusal;
   const found: (PasswordSignIn & { account: Account })[] = [];
-  for (const { account, hash } of tried) {
-    if (await isPassword(password, hash)) found.push({ account, password: digestOf(hash) });
+  try {
+    for (const { account, hash } of tried) {
+      if (await isPassword(password, hash)) found.push({ account, password: digestOf(hash) });
+    }
+    if (tried.length === 0) await isPassword(password, undefined);
+  } catch (error) {
+    await takeBack();
+    throw error;
   }
-  if (tried.length === 0) await isPassword(password, undefined);
   if (found.length === 0) {
     throw new ApiError('VALIDATION_ERROR', 'No account has this e-mail address and this password.');
   }
   // Who has an account of the same address, and with it a password that is right, guesses at the others all the same.
-  if (found.length === tried.length) await takeBack();
+  await (found.length === tried.length ? takeBack() : takeBackOfNetwork());
   return found;
 }
 
@@ -137,7 +142,10 @@ export async function isOwnPassword(
 ): Promise<boolean> {
   const { takeBack } = await countAttempt(databases, { email, address });
   const row = await tenantClient(databases.system, tenantId).password.findFirst({ where: { userId } });
-  const is = await isPassword(password, row?.hash);
+  const is = await isPassword(password, row?.hash).catch(async (error: unknown) => {
+    await takeBack();
+    throw error;
+  });
   if (is) await takeBack();
   return is;
 }

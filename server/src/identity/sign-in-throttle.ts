@@ -17,8 +17,10 @@ export interface Counted {
    * so whoever guesses locks nobody out.
    */
   refusal: ApiError | undefined;
-  /** Takes it back: it succeeds. */
+  /** Takes it back: it succeeds, or nobody looked at it. */
   takeBack(): Promise<void>;
+  /** Takes back what counts against all who come from the same network: somebody has an account there. */
+  takeBackOfNetwork(): Promise<void>;
 }
 
 interface Limit {
@@ -47,16 +49,44 @@ export async function countAttempt(
     if (refusal !== undefined) throw refusal;
   }
   const everywhere = { of: `${email} from everywhere`, most: 100, minutes: 60 };
-  const counted = [...limits, everywhere].map(({ of }) => Buffer.from(sha256(of)));
+  const takeBack = async (taken: Limit[]) => {
+    const counted = taken.map(({ of }) => Buffer.from(sha256(of)));
+    await system.pool.query('UPDATE sign_in_failures SET failures = failures - 1 WHERE counted = ANY ($1)', [counted]);
+  };
   return {
     refusal: await countOne(system, everywhere),
-    async takeBack() {
-      await system.pool.query('UPDATE sign_in_failures SET failures = failures - 1 WHERE counted = ANY ($1)', [
-        counted,
-      ]);
-    },
+    takeBack: () => takeBack([...limits, everywhere]),
+    takeBackOfNetwork: () => takeBack(limits.slice(0, 1)),
   };
 }
+
+/** How long nobody is asked about what is refused by far, and how many of those are kept in mind. Milliseconds. */
+const restMs = 10_000;
+const mostResting = 10_000;
+
+/**
+ * What is refused by far, and until when that needs no asking: a flood from one network waits for one row, on
+ * connections that others need.
+ */
+class Resting {
+  readonly #known = new Map<string, { until: number; refusal: ApiError }>();
+
+  refusalOf(name: string): ApiError | undefined {
+    const known = this.#known.get(name);
+    if (known !== undefined && known.until > performance.now()) return known.refusal;
+    this.#known.delete(name);
+    return undefined;
+  }
+
+  add(name: string, refusal: ApiError): void {
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= mostResting && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(name, { until: performance.now() + restMs, refusal });
+  }
+}
+
+/** That of each database. */
+const restings = new WeakMap<Databases['system'], Resting>();
 
 /** An IPv6 subscriber has a network of addresses. What is no address, but was told by a proxy, is as good a name. */
 function networkOf(address: string): string {
@@ -67,13 +97,21 @@ function networkOf(address: string): string {
 }
 
 /** @returns what to say when there are too many */
-async function countOne({ pool }: Databases['system'], { of, most, minutes }: Limit): Promise<ApiError | undefined> {
-  const { rows }: { rows: { failures: number; seconds: number }[] } = await pool.query(count, [
+async function countOne(system: Databases['system'], { of, most, minutes }: Limit): Promise<ApiError | undefined> {
+  const resting = restings.get(system) ?? new Resting();
+  restings.set(system, resting);
+  const known = resting.refusalOf(of);
+  if (known !== undefined) return known;
+  const { rows }: { rows: { failures: number; seconds: number }[] } = await system.pool.query(count, [
     Buffer.from(sha256(of)),
     minutes,
   ]);
   const [{ failures, seconds } = { failures: 0, seconds: 0 }] = rows;
-  return failures > most ? refused(seconds) : undefined;
+  if (failures <= most) return undefined;
+  const refusal = refused(seconds);
+  // Those that succeed at once are each counted before they are taken back: they are not as many.
+  if (failures > 2 * most && seconds * 1000 > restMs) resting.add(of, refusal);
+  return refusal;
 }
 
 function refused(seconds: number): ApiError {
