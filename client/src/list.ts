@@ -1,4 +1,5 @@
 import { ApiPromise, type ApiResponse } from './api-promise.ts';
+import { checkNumbers } from './attempt.ts';
 import { createError, isItsmError } from './errors.ts';
 import type { PageMeta } from './generated.ts';
 
@@ -96,7 +97,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
       yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id).size) };
       // Who reads all would take them for all that there are.
       if (!more && data.meta.totalCountCapped) {
-        throw createError('There may be more rows. Narrow the filters.', {
+        throw createError('There may be more: narrow the filters.', {
           code: 'QUERY_TOO_BROAD',
           method: 'GET',
           path: this.#path(),
@@ -112,6 +113,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
    * const newest = await client.tickets.list({ status: 'OPEN' }).toArray({ limit: 500 });
    */
   async toArray({ limit = Number.POSITIVE_INFINITY }: ArrayOptions = {}): Promise<Row[]> {
+    checkNumbers({ limit });
     const rows: Row[] = [];
     if (limit <= 0) return rows;
     for await (const row of this) {

@@ -4,7 +4,7 @@ import type { Services } from './context.ts';
 import { checkConnection } from './database/check-connection.ts';
 import type { Timeouts } from './database/connection.ts';
 import { type Databases, openDatabases } from './database/databases.ts';
-import { openJobs } from './database/jobs.ts';
+import { JobFailed, openJobs } from './database/jobs.ts';
 import type { Pool } from './database/pool.ts';
 import type { PrismaClient } from './database/prisma.ts';
 import type { Reachability } from './database/reachability.ts';
@@ -39,6 +39,8 @@ interface RuntimeOptions {
   /** Migrates the database, or looks whether somebody has. */
   prepare(databaseUrl: string): Promise<unknown>;
   onConnectionError: (error: Error) => void;
+  /** Told of what is done every night, or every hour, and has failed. */
+  onJobFailed?: (error: Error) => void;
   /** Told when the database can't be reached; tells nobody where it is left out. */
   reachability?: Reachability;
   /** Where what happens is followed; nowhere where it is left out. */
@@ -50,7 +52,7 @@ const jobsMs = 1500;
 
 /** Opens the database that the settings name, or the embedded one, and the services over it. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
-  const { holder, worker, prepare, onConnectionError, reachability, traces } = options;
+  const { holder, worker, prepare, onConnectionError, onJobFailed, reachability, traces } = options;
   const embedded = settings.DATABASE_URL === undefined;
   const timeouts = timeoutsOf(settings);
   const database = await openDatabase(settings, holder);
@@ -68,7 +70,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   let boss: Promise<PgBoss> | undefined;
   const openBoss = () => {
     const onError = (error: Error) => {
-      if (!databases.options.reachability.explains(error, 'jobs')) onConnectionError(error);
+      if (error instanceof JobFailed) onJobFailed?.(error);
+      else if (!databases.options.reachability.explains(error, 'jobs')) onConnectionError(error);
     };
     boss ??= openJobs({ pool: databases.system.pool, worker, onError });
     return boss;

@@ -120,6 +120,7 @@ async function openServices(
     worker: settings.ROLES.includes('worker'),
     prepare: (url) => migrate(url, starting),
     onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
+    onJobFailed: (err) => logger.error({ err }, 'a scheduled job failed'),
     reachability: new Reachability(logger),
     traces,
   });

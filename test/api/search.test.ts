@@ -1,4 +1,5 @@
 import type { Asset, Project, Task, Ticket, User } from '@itsm-api/contract';
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -271,7 +272,9 @@ describe.each(['/tickets', '/assets', '/users', '/projects'])('q on %s', (path) 
 
 describe('a list that takes too long to find', () => {
   it('is QUERY_TOO_BROAD, and what is found in time is not', async () => {
-    const slow = await startApi({ databaseUrl: api.databaseUrl, env: { STATEMENT_TIMEOUT_MS: '1000' } });
+    const logged: { msg: string; url: string }[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) });
+    const slow = await startApi({ databaseUrl: api.databaseUrl, env: { STATEMENT_TIMEOUT_MS: '1000' }, logger });
     const lock = await api.owner.pool.connect();
     try {
       await lock.query('BEGIN; LOCK TABLE texts IN ACCESS EXCLUSIVE MODE');
@@ -288,6 +291,7 @@ describe('a list that takes too long to find', () => {
       }
       const answer = await slow.call({ method: 'GET', path: '/api/public/v1/tickets', key: workspace.key });
       expect(answer.status).toBe(200);
+      expect(logged.filter(({ msg }) => msg.includes('STATEMENT_TIMEOUT_MS'))).toHaveLength(4);
     } finally {
       await lock.query('ROLLBACK');
       lock.release();

@@ -119,11 +119,19 @@ describe('export', { timeout: 120_000 }, () => {
       SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 20000) AS i`);
     const file = join(folder, 'killed.jsonl');
     const args = ['assets', 'export', file, '--tenant', String(owner.tenantId), '--json'];
-    const child = spawnCommand(args, database.url);
+    const partials = async () => (await readdir(folder)).filter((name) => /^killed.+partial$/.test(name));
     const written = async () => {
-      const partial = (await readdir(folder)).find((name) => /^killed.+partial$/.test(name));
+      const [partial] = await partials();
       return partial === undefined ? 0 : (await stat(join(folder, partial))).size;
     };
+    // Who is asked to end clears away what there is.
+    const interrupted = spawnCommand(args, database.url);
+    await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
+    interrupted.kill('SIGINT');
+    expect(await once(interrupted, 'exit')).toEqual([130, null]);
+    expect(await partials()).toEqual([]);
+
+    const child = spawnCommand(args, database.url);
     await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
     child.kill('SIGKILL');
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);

@@ -206,6 +206,7 @@ describe('lists', () => {
     expect(ids(await list.toArray())).toEqual(newestFirst);
     expect(ids(await list.toArray({ limit: 3 }))).toEqual(newestFirst.slice(0, 3));
     expect(await list.toArray({ limit: 0 })).toEqual([]);
+    await expect(list.toArray({ limit: Number.NaN })).rejects.toThrow(TypeError);
   });
 
   it('give a row once when others are inserted in mid-walk', async () => {
@@ -230,7 +231,7 @@ describe('lists', () => {
     await expect(walk()).rejects.toMatchObject({
       code: 'QUERY_TOO_BROAD',
       name: 'QueryTooBroadError',
-      message: expect.stringContaining('Narrow the filters'),
+      message: expect.stringContaining('narrow the filters'),
       path: `/projects/${id}/tasks`,
     });
     expect(read).toBe(10_000);

@@ -10,7 +10,7 @@ const bars = colors.map((color) => ({ name: color, color, values: labels.map((_,
 const chart: Chart = { form: 'columns', labels, bars };
 
 const before = process.memoryUsage.rss();
-for (let drawn = 0; drawn < 100; drawn++) await drawChart({ chart, look: 'light', width: 'wide' });
+for (let drawn = 0; drawn < 100; drawn++) await drawChart(1n, { chart, look: 'light', width: 'wide' });
 console.log((process.memoryUsage.rss() - before) / 2 ** 20);
 // The thread waits for more.
 process.exit();

@@ -206,13 +206,19 @@ describe('the charts', () => {
   it('are refused while too many wait, and those that wait are drawn', { timeout: 60_000 }, async () => {
     const chart: Chart = { form: 'columns', labels: ['00:00'], bars: [{ name: 'x', color: '#2563eb', values: [1] }] };
     // Asked for at the same moment, whatever else the machine does.
-    const asked = Array.from({ length: 150 }, () => drawChart({ chart, look: 'light', width: 'narrow' }));
+    const draw = (tenantId: bigint) => drawChart(tenantId, { chart, look: 'light', width: 'narrow' });
+    const asked = Array.from({ length: 150 }, (_, i) => draw(BigInt(i)));
     const drawn = await Promise.allSettled(asked);
     const refused = drawn.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['RATE_LIMIT_EXCEEDED']));
     expect(refused.length).toBeLessThanOrEqual(50);
     const svgs = drawn.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     expect(new Set(svgs.map((svg) => svg.slice(0, 4)))).toEqual(new Set(['<svg']));
+
+    // One tenant leaves room for others.
+    const ofOne = Promise.allSettled(Array.from({ length: 150 }, () => draw(1n)));
+    expect(await draw(2n)).toMatch(/^<svg/);
+    expect((await ofOne).filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
   });
 });
 

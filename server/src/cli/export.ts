@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { access, type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { access, type FileHandle, open, rename } from 'node:fs/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Rows } from '../resources/change-feed.ts';
@@ -60,6 +61,9 @@ async function exportTo<Row extends { id: number }>(
   const handle = await open(partial, 'wx').catch((error: Error) => {
     throw new CommandError(`${file} can't be written: ${error.message}`);
   });
+  // Who interrupts the command has nothing left of it either.
+  const clear = () => rmSync(partial, { force: true });
+  process.once('exit', clear);
   try {
     // `write` writes what fits, and says nothing of the rest.
     await handle.appendFile(head);
@@ -77,8 +81,10 @@ async function exportTo<Row extends { id: number }>(
     return { exported, cursor };
   } catch (error) {
     await handle.close().catch(() => undefined);
-    await rm(partial, { force: true });
+    clear();
     throw error;
+  } finally {
+    process.off('exit', clear);
   }
 }
 

@@ -11,6 +11,11 @@ export interface JobsOptions {
   onError: (error: Error) => void;
 }
 
+/** A job that is done every night, or every hour, has failed. */
+export class JobFailed extends Error {
+  override name = 'JobFailed';
+}
+
 /** Opens pg-boss, which keeps its jobs in the schema `pgboss` of the same database. It is migrated already (schema.ts). */
 export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<PgBoss> {
   // Takes a while to load: a command that puts no jobs in does without.
@@ -48,7 +53,7 @@ async function schedule(boss: PgBoss, { name }: Queue, cron: string, work: () =>
   await boss.work(name, async () => {
     await work().catch((error: Error) => {
       // pg-boss writes it to the job's row, where nobody looks.
-      boss.emit('error', new Error(`The job ${name} failed: ${error.message}`, { cause: error }));
+      boss.emit('error', new JobFailed(`The job ${name} failed: ${error.message}`, { cause: error }));
       throw error;
     });
   });

@@ -2,8 +2,9 @@ import { ApiError } from '../errors.ts';
 import { lazily } from '../lazily.ts';
 import type { Drawing } from './chart.ts';
 
-/** Drawings that may wait for their turn. */
+/** Drawings that may wait for their turn, and how many of one tenant may be under way. */
 const longestQueue = 100;
+const mostOfTenant = 10;
 
 /*
  * Charts are drawn in a thread of its own: loading what draws takes a second of CPU time, and each drawing as much as a
@@ -21,12 +22,25 @@ const threads = lazily(async () => {
   });
 });
 
-/** Draws a chart as SVG. @throws ApiError RATE_LIMIT_EXCEEDED while too many wait */
-export async function drawChart(drawing: Drawing): Promise<string> {
+const underWay = new Map<bigint, number>();
+
+/** Draws a chart of a tenant as SVG. @throws ApiError RATE_LIMIT_EXCEEDED while too many wait, of all or of the tenant's */
+export async function drawChart(tenantId: bigint, drawing: Drawing): Promise<string> {
   const pool = await threads();
-  if (pool.queueSize >= longestQueue) {
-    const message = `${longestQueue} charts wait to be drawn already. Ask for this one again in 1 second.`;
-    throw new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
+  const others = underWay.get(tenantId) ?? 0;
+  if (others >= mostOfTenant) throw refused(mostOfTenant);
+  if (pool.queueSize >= longestQueue) throw refused(longestQueue);
+  underWay.set(tenantId, others + 1);
+  try {
+    return await pool.run(drawing);
+  } finally {
+    const left = (underWay.get(tenantId) ?? 1) - 1;
+    if (left === 0) underWay.delete(tenantId);
+    else underWay.set(tenantId, left);
   }
-  return pool.run(drawing);
+}
+
+function refused(count: number): ApiError {
+  const message = `${count} charts wait to be drawn already. Ask for this one again in 1 second.`;
+  return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
 }

@@ -1,3 +1,4 @@
+import type { PageMeta } from '@itsm-api/contract';
 import { html, type SafeHtml } from '@remix-run/html-template';
 
 export { html, type SafeHtml } from '@remix-run/html-template';
@@ -65,19 +66,20 @@ export function linkButton(href: string, text: string, kind: 'main' | 'plain' = 
 
 /** From page to page of a list. @param address of the page, with its query, in which `name` is the number */
 export function pager(
-  { page, perPage, totalCount }: { page: number; perPage: number; totalCount: number },
+  { page, perPage, totalCount, totalCountCapped }: PageMeta,
   address: string,
   { name = 'page', label = 'Pages' } = {},
 ): SafeHtml {
   const last = Math.max(1, Math.ceil(totalCount / perPage));
+  const all = `${totalCount}${totalCountCapped === true ? ' or more' : ''} in all`;
   if (totalCount === 0) return html``;
-  if (last === 1 && page === 1) return html`<p class="count">${totalCount} in all</p>`;
+  if (last === 1 && page === 1) return html`<p class="count">${all}</p>`;
   const link = (to: number, text: string, rel: string) =>
     to < 1 || to > last
       ? html`<span>${text}</span>`
       : html`<a href="${withQuery(address, { [name]: to })}" rel="${rel}">${text}</a>`;
   return html`<nav class="pager" aria-label="${label}">${link(Math.min(page - 1, last), 'Newer', 'prev')}
-<span class="count">Page ${page} of ${last}, ${totalCount} in all</span>${link(page + 1, 'Older', 'next')}</nav>`;
+<span class="count">Page ${page} of ${last}, ${all}</span>${link(page + 1, 'Older', 'next')}</nav>`;
 }
 
 /** An address with other values in its query; undefined ones are left out. */

@@ -91,7 +91,9 @@ export const usageCharts = Object.entries(charts).map(([name, chartOf]) =>
     async show({ visit, query: { look, width, ...query } }) {
       const of = await usageOf(visit, query, await keysOf(visit));
       const chart = await chartOf(visit, of);
-      return { file: { type: 'image/svg+xml', content: () => drawChart({ chart, look, width }) } };
+      return {
+        file: { type: 'image/svg+xml', content: () => drawChart(visit.user.account.tenantId, { chart, look, width }) },
+      };
     },
   }),
 );

@@ -51,14 +51,22 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   });
 }
 
+/** For how long the system is believed to have the same name servers. Milliseconds. */
+const nameServersMs = 60_000;
+
 /**
  * Asks the name servers without the system's resolver, whose look-ups share four threads: a few names whose servers
  * don't answer would hold up all others. Public names need neither the hosts file nor what else the system knows.
  */
 function nameServerLookup(): LookupFunction {
+  let resolver: Resolver;
+  let madeAt = Number.NEGATIVE_INFINITY;
   return (hostname, _options, callback) => {
-    // Each reads anew which servers the system has: they change while a process runs.
-    const resolver = new Resolver({ timeout: connectTimeout / 2, tries: 1 });
+    // One remembers which servers don't answer, and asks the others first; another one reads anew which there are.
+    if (performance.now() > madeAt + nameServersMs) {
+      resolver = new Resolver({ timeout: connectTimeout / 2, tries: 1 });
+      madeAt = performance.now();
+    }
     Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]).then(([v4, v6]) => {
       const of = (answer: typeof v4, family: number) =>
         answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];

@@ -280,8 +280,8 @@ export function deleteWebhook(context: Context, id: number): Promise<TrackedWebh
 }
 
 /**
- * Activates a subscription that was deactivated, as if it had never failed: it is sent what happens from now on. Again
- * when repeated. No endpoint of v1 calls it; the command line does.
+ * Activates a subscription that was deactivated, as if it had never failed: it is sent what happens from now on, and what no
+ * worker has cancelled yet. Again when repeated. No endpoint of v1 calls it; the command line does.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when there are too many or deliveries may not go there any more
  */
 export function activateWebhook(context: Context, id: number): Promise<TrackedWebhook> {
