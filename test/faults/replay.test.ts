@@ -5,7 +5,7 @@ import { formatReplay, runReplay } from './replay.ts';
  * The short form of `pnpm faults replay`.
  */
 it('sends everything again that a replay asks for, whatever becomes of the workers', { timeout: 300_000 }, async () => {
-  const report = await runReplay({ deliveries: 4000, kills: 4, betweenKills: 100 });
+  const report = await runReplay({ deliveries: 4000, kills: 3, betweenKills: 100 });
   console.log(formatReplay(report));
   const { lost, sentUnasked, unsettled, crashes } = report;
   expect({ lost, sentUnasked, unsettled, crashes }).toEqual({ lost: [], sentUnasked: [], unsettled: {}, crashes: [] });
