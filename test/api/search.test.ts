@@ -272,7 +272,7 @@ describe.each(['/tickets', '/assets', '/users', '/projects'])('q on %s', (path) 
 
 describe('a list that takes too long to find', () => {
   it('is QUERY_TOO_BROAD, and what is found in time is not', async () => {
-    const logged: { msg: string; url: string }[] = [];
+    const logged: { msg: string }[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) });
     const slow = await startApi({ databaseUrl: api.databaseUrl, env: { STATEMENT_TIMEOUT_MS: '1000' }, logger });
     const lock = await api.owner.pool.connect();

@@ -34,7 +34,7 @@ let before: Running;
 
 beforeAll(async () => {
   release = await openReleaseBefore();
-  database = await cloneDatabase();
+  database = await cloneInUtc();
   const env = { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' };
   api = await startApi({ databaseUrl: database.url, secretKeys: [secretKey], env });
   before = await start({ main: release.main });
@@ -53,6 +53,16 @@ afterAll(async () => {
   await database?.drop();
   await release?.remove();
 }, 60_000);
+
+/** The release before is right where PostgreSQL is in UTC, and there alone. */
+async function cloneInUtc(): Promise<TestDatabase> {
+  const clone = await cloneDatabase();
+  await execute(
+    clone.url,
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), 'UTC'); END $$`,
+  );
+  return clone;
+}
 
 interface Starting {
   /** Another release's, where it isn't this one. */
@@ -215,7 +225,7 @@ async function stayOpen(url: string, over: AbortSignal): Promise<void> {
 
 describe('the release before, while this one migrates its database', () => {
   it('serves on, waits for no lock for long, and nothing that it writes is missed', { timeout: 240_000 }, async () => {
-    const own = await cloneDatabase();
+    const own = await cloneInUtc();
     const key = newKey();
     const over = new AbortController();
     let older: Running | undefined;

@@ -43,3 +43,6 @@ BEGIN
   RETURN newest."position_offset";
 END
 $$;
+
+-- Where an earlier run is called by a later time already.
+SELECT "begin_change_epoch"() WHERE "server_ran_since"() < (SELECT max("started_at") FROM "change_epochs");

@@ -75,7 +75,7 @@ async function exportTo<Row extends { id: number }>(
       if (Math.floor(exported / toldEvery) > told) say(`${exported} ${rows.resource} …`);
     });
     // Of one that has moved meanwhile the last rows may have been cleared away.
-    await wholeTenantContext(runtime, tenant);
+    await wholeTenantContext(runtime, String(db.$tenantId));
     await finish(handle);
     await rename(partial, file);
     return { exported, cursor };

@@ -111,7 +111,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const visit = await visitOf(request, reply, options);
     if (!isFromSite(request, visit.site)) throw forbidden('This form was sent by another site.');
     if (page.roles !== 'everyone' && visit.user === undefined) {
-      return toSignIn(request.url.split('?', 1)[0] ?? page.path, { request, reply });
+      return toSignIn(pathOf(request), { request, reply });
     }
     const { form } = formNamed(page, request);
     assertRole(form.roles ?? page.roles, visit);
@@ -124,11 +124,18 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const { databases } = options;
     const { answer, status } = await inItsTurn(visit, async () => {
       // The session may have ended while the form came in, and while it waited.
-      if (await hasEnded(visit)) return { answer: { redirect: signInFor(page.path) }, status: 303 };
+      if (await hasEnded(visit)) {
+        await assertSessionHere(databases, request);
+        return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
+      }
       return receive(page, { visit, request, databases, errors: options });
     });
     return send(answer, { visit, request, reply: reply.code(status) });
   });
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? url;
 }
 
 function noteRead(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {

@@ -49,7 +49,10 @@ export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage 
     request.log.error({ requestId: request.id, err: thrown }, 'request failed');
   // May be the fault of who asks, or of a database that is slow.
   if (error.code === 'QUERY_TOO_BROAD')
-    request.log.warn({ requestId: request.id, url: request.url }, 'a list took longer than STATEMENT_TIMEOUT_MS');
+    request.log.warn(
+      { requestId: request.id, tenantId: request.identity?.tenantId.toString(), route: request.routeOptions.url },
+      'a list took longer than STATEMENT_TIMEOUT_MS',
+    );
   return error;
 }
 

@@ -26,6 +26,8 @@ export interface Counted {
 interface Limit {
   /** What is counted. */
   of: string;
+  /** Whether nobody is asked about it for a while where it is refused by far: then it isn't counted either. */
+  rests?: boolean;
   most: number;
   minutes: number;
 }
@@ -41,8 +43,8 @@ export async function countAttempt(
 ): Promise<Counted> {
   const network = networkOf(address);
   const limits = [
-    { of: `from ${network}`, most: 50, minutes: 15 },
-    { of: `${email} from ${network}`, most: 10, minutes: 15 },
+    { of: `from ${network}`, most: 50, minutes: 15, rests: true },
+    { of: `${email} from ${network}`, most: 10, minutes: 15, rests: true },
   ];
   for (const limit of limits) {
     const refusal = await countOne(system, limit);
@@ -97,7 +99,10 @@ function networkOf(address: string): string {
 }
 
 /** @returns what to say when there are too many */
-async function countOne(system: Databases['system'], { of, most, minutes }: Limit): Promise<ApiError | undefined> {
+async function countOne(
+  system: Databases['system'],
+  { of, most, minutes, rests }: Limit,
+): Promise<ApiError | undefined> {
   const resting = restings.get(system) ?? new Resting();
   restings.set(system, resting);
   const known = resting.refusalOf(of);
@@ -110,7 +115,7 @@ async function countOne(system: Databases['system'], { of, most, minutes }: Limi
   if (failures <= most) return undefined;
   const refusal = refused(seconds);
   // Those that succeed at once are each counted before they are taken back: they are not as many.
-  if (failures > 2 * most && seconds * 1000 > restMs) resting.add(of, refusal);
+  if (rests === true && failures > 2 * most && seconds * 1000 > restMs) resting.add(of, refusal);
   return refusal;
 }
 

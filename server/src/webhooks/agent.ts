@@ -1,9 +1,10 @@
 import { lookup as systemLookup } from 'node:dns';
-import { Resolver } from 'node:dns/promises';
+import { Resolver, TIMEOUT } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { deliverySchedule } from '@itsm-api/contract';
 import { Agent, buildConnector } from 'undici';
+import { codeOf } from '../error-code.ts';
 import type { TargetPolicy } from './target.ts';
 
 /** A target that leads where deliveries may not go. */
@@ -59,15 +60,19 @@ const nameServersMs = 60_000;
  * don't answer would hold up all others. Public names need neither the hosts file nor what else the system knows.
  */
 function nameServerLookup(): LookupFunction {
-  let resolver: Resolver;
-  let madeAt = Number.NEGATIVE_INFINITY;
+  const open = () => new Resolver({ timeout: connectTimeout / 2, tries: 1 });
+  let kept = open();
+  let madeAt = performance.now();
+  // One that is kept remembers which servers don't answer, and asks the others first. Its patience may shrink to what
+  // answers have taken so far (c-ares, metrics): who got none in time is asked for by one that knows nothing yet.
+  const resolve = (how: 'resolve4' | 'resolve6', hostname: string) =>
+    kept[how](hostname).catch((error: unknown) => {
+      if (codeOf(error) !== TIMEOUT) throw error;
+      return open()[how](hostname);
+    });
   return (hostname, _options, callback) => {
-    // One remembers which servers don't answer, and asks the others first; another one reads anew which there are.
-    if (performance.now() > madeAt + nameServersMs) {
-      resolver = new Resolver({ timeout: connectTimeout / 2, tries: 1 });
-      madeAt = performance.now();
-    }
-    Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]).then(([v4, v6]) => {
+    if (performance.now() > madeAt + nameServersMs) [kept, madeAt] = [open(), performance.now()];
+    Promise.allSettled([resolve('resolve4', hostname), resolve('resolve6', hostname)]).then(([v4, v6]) => {
       const of = (answer: typeof v4, family: number) =>
         answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
       const found = [...of(v4, 4), ...of(v6, 6)];
