@@ -123,10 +123,14 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const visit = request.visit as Visit;
     const { databases } = options;
     const { answer, status } = await inItsTurn(visit, async () => {
-      // The session may have ended while the form came in, and while it waited.
-      if (await hasEnded(visit)) {
-        await assertSessionHere(databases, request);
-        return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
+      if (visit.user !== undefined) {
+        // The session may have ended while the form came in, and while it waited; or it is another role's by now.
+        const user = await (visit as UserVisit).again();
+        if (user === undefined) {
+          await assertSessionHere(databases, request);
+          return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
+        }
+        assertRole(formNamed(page, request).form.roles ?? page.roles, { ...visit, user });
       }
       return receive(page, { visit, request, databases, errors: options });
     });
@@ -173,9 +177,9 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
   return {
     ...{ ...visit, user, context, flash, time: timeIn(account.timeZone) },
     inItsTurn: (work) => options.fairUse.run(account.tenantId, work),
-    async hasEnded() {
+    async again() {
       const now = await sessionOf(databases, request);
-      return now?.id !== session.id || now.account.role !== account.role;
+      return now?.id === session.id ? { session: now, account: now.account } : undefined;
     },
   } as UserVisit;
 }
@@ -187,10 +191,6 @@ function isLoopback({ address }: Origin): boolean {
 /** Has what asks for a workspace's data wait for its turn among all that does. */
 function inItsTurn<Result>(visit: Visit, work: () => Promise<Result>): Promise<Result> {
   return visit.user === undefined ? work() : (visit as UserVisit).inItsTurn(work);
-}
-
-async function hasEnded(visit: Visit): Promise<boolean> {
-  return visit.user !== undefined && (visit as UserVisit).hasEnded();
 }
 
 /** Leads to signing in, and from there to where somebody wanted to go. */

@@ -34,7 +34,7 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
 }
 
 async function* linesOf<Row extends { id: number }, Line extends object, New>(
-  { context: { db }, inItsTurn, hasEnded }: UserVisit,
+  { context: { db }, user, inItsTurn, again }: UserVisit,
   { columns, rows }: CsvResource<Row, Line, New>,
   customFields: readonly string[],
 ): AsyncGenerator<string> {
@@ -45,7 +45,8 @@ async function* linesOf<Row extends { id: number }, Line extends object, New>(
   // Whoever reads slowly has no connection meanwhile, and may be signed out before the end; or the workspace has moved.
   const next = () =>
     inItsTurn(async () => {
-      if (await hasEnded()) throw new Error('The session that this file was asked for in has ended.');
+      const now = await again();
+      if (now?.account.role !== user.account.role) throw new Error('The session that asked for this file has ended.');
       return batches.next();
     });
   for (let batch = await patiently(next); !batch.done; batch = await patiently(next)) {

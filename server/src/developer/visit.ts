@@ -30,8 +30,8 @@ export interface UserVisit extends Visit {
   context: Context & { userId: bigint };
   /** Has what asks for the workspace's data after the page was answered, as a file is written, wait for its turn, too. */
   inItsTurn<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Whether the session has ended since the request was looked at, or the account has another role. */
-  hasEnded(): Promise<boolean>;
+  /** The same, as it is now; undefined where the session has ended since the request was looked at. */
+  again(): Promise<SignedIn | undefined>;
   /** What the form before this page had to show once. */
   flash: unknown;
   /** A moment in the visitor's time zone; `none` where there is none. */
