@@ -70,8 +70,9 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   let boss: Promise<PgBoss> | undefined;
   const openBoss = () => {
     const onError = (error: Error) => {
+      if (databases.options.reachability.explains(error, 'jobs')) return;
       if (error instanceof JobFailed) onJobFailed?.(error);
-      else if (!databases.options.reachability.explains(error, 'jobs')) onConnectionError(error);
+      else onConnectionError(error);
     };
     boss ??= openJobs({ pool: databases.system.pool, worker, onError });
     return boss;
