@@ -1,10 +1,12 @@
 import pg from 'pg';
 import type { TenantTable } from './move-tables.ts';
 
-/** What rows as text hang on beside themselves, so that two servers write them alike; and reads of all rows are planned. */
+/**
+ * What rows as text hang on beside themselves and the zone, which is UTC on every connection, so that two servers write them
+ * alike; and reads of all rows are planned.
+ */
 export const textSettings = [
   "SET DateStyle = 'ISO, YMD'",
-  "SET TimeZone = 'UTC'",
   "SET IntervalStyle = 'postgres'",
   "SET bytea_output = 'hex'",
   'SET extra_float_digits = 1',
