@@ -248,6 +248,23 @@ describe('POST /webhooks/:id/test', () => {
     expect(other.received).toEqual([]);
   });
 
+  it('sends what was wanted when it was asked, where that is changed meanwhile', async () => {
+    const { id } = await subscribe({ events: ['ticket.created'] });
+    const { prisma } = sender.api;
+    const waiting = () => prisma.$queryRaw<unknown[]>`SELECT FROM pg_locks WHERE NOT granted`;
+    let patched = 0;
+    const asked = await prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`LOCK TABLE events IN EXCLUSIVE MODE`;
+      const test = owner.call('POST', `/webhooks/${id}/test`);
+      await expect.poll(waiting).toHaveLength(1);
+      const patch = owner.call('PATCH', `/webhooks/${id}`, { events: ['asset.created'] });
+      void patch.finally(() => patched++);
+      await expect.poll(async () => (await waiting()).length + patched).toBe(2);
+      return [test, patch];
+    });
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([201, 200]);
+  });
+
   it('tells of failures without what a private network answered', async () => {
     const { id } = await subscribe({}, answer(500));
     const delivery = (await owner.call('POST', `/webhooks/${id}/test`)).body.data;

@@ -12,6 +12,7 @@ import {
 import * as z from 'zod';
 import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
+import { lockRow } from '../../database/lock.ts';
 import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp } from '../../present.ts';
@@ -242,7 +243,10 @@ function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput 
 export function sendTestEvent(context: Context, subscriptionId: number, type?: EventType): Promise<Delivery> {
   return transaction(context, async (context) => {
     const { db } = context;
-    const subscription = await db.webhookSubscription.findFirst({ where: { id: subscriptionId, active: true } });
+    // Held, so that it still wants the event when that is written.
+    const subscription = (await lockRow(db, 'webhook_subscriptions', subscriptionId))
+      ? await db.webhookSubscription.findFirst({ where: { id: subscriptionId, active: true } })
+      : null;
     if (subscription === null) throw notFound('webhook subscription');
     const wanted = type ?? EventType.parse(subscription.events[0]);
     if (!subscription.events.includes(wanted)) {
@@ -260,9 +264,8 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
       ...(changes && { changes: {} }),
       onlyTo: subscription.id,
     });
-    const row = await db.delivery.findFirst({ where: { subscriptionId, event: { publicId } }, include: withEvent });
-    if (row === null) throw notFound('delivery');
-    return presentDelivery(row);
+    const where = { subscriptionId, event: { publicId } };
+    return presentDelivery(await db.delivery.findFirstOrThrow({ where, include: withEvent }));
   });
 }
 
