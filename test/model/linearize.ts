@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** Something that was asked of one row, and what was answered. */
 export interface Step<State> {
   /** What was asked and answered, for people. */
@@ -22,43 +24,79 @@ export interface Placed<State> {
   state: State;
 }
 
+/** What is tried before an order counts as not to be found: what takes more is no history of this server. */
+const mostTried = 200_000;
+
 /**
  * Finds an order of the steps in which each was answered what the model says, one after the other, and in which none stands
  * before one that had been answered when it was sent (Wing and Gong 1993). Undefined where there is none.
+ *
+ * Of what was not answered little has happened: orders with none of it are tried first, then those with one, and so on. To try
+ * each in each place, wherever an answer doesn't fit, would take for ever.
  */
 export function linearize<State>(
   initial: State | undefined,
   steps: readonly Step<State>[],
 ): Placed<State>[] | undefined {
-  /** What has been tried in vain: the steps that were left, and the state. */
-  const failed = new Set<string>();
-  const numbers = new Map(steps.map((step, index) => [step, index]));
-
-  function place(state: State | undefined, rest: readonly Step<State>[]): Placed<State>[] | undefined {
-    const certain = rest.filter(({ isCertain }) => isCertain);
-    if (certain.length === 0) return [];
-    const first = Math.min(...certain.map(({ end }) => end));
-    const keyOf = () => `${rest.map((step) => numbers.get(step)).join()} ${JSON.stringify(state)}`;
-    if (failed.size > 0 && failed.has(keyOf())) return undefined;
-    for (const step of rest) {
-      if (step.begin > first) continue;
-      const next = step.after(state);
-      if (next === undefined) continue;
-      const others = place(
-        next,
-        rest.filter((other) => other !== step),
-      );
-      if (others !== undefined) return [{ step, state: next }, ...others];
-    }
-    failed.add(keyOf());
-    return undefined;
+  // What was answered first mostly happened first.
+  const ordered = steps.toSorted((a, b) => a.end - b.end);
+  const unanswered = steps.filter(({ isCertain }) => !isCertain).length;
+  const search: Search<State> = { numbers: new Map(ordered.map((step, index) => [step, index])), tried: 0 };
+  for (let happened = 0; happened <= unanswered && search.tried < mostTried; happened++) {
+    const placed = place(search, { state: initial, rest: ordered, happened }, new Set());
+    if (placed !== undefined) return placed;
   }
+  return undefined;
+}
 
-  // What was answered first mostly happened first; of what was never answered nothing is known.
-  return place(
-    initial,
-    steps.toSorted((a, b) => a.end - b.end),
-  );
+interface Search<State> {
+  numbers: ReadonlyMap<Step<State>, number>;
+  /** How many situations have been tried in vain. */
+  tried: number;
+}
+
+interface Situation<State> {
+  state: State | undefined;
+  /** The steps that are left. */
+  rest: readonly Step<State>[];
+  /** How many of those that were not answered may have happened. */
+  happened: number;
+}
+
+/** @param failed situations that have been tried in vain */
+function place<State>(
+  search: Search<State>,
+  { state, rest, happened }: Situation<State>,
+  failed: Set<string>,
+): Placed<State>[] | undefined {
+  const certain = rest.filter(({ isCertain }) => isCertain);
+  if (certain.length === 0) return [];
+  if (search.tried >= mostTried) return undefined;
+  const first = Math.min(...certain.map(({ end }) => end));
+  const keyOf = () => {
+    const left = rest.map((step) => search.numbers.get(step)).join();
+    return hash('sha1', `${left} ${JSON.stringify(state)}`, 'base64');
+  };
+  if (failed.size > 0 && failed.has(keyOf())) return undefined;
+  for (const step of rest) {
+    if (step.begin > first || (!step.isCertain && happened === 0)) continue;
+    const next = step.after(state);
+    // That nobody knows whether it happened matters only where it changed something.
+    if (next === undefined || (!step.isCertain && next === state)) continue;
+    const others = place(
+      search,
+      {
+        state: next,
+        rest: rest.filter((other) => other !== step),
+        happened: step.isCertain ? happened : happened - 1,
+      },
+      failed,
+    );
+    if (others !== undefined) return [{ step, state: next }, ...others];
+  }
+  failed.add(keyOf());
+  search.tried++;
+  return undefined;
 }
 
 /**
