@@ -48,7 +48,7 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
   const report: ModelReport = {
     commands: 0,
     requests: 0,
-    failures: { worker: 0, api: 0, postgres: 0, limitedApi: 0, notifications: 0 },
+    failures: { worker: 0, api: 0, postgres: 0, backend: 0, limitedApi: 0, notifications: 0 },
     seconds: 0,
     succeeded: {},
     findings: [],
@@ -100,7 +100,7 @@ export async function runModel({ commands, seed, shrinkFor, onProgress }: ModelO
  */
 function failuresOf(seed: number, commands: number): { at: number; victim: Victim }[] {
   const failing =
-    { 0: victims, 2: Array.from({ length: 5 }, (): Victim[] => ['api', 'postgres']).flat() }[seed % 4] ?? [];
+    { 0: victims, 2: Array.from({ length: 4 }, (): Victim[] => ['api', 'postgres', 'backend']).flat() }[seed % 4] ?? [];
   return failing.map((victim, index) => {
     const share = commands / (failing.length + 1);
     return { at: Math.floor(share * (index + 0.2 + 0.6 * fraction(seed * failing.length + index))), victim };

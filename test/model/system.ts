@@ -13,8 +13,8 @@ import { openReceiver, type Receiver } from './receiver.ts';
 import type { Servers } from './turn.ts';
 import { followed, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
 
-/** What can be made to fail. */
-export const victims = ['worker', 'api', 'postgres', 'limitedApi', 'notifications'] as const;
+/** What can be made to fail; a backend is one of PostgreSQL's processes, whose end has all of them recover. */
+export const victims = ['worker', 'api', 'postgres', 'backend', 'limitedApi', 'notifications'] as const;
 export type Victim = (typeof victims)[number];
 
 /** The processes under test: two of the API, of which the second has the limits of the specification, and a worker. */
@@ -97,6 +97,7 @@ export async function openSystem(): Promise<System> {
         }
         outages.push(outage);
         if (victim === 'postgres') await killPostgres(postgres, processes);
+        else if (victim === 'backend') await killBackend(postgres, runtime);
         else await killProcess(processes[victim]);
         outage.to = Date.now() + aftermath;
       },
@@ -118,6 +119,18 @@ async function killPostgres(postgres: Postgres, processes: Record<string, Superv
   postgres.kill();
   await postgres.start();
   await Promise.all(Object.values(processes).map((each) => each.ready()));
+}
+
+async function killBackend(postgres: Postgres, { prisma }: Runtime): Promise<void> {
+  while (!(await postgres.killOne())) await sleep(20);
+  const isBack = () =>
+    prisma.$queryRaw`SELECT`.then(
+      () => true,
+      () => false,
+    );
+  // It may have to notice first.
+  do await sleep(200);
+  while (!(await isBack()));
 }
 
 async function settled({ prisma }: Runtime): Promise<void> {

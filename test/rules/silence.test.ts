@@ -5,7 +5,7 @@ import { listen } from '@itsm-api/server/database/listener.ts';
 import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
 import { expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
-import { cloneDatabase, execute, workerDatabaseUrl } from '../support/database.ts';
+import { cloneDatabase, execute, query, workerDatabaseUrl } from '../support/database.ts';
 import { startProxy } from '../support/proxy.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -62,6 +62,17 @@ it('names a pooler that swallows notifications when it is to start behind one', 
   await expect(checkConnection(proxy.url, timeouts)).rejects.toThrow(/^DATABASE_URL: .*PgBouncer: pool_mode/);
   await proxy.close();
   await expect(checkConnection(await workerDatabaseUrl(), timeouts)).resolves.toBeUndefined();
+});
+
+it('ends the look at the database with an error when the connection is lost in it', async () => {
+  const url = await workerDatabaseUrl();
+  // Without an answer to its notifications it looks for two seconds.
+  const proxy = await startProxy(url, { swallowsNotifications: true });
+  const checked = checkConnection(proxy.url, timeouts).catch((error: Error) => error.message);
+  const asking = "SELECT FROM pg_stat_activity WHERE application_name = 'itsm-api start' AND query LIKE '%pg_notify%'";
+  await expect.poll(() => query(url, asking), { interval: 20 }).toHaveLength(1);
+  await proxy.close();
+  expect(await checked).toMatch(/^DATABASE_URL: PostgreSQL can't be used there/);
 });
 
 it('never counts as listening where notifications do not come back', async () => {

@@ -29,13 +29,24 @@ export async function checkConnection(databaseUrl: string, timeouts: Timeouts): 
     new Connection({ connectionString: databaseUrl, application_name: 'itsm-api start', timeouts, watch });
   const [connection, other] = [newConnection(), newConnection()];
   try {
-    if (!(await isShared(connection, other)) && (await hearsNotifications(connection))) return;
+    if (await isUsable(connection, other)) return;
     // What was prepared there would meet the next one who asks.
     await connection.query('DISCARD ALL').catch(() => undefined);
     throw new PoolerError();
   } finally {
     for (const each of [connection, other]) each.sever('It was opened for a check.');
     watch.close();
+  }
+}
+
+/** Opens both. False where a pooler stands before the database that gives each transaction another connection. */
+async function isUsable(connection: Connection, other: Connection): Promise<boolean> {
+  try {
+    return !(await isShared(connection, other)) && (await hearsNotifications(connection));
+  } catch (error) {
+    const { message, code } = error as { message: string; code?: string };
+    // Several addresses refused at once make an error without a message.
+    throw new Error(`DATABASE_URL: PostgreSQL can't be used there: ${message || code}`, { cause: error });
   }
 }
 
@@ -53,8 +64,6 @@ async function isShared(one: Connection, other: Connection): Promise<boolean> {
     return (await sessionOf(other)) === session || (await sessionOf(one)) !== session;
   } catch (error) {
     if (codeOf(error) === DUPLICATE_PREPARED_STATEMENT) return true;
-    const { message, code } = error as { message: string; code?: string };
-    // Several addresses refused at once make an error without a message.
-    throw new Error(`DATABASE_URL: PostgreSQL can't be used there: ${message || code}`);
+    throw error;
   }
 }

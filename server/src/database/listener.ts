@@ -82,7 +82,7 @@ export function listen({ url, channel, onNotify, ...options }: ListenerOptions):
   };
 }
 
-/** Sends a notification and resolves when it has come back. @throws when it hasn't after `heartbeatMs` */
+/** Sends a notification and resolves when it has come back. @throws TimeoutError when it hasn't after `heartbeatMs` */
 async function beat(connection: Connection, channel: string, signal: AbortSignal): Promise<void> {
   const payload = heartbeat + randomUUID();
   const patience = AbortSignal.any([signal, AbortSignal.timeout(heartbeatMs)]);
@@ -107,6 +107,7 @@ async function beat(connection: Connection, channel: string, signal: AbortSignal
 /**
  * Whether a notification comes back on a connection of its own. A pooler that gives each transaction another connection
  * swallows it, and would mix up roles and tenants as well.
+ * @throws Error when the connection is lost
  */
 export async function hearsNotifications(connection: Connection): Promise<boolean> {
   const channel = 'itsm_check';
@@ -115,7 +116,11 @@ export async function hearsNotifications(connection: Connection): Promise<boolea
   while (!patience.aborted) {
     const heard = await beat(connection, channel, patience).then(
       () => true,
-      () => false,
+      (error: Error) => {
+        // A connection that is lost fails at once each time, so that the clock of our patience would never be read.
+        if (error.name !== 'TimeoutError') throw error;
+        return false;
+      },
     );
     if (heard) return true;
   }
