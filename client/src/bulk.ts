@@ -90,7 +90,7 @@ export async function sendBulk<Item extends object, Row>(
     const answers = obstacle ?? (await request.send(chunk.items, key).catch(asOutcome));
     if (!(answers instanceof Error)) isAnswered = true;
     else if (answers.code === 'PAYLOAD_TOO_LARGE' && chunk.items.length > 1) return sendHalves(chunk);
-    else if (answers.status === 400) refusal ??= answers;
+    else if (answers.status === 400 || answers.status === 413) refusal ??= answers;
     else obstacle ??= answers;
 
     for (const [place, item] of chunk.items.entries()) {

@@ -7,11 +7,12 @@ export interface ClientOptions {
   apiKey?: string | undefined;
   /** How long one attempt may take, the reading of its answer included, in milliseconds. 30,000 by default. */
   timeoutMs?: number | undefined;
-  /** How often a failed request is repeated, at most. 2 by default, 0 for never. Waiting for a rate limit is none. */
+  /** How often a failed request is repeated, at most. 2 by default, 0 for never. Waiting is none. */
   maxRetries?: number | undefined;
   /**
-   * How long a call may wait for the rate limits, in milliseconds. 600,000 by default, which is ten minutes. With 0 it
-   * is sent at once, whatever is left, and a limit is an error.
+   * How long a call may wait for the rate limits, or for the first of two requests under one `idempotencyKey`, in
+   * milliseconds. 600,000 by default, which is ten minutes. With 0 it is sent at once, whatever is left, and either is an
+   * error.
    */
   maxWaitMs?: number | undefined;
   /** In place of the global `fetch`: for a proxy, or for tests. */

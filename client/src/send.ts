@@ -31,22 +31,21 @@ export function createSend(client: ClientOptions, pacing: Pacing): Send {
       if (!(outcome instanceof Error)) return outcome;
 
       const asked = (outcome.retryAfterSeconds ?? 0) * 1000;
-      if (outcome.status === 429) {
-        if (asked >= call.deadline - performance.now()) throw outcome;
-        continue;
-      }
-      if (!isRepeatable(method, outcome) || retries >= maxRetries || asked > maxWaitMs) throw outcome;
       const wait = Math.max(asked, backOff(retries));
-      retries += 1;
-      client.logger?.warn(`${what}; again in ${(wait / 1000).toFixed(1)} s`);
-      await sleep(wait, signal, request);
+      // What the first request came to is not known yet: like a limit, that is to be waited for, and no failure.
+      if (outcome.status === 429 || outcome.code === 'IDEMPOTENCY_IN_PROGRESS') {
+        if (asked >= call.deadline - performance.now()) throw outcome;
+      } else {
+        // Reading does no harm, and a POST is done once by its key. Another write may have been done, whatever came of it.
+        const isRepeatable = /GET|POST/.test(method) && isPassing(outcome);
+        if (!isRepeatable || retries >= maxRetries || asked > maxWaitMs) throw outcome;
+        retries += 1;
+        client.logger?.warn(`${what}; again in ${(wait / 1000).toFixed(1)} s`);
+      }
+      // The limits are waited for in turn.
+      if (outcome.status !== 429) await sleep(wait, signal, request);
     }
   };
-}
-
-/** Reading does no harm, and a POST is done once by its key. Another write may have been done, whatever came of it. */
-function isRepeatable(method: string, error: ItsmError): boolean {
-  return error.code === 'IDEMPOTENCY_IN_PROGRESS' || ((method === 'GET' || method === 'POST') && isPassing(error));
 }
 
 /** As good as a UUID, and also made where a page is not served over HTTPS. */

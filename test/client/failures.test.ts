@@ -134,6 +134,15 @@ describe('repeating', () => {
     },
   );
 
+  it('waits for as long as the first request is being answered, up to maxWaitMs', async () => {
+    const open = failure(409, 'IDEMPOTENCY_IN_PROGRESS', { 'retry-after': '1' });
+    answers = [hangUp, open, open, open, ok];
+    expect(await client.tickets.create(ticket)).toEqual({ id: 1 });
+    expect(new Set(requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    answers = [open];
+    await expect(client.tickets.create(ticket, { maxWaitMs: 900 })).rejects.toMatchObject({ status: 409 });
+  });
+
   it('makes again under a key of its own, another one for each call', async () => {
     answers = [hangUp, silence, ok];
     await client.tickets.create(ticket, { timeoutMs: 60 });

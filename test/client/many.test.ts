@@ -99,6 +99,16 @@ describe('createMany', () => {
     expect(requests.map((request) => request.items)).toEqual([60, 30, 30]);
   });
 
+  it('goes on behind one that is too large by itself', async () => {
+    const items = titled(250).map((item, index) => ({
+      ...item,
+      ...(index === 119 && { description: 'ü'.repeat(600_000) }),
+    }));
+    const { done, failed } = await client.tickets.createMany(items);
+    expect(done).toHaveLength(249);
+    expect(failed).toMatchObject([{ index: 119, error: { code: 'PAYLOAD_TOO_LARGE' } }]);
+  });
+
   it('ends with its signal, tells what was done, and several are under way where they may be', async () => {
     const abort = new AbortController();
     let underWay = 0;
