@@ -211,6 +211,21 @@ describe('/developer/assets/export', () => {
     expect(await given(theirs)).toEqual(await given(own));
   });
 
+  it('names users as another workspace knows them, and writes what is not text', async () => {
+    const [own, theirs] = [await createWorkspace(api), await createWorkspace(api)];
+    const pam = { email: 'pam@example.com' };
+    // Ids count across workspaces: hers is another one there.
+    const [{ id }, there] = [await own.createUser(pam), await theirs.createUser(pam)];
+    await own.createAsset({ assignedToId: id, customFields: { leased: false, insured: true, floor: 3 } });
+    const { text } = await (await signIn(api, own)).get('/developer/assets/export');
+    const importer = await signIn(api, theirs);
+    expect(await preview(importer, path, text)).toContain('1 asset can be imported');
+    await importer.submitAndFollow(path, 'import');
+    expect((await listAssets(theirs.context, page)).data).toMatchObject([
+      { assignedToId: there.id, customFields: { leased: 'false', insured: 'true', floor: '3' } },
+    ]);
+  });
+
   it('comes with a file to begin with', async () => {
     const { text } = await admin.get('/developer/assets/template');
     expect(text).toMatch(/^name,assetTag,.*customFields\.costCentre\n/);

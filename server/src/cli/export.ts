@@ -4,8 +4,7 @@ import { access, type FileHandle, open, rename } from 'node:fs/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Rows } from '../resources/change-feed.ts';
-import { type CsvFormat, csvFormat } from '../resources/csv-columns.ts';
-import type { CsvResource } from '../resources/csv-import.ts';
+import { type CsvExport, csvFile, type FileFormat } from '../resources/csv-export.ts';
 import { exportRows } from '../resources/export.ts';
 import { wholeTenantContext } from '../resources/tenants/queries.ts';
 import type { Runtime } from '../runtime.ts';
@@ -17,16 +16,11 @@ import { action } from './run.ts';
 /** After so many rows it is said how far it is. */
 const toldEvery = 100_000;
 
-/** What of a resource's CSV its export needs. */
-interface Csv extends Pick<CsvResource<never, never, never>, 'customFields'> {
-  columns: { names: readonly string[] };
-}
-
 /**
  * Copies all rows of a resource into a file, as the API presents them.
  * @param csv how, where the file's name ends with `.csv`; without it there is no CSV
  */
-export function exportOf<Row extends { id: number }>(rows: Rows<Row>, csv?: Csv): Action {
+export function exportOf<Row extends { id: number }>(rows: Rows<Row>, csv?: CsvExport): Action {
   const { resource } = rows;
   return action({
     input: z.strictObject({ file: z.string().min(1), tenant: z.string(), yes: z.boolean().default(false) }),
@@ -41,7 +35,7 @@ interface Export<Row> {
   yes: boolean;
   tenant: string;
   rows: Rows<Row>;
-  csv: Csv | undefined;
+  csv: CsvExport | undefined;
   say(line: string): unknown;
 }
 
@@ -55,7 +49,7 @@ async function exportTo<Row extends { id: number }>(
   if (isCsv && csv === undefined) throw new CommandError(`There is no CSV of ${rows.resource}: name a .jsonl file`);
   const isKept = (await exists(file)) && !yes && !(await confirm(`replace ${file}`));
   if (isKept) throw new CommandError(`${file} is there already, and is left as it is`);
-  const { head, line } = isCsv && csv !== undefined ? csvFormat(csv.columns, await csv.customFields(db)) : jsonLines;
+  const { head, lines } = isCsv && csv !== undefined ? await csvFile(db, csv) : jsonLines;
   // Each of several exports to one file has its own, and the last to end has the name.
   const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
   const handle = await open(partial, 'wx').catch((error: Error) => {
@@ -69,7 +63,7 @@ async function exportTo<Row extends { id: number }>(
     await handle.appendFile(head);
     let exported = 0;
     const { cursor } = await exportRows(db, rows, async (batch) => {
-      await handle.appendFile(batch.map(line).join(''));
+      await handle.appendFile(await lines(batch));
       const told = Math.floor(exported / toldEvery);
       exported += batch.length;
       if (Math.floor(exported / toldEvery) > told) say(`${exported} ${rows.resource} …`);
@@ -88,7 +82,10 @@ async function exportTo<Row extends { id: number }>(
   }
 }
 
-const jsonLines: CsvFormat = { head: '', line: (row) => `${JSON.stringify(row)}\n` };
+const jsonLines: FileFormat = {
+  head: '',
+  lines: async (batch) => batch.map((row) => `${JSON.stringify(row)}\n`).join(''),
+};
 
 async function finish(handle: FileHandle): Promise<void> {
   await handle.sync();

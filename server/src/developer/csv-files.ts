@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FairUseRefused } from '../fair-use.ts';
-import { csvFormat, csvTemplate } from '../resources/csv-columns.ts';
+import type { Rows } from '../resources/change-feed.ts';
+import { csvTemplate } from '../resources/csv-columns.ts';
+import { csvFile, type FileFormat } from '../resources/csv-export.ts';
 import type { CsvResource } from '../resources/csv-import.ts';
 import { batchesOf } from '../resources/export.ts';
 import { type AnyPage, page } from './page.ts';
@@ -21,8 +23,8 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
       path: `/developer/${resource}/export`,
       roles,
       async show({ visit }) {
-        const customFields = await csv.customFields(visit.context.db);
-        return { file: { name, type, content: Readable.from(linesOf(visit, csv, customFields)) } };
+        const format = await csvFile(visit.context.db, csv);
+        return { file: { name, type, content: Readable.from(linesOf(visit, csv.rows, format)) } };
       },
     }),
     page({
@@ -33,25 +35,22 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
   ];
 }
 
-async function* linesOf<Row extends { id: number }, Line extends object, New>(
+async function* linesOf<Row extends { id: number }>(
   { context: { db }, user, inItsTurn, again }: UserVisit,
-  { columns, rows }: CsvResource<Row, Line, New>,
-  customFields: readonly string[],
+  rows: Rows<Row>,
+  { head, lines }: FileFormat,
 ): AsyncGenerator<string> {
-  const { head, line } = csvFormat(columns, customFields);
-  // Spreadsheets tell UTF-8 by its byte order mark.
-  yield `\uFEFF${head}`;
+  yield head;
   const batches = batchesOf(db, rows);
   // Whoever reads slowly has no connection meanwhile, and may be signed out before the end; or the workspace has moved.
   const next = () =>
     inItsTurn(async () => {
       const now = await again();
       if (now?.account.role !== user.account.role) throw new Error('The session that asked for this file has ended.');
-      return batches.next();
+      const { done, value } = await batches.next();
+      return done ? undefined : lines(value);
     });
-  for (let batch = await patiently(next); !batch.done; batch = await patiently(next)) {
-    yield batch.value.map(line).join('');
-  }
+  for (let text = await patiently(next); text !== undefined; text = await patiently(next)) yield text;
 }
 
 /** Asks again while the workspace has too many requests under way: a file that is being sent can't be refused any more. */

@@ -27,19 +27,9 @@ export function customFieldOf(column: string): string | undefined {
   return /^customFields\.(?!__proto__$)(.+)$/.exec(column)?.[1];
 }
 
-/** How rows are written as CSV. */
-export interface CsvFormat {
-  head: string;
-  line(row: object): string;
-}
-
-/** Rows in the columns that an import takes: what was exported can be imported elsewhere. */
-export function csvFormat({ names }: { names: readonly string[] }, customFields: readonly string[]): CsvFormat {
-  return {
-    head: csvLine([...names, ...customFields.map((name) => customFieldPrefix + name)]),
-    line: (row: Record<string, unknown> & { customFields?: Record<string, unknown> }) =>
-      csvLine([...names.map((name) => row[name]), ...customFields.map((name) => row.customFields?.[name])]),
-  };
+/** The column of a custom field. */
+export function columnOf(customField: string): string {
+  return customFieldPrefix + customField;
 }
 
 /** A file to begin an import with, as CSV: the columns, and a line that shows what they hold. */

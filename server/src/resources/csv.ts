@@ -10,7 +10,9 @@ const apostrophe = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
 
 /** A line of CSV, with its end. */
 export function csvLine(cells: readonly unknown[]): string {
-  return stringify([cells.map((cell) => (typeof cell === 'string' && formula.test(cell) ? `'${cell}` : cell))]);
+  const safe = cells.map((cell) => (typeof cell === 'string' && formula.test(cell) ? `'${cell}` : cell));
+  // Left to itself, it writes nothing for false and 1 for true.
+  return stringify([safe], { cast: { boolean: String } });
 }
 
 /** A record of a file. */

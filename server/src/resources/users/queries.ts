@@ -39,11 +39,25 @@ export async function findUserIds(context: Context, emails: Iterable<string>): P
 }
 
 /** What users are called, by their ids. */
-export async function namesOf({ db }: Pick<Context, 'db'>, ids: Iterable<number | null>): Promise<Map<number, string>> {
+export async function namesOf(
+  context: Pick<Context, 'db'>,
+  ids: Iterable<number | null>,
+): Promise<Map<number, string>> {
+  return new Map((await usersOf(context, ids)).map(({ id, name }) => [Number(id), name]));
+}
+
+/** The e-mail addresses of users, by their ids. */
+export async function emailsOf(
+  context: Pick<Context, 'db'>,
+  ids: Iterable<number | null>,
+): Promise<Map<number, string>> {
+  return new Map((await usersOf(context, ids)).map(({ id, email }) => [Number(id), email]));
+}
+
+async function usersOf({ db }: Pick<Context, 'db'>, ids: Iterable<number | null>) {
   const wanted = [...new Set(ids)].filter((id) => id !== null);
-  if (wanted.length === 0) return new Map();
-  const rows = await db.user.findMany({ where: { id: { in: wanted } }, select: { id: true, name: true } });
-  return new Map(rows.map(({ id, name }) => [Number(id), name]));
+  if (wanted.length === 0) return [];
+  return db.user.findMany({ where: { id: { in: wanted } }, select: { id: true, name: true, email: true } });
 }
 
 /** The id of the user. @throws ApiError INVALID_REFERENCE, for the field, when the e-mail address is no active user's */
