@@ -478,7 +478,11 @@ describe('the limits', () => {
       expect(left(await send(callOf('get_ticket', {})))).toBe('"global";r=3, "mcp";r=6');
       expect(left(await send(callOf('unknown_tool', {})))).toBe('"global";r=2, "mcp";r=5');
       expect(left(await send(callOf('list_users', {})))).toBe('"global";r=1, "users";r=2');
-      await send({ jsonrpc: '2.0', id: 1, method: 'ping' });
+      // Nor is what nobody can read.
+      const broken = () => send('{"jsonrpc": ');
+      const unread = await broken();
+      expect([unread.status, left(unread)]).toEqual([400, '"global";r=0, "mcp";r=4']);
+      expect((await broken()).status).toBe(429);
       const last = await send({ jsonrpc: '2.0', id: 7, method: 'ping' });
       expect(last.status).toBe(429);
       expect(last.body).toMatchObject({

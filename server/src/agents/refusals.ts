@@ -27,10 +27,13 @@ export function refusal(message: string, code: number = serverError): Refusal {
   return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
-/** Has what is thrown on the way to a server answered as an error of JSON-RPC; its `data` is the API's error. */
+/**
+ * Has what is thrown on the way to a server answered as an error of JSON-RPC; its `data` is the API's error. A message that is
+ * refused before anybody has read it costs as much as any other.
+ */
 export function refuseByProtocol(sources: ErrorSources): NonNullable<RouteShorthandOptions['errorHandler']> {
-  return (thrown, request, reply) => {
-    const error = apiErrorOf(thrown, request, sources);
+  return async (thrown, request, reply) => {
+    const error = apiErrorOf((await count(request, reply)) ?? thrown, request, sources);
     const { message, ...data } = envelopeOf(error, request.id).error;
     const answer: Refusal = {
       jsonrpc: '2.0',
@@ -38,7 +41,17 @@ export function refuseByProtocol(sources: ErrorSources): NonNullable<RouteShorth
       id: idOf(request),
     };
     refuse(error, request, reply, answer);
+    return reply;
   };
+}
+
+/** Counts a message of a valid key in its limits, unless that was done; resolves to the error where there is no room. */
+async function count(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  if (request.identity === undefined || request.taken !== undefined) return undefined;
+  return request.takeRequest(reply).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 }
 
 function idOf({ body }: FastifyRequest): string | number | null {
