@@ -2,7 +2,7 @@ import { pages } from '@itsm-api/server/developer/pages.ts';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { launchBrowser, violations } from '../support/browser.ts';
+import { launchBrowser, rulesOfLooks, violations } from '../support/browser.ts';
 import { signIn } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { addressOf, samples } from './samples.ts';
@@ -31,8 +31,8 @@ afterAll(async () => {
 const seen = pages.filter(({ path }) => samples[path]?.kind === undefined);
 
 const looks = [
-  { colorScheme: 'light', width: 1400, height: 900 },
-  { colorScheme: 'dark', width: 390, height: 844 },
+  { colorScheme: 'light', width: 1400, height: 900, rules: undefined },
+  { colorScheme: 'dark', width: 390, height: 844, rules: rulesOfLooks },
 ] as const;
 
 it.each(seen)('$path', async ({ path, roles }) => {
@@ -40,11 +40,11 @@ it.each(seen)('$path', async ({ path, roles }) => {
   if (roles !== 'everyone') await context.addCookies(cookies);
   const page = await context.newPage();
   await page.goto(origin + (await addressOf(path, mine)));
-  for (const { colorScheme, ...viewport } of looks) {
+  for (const { colorScheme, rules, ...viewport } of looks) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
     const look = `in ${colorScheme}, ${viewport.width} wide`;
-    expect(await violations(page), look).toEqual([]);
+    expect(await violations(page, rules), look).toEqual([]);
     // What is wider than the window scrolls by itself.
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), look).toBeLessThanOrEqual(0);
   }

@@ -6,7 +6,7 @@ import { formatFigures } from './figures.ts';
  * The short form of `pnpm faults`.
  */
 it('loses nothing and makes nothing up, whatever is killed', { timeout: 300_000 }, async () => {
-  const report = await runFaults({ kills: 9, events: 300, betweenKills: 2200 });
+  const report = await runFaults({ kills: 6, events: 200, betweenKills: 2200 });
   console.log(formatFigures(report));
   const { lost, madeTwice, sentForUndone, unsigned, unexplained, unexpected, crashes } = report;
   const wrong = { lost, madeTwice, sentForUndone, unsigned, unexplained, unexpected, crashes };

@@ -40,11 +40,15 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
+/** What of axe's rules depends on colours and on where things stand; all others find the same in every theme and width. */
+export const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
+
 /**
  * What axe finds wrong with a page. It is run apart from the page, whose policy lets nobody add a script, and is read once
  * for each page: that takes as long as a run.
+ * @param rules the only ones that are looked at; all unless given
  */
-export async function violations(page: Page): Promise<string[]> {
+export async function violations(page: Page, rules?: string[]): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
   const { frameTree } = await session.send('Page.getFrameTree');
   const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
@@ -56,7 +60,7 @@ export async function violations(page: Page): Promise<string[]> {
     await session.send('Runtime.evaluate', { expression: axe.source, contextId });
   }
   const { result } = await session.send('Runtime.evaluate', {
-    expression: 'axe.run().then(({ violations }) => violations)',
+    expression: `axe.run(${JSON.stringify(rules === undefined ? {} : { runOnly: rules })}).then(({ violations }) => violations)`,
     contextId,
     awaitPromise: true,
     returnByValue: true,
