@@ -165,7 +165,8 @@ async function startWorker(
   };
   for (const [name, { step, ...options }] of Object.entries(whatMoves)) {
     const loop = createLoop({ name, logger, isOutage, ...options, step: () => step().then(() => false) });
-    stops.push(() => loop.stop());
+    // A step may wait for a cell that is away, or clear away very much; whoever comes next goes on.
+    stops.push(async () => void (await atMost(longestStepMs, loop.stop())));
   }
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
@@ -188,6 +189,8 @@ async function startApi({ stops, ...starting }: Starting, { runtime, metrics }: 
 
 /** How long uses of keys may take to be written at the end. Milliseconds. */
 const longestFlushMs = 1500;
+/** How long a step of what moves may take to end. Milliseconds. */
+const longestStepMs = 2000;
 
 /** Brings the database up to date, and has it told. */
 async function migrate(url: string, { lifecycle, logger, checks }: Starting): Promise<void> {

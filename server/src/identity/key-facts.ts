@@ -1,7 +1,8 @@
-import { type Identity, Scope } from '@itsm-api/contract';
+import type { Identity } from '@itsm-api/contract';
 import type { Pool } from '../database/pool.ts';
 import { statementName } from '../database/statement-name.ts';
 import { presentTimestamp } from '../present.ts';
+import { knownScopes } from './known-scopes.ts';
 
 /** What may be told of a key to whoever holds it, and its workspace. */
 export type KeyFacts = Pick<Identity, 'key' | 'workspace'>;
@@ -38,7 +39,7 @@ export async function readKeyFacts(
       id: Number(keyId),
       name: row.name,
       lastFour: row.last_four,
-      scopes: row.scopes.map((scope) => Scope.parse(scope)),
+      scopes: knownScopes(row.scopes),
       createdAt: presentTimestamp(row.created_at),
       expiresAt: presentTimestamp(row.expires_at),
       lastUsedAt: presentTimestamp(row.last_used_at),

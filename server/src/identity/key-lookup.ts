@@ -1,4 +1,4 @@
-import { Scope } from '@itsm-api/contract';
+import type { Scope } from '@itsm-api/contract';
 import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
 import { statementName } from '../database/statement-name.ts';
@@ -6,6 +6,7 @@ import { type TenantClient, tenantClient } from '../database/tenant-client.ts';
 import { inAnotherCell, movesOf } from './another-cell.ts';
 import { type KeyFacts, readKeyFacts } from './key-facts.ts';
 import { hashKey, isKey } from './key-format.ts';
+import { knownScopes } from './known-scopes.ts';
 import { createLookupQueue } from './lookup-queue.ts';
 
 /** Who a valid key speaks for, and what it may do. */
@@ -78,7 +79,7 @@ export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions)
       keyId: BigInt(row.id),
       tenantId,
       userId: BigInt(row.user_id),
-      scopes: new Set(row.scopes.map((scope) => Scope.parse(scope))),
+      scopes: new Set(knownScopes(row.scopes)),
       expiresAt: row.expires_at,
       db: tenantClient(requests, tenantId),
     };

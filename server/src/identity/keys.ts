@@ -7,6 +7,7 @@ import { ApiError, invalidField, notFound } from '../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../present.ts';
 import { hashKey, newKey } from './key-format.ts';
 import { type KeyState, keyState } from './key-state.ts';
+import { knownScopes } from './known-scopes.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -199,7 +200,7 @@ export function presentKey(row: KeyRow, now: Date): Key {
     lastFour: row.lastFour,
     user: row.user.email,
     userId: presentId(row.userId),
-    scopes: row.scopes.map((scope) => Scope.parse(scope)),
+    scopes: knownScopes(row.scopes),
     state: keyState(row, now),
     rotatedFrom: presentId(row.rotatedFrom),
     expiresAt: presentTimestamp(row.expiresAt),

@@ -25,7 +25,10 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
-    const used = [...pending].map(([id, { tenantId, at }]) => ({ id, tenantId, at }));
+    // In one order in all processes, so that two that write the same don't wait for each other.
+    const used = [...pending]
+      .map(([id, { tenantId, at }]) => ({ id, tenantId, at }))
+      .sort((a, b) => Number(a.id - b.id));
     pending.clear();
     for (const [id, at] of writtenAt) {
       if (now().getTime() - at >= minuteMs) writtenAt.delete(id);

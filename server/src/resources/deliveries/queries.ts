@@ -248,11 +248,11 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
       ? await db.webhookSubscription.findFirst({ where: { id: subscriptionId, active: true } })
       : null;
     if (subscription === null) throw notFound('webhook subscription');
-    const wanted = type ?? EventType.parse(subscription.events[0]);
-    if (!subscription.events.includes(wanted)) {
+    const wanted = type ?? EventType.options.find((each) => each === subscription.events[0]);
+    if (wanted === undefined || !subscription.events.includes(wanted)) {
       throw new ApiError(
         'VALIDATION_ERROR',
-        `The subscription wants ${subscription.events.join(', ')}, not ${wanted}.`,
+        `The subscription wants ${subscription.events.join(', ')}, not ${wanted ?? 'what this version could send'}.`,
       );
     }
     const { payload, changes } = events[wanted];

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/*
+ * The release that comes next may run beside this one, and write what only it knows (docs/decisions/upgrades.md).
+ */
+let api: Api;
+let owner: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+  owner = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+it('serves a key with a scope that only a later release knows', async () => {
+  const key = await owner.createKey({ scopes: ['tickets:read', 'webhooks:manage'] });
+  await api.owner.pool.query(
+    `UPDATE api_keys SET scopes = scopes || ARRAY['changes:plan'] WHERE id = (SELECT max(id) FROM api_keys)`,
+  );
+  const call = (path: string) => api.call({ method: 'GET', path: `/api/public/v1${path}`, key });
+  expect((await call('/tickets')).status).toBe(200);
+  expect((await call('/users')).status).toBe(403);
+  expect((await call('/me')).body.data.key.scopes).toEqual(['tickets:read', 'webhooks:manage']);
+});
+
+it('tells of a subscription to events that only a later release sends, and changes it', async () => {
+  const { id } = await owner.createWebhook({ events: ['ticket.created'] });
+  await api.owner.pool.query(
+    `UPDATE webhook_subscriptions SET events = ARRAY['change.planned', 'ticket.created'] WHERE id = $1`,
+    [id],
+  );
+  expect((await owner.call('GET', '/webhooks')).body.data).toMatchObject([{ events: ['ticket.created'] }]);
+  expect((await owner.call('PATCH', `/webhooks/${id}`, { filter: { priority: ['HIGH'] } })).status).toBe(200);
+  expect((await owner.call('POST', `/webhooks/${id}/test`)).body.error).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    message: expect.stringContaining('change.planned'),
+  });
+  await owner.createTicket({ priority: 'HIGH' });
+  expect((await owner.call('GET', `/webhooks/${id}/deliveries`)).body.data).toMatchObject([
+    { event: 'ticket.created' },
+  ]);
+  const [row] = await api.prisma.$queryRaw<{ events: string[] }[]>`SELECT events FROM webhook_subscriptions`;
+  expect(row?.events).toContain('change.planned');
+});
