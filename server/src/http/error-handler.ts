@@ -42,8 +42,9 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
 
 /** What is answered for whatever was thrown; what nobody has foreseen is logged. */
 export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage }: ErrorSources): ApiError {
-  if (isOutage(thrown)) return outage();
+  // Looks like a lost connection to the database, too.
   if (isHangUp(thrown, request)) return brokenOff();
+  if (isOutage(thrown)) return outage();
   const error = toApiError(thrown);
   if (error.code === 'INTERNAL_ERROR' && error !== thrown)
     request.log.error({ requestId: request.id, err: thrown }, 'request failed');
@@ -80,7 +81,13 @@ export function answerConnect(_request: IncomingMessage, socket: Duplex): void {
   endWith(new ApiError('NOT_FOUND', 'There is no CONNECT here: this is no proxy.'), socket);
 }
 
-/** Writes an error where there is no reply, and closes the connection. */
+/** For so long a connection is kept whose client has yet to read why it is closed. Milliseconds. */
+const lingerMs = 2000;
+
+/**
+ * Writes an error where there is no reply, and closes the connection. What still arrives is thrown away: a request that is
+ * refused goes no further, and who is cut off at once may not come to read the answer.
+ */
 function endWith(error: ApiError, socket: Duplex): void {
   const requestId = requestIdOf({ headers: {} });
   const body = JSON.stringify(envelopeOf(error, requestId));
@@ -92,7 +99,11 @@ function endWith(error: ApiError, socket: Duplex): void {
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  // Node looks no longer after what it has handed on: an error without a listener would end the process.
+  socket.on('error', () => undefined);
+  socket.removeAllListeners('data').on('data', () => undefined);
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
 function clientError(code: string | undefined): ApiError {

@@ -7,7 +7,7 @@ import { cutOffStalledWrites } from './stalled-writes.ts';
 export function createHttpServer(handler: RequestListener): Server {
   const server = createServer(
     // A missing `Host` is answered by http/host.ts, in an envelope.
-    { requireHostHeader: false, requestTimeout: 30_000, keepAliveTimeout: 72_000 },
+    { requireHostHeader: false, requestTimeout: 30_000, keepAliveTimeout: 72_000, connectionsCheckingInterval: 1000 },
     limitReadAhead(handler),
   );
   // Node answers an unknown `Expect` by itself, without an envelope; an expectation may be ignored (RFC 9110 §10.1.1).

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+
+/*
+ * Connections that are answered without a request: what their clients do then harms nobody.
+ */
+let api: Api;
+let owner: Workspace;
+let port: number;
+
+beforeAll(async () => {
+  api = await startApi();
+  owner = await createWorkspace(api);
+  port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
+});
+afterAll(() => api.close());
+
+async function open(): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+const connections = () => new Promise<number>((resolve) => api.app.server.getConnections((_, count) => resolve(count)));
+
+it('may be reset', async () => {
+  for (let round = 0; round < 30; round++) {
+    const socket = await open();
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+    if (round % 2 === 0) await once(socket, 'data');
+    socket.resetAndDestroy();
+  }
+  await expect.poll(connections).toBe(0);
+  const headers = { connection: 'close' };
+  expect((await fetch(`http://127.0.0.1:${port}/api/public/v1/ping`, { headers })).status).toBe(200);
+});
+
+describe('one whose request has taken too long', () => {
+  it('is closed, and the request not done when the rest comes after all', { timeout: 60_000 }, async () => {
+    const { server } = api.app;
+    const { requestTimeout, headersTimeout } = server;
+    Object.assign(server, { requestTimeout: 300, headersTimeout: 300 });
+    try {
+      const body = JSON.stringify(ticket);
+      const head = `POST /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${owner.key}\r\nContent-Type: application/json`;
+      const socket = await open();
+      socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
+      const [answer] = await once(socket, 'data');
+      expect(String(answer)).toMatch(/^HTTP\/1.1 400 .*The request took too long to arrive/s);
+      socket.write(body.slice(-1));
+      await expect.poll(connections, { timeout: 10_000 }).toBe(0);
+      expect((await owner.call('GET', '/tickets')).body.data).toEqual([]);
+    } finally {
+      Object.assign(server, { requestTimeout, headersTimeout });
+    }
+  });
+});
