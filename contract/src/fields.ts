@@ -129,28 +129,44 @@ const FieldNumber = z
   // Without the sign of a zero, which PostgreSQL doesn't keep.
   .overwrite((value) => value + 0);
 
-function fieldMap(name: z.ZodString, text: z.ZodString, number: z.ZodNumber) {
+const fieldFault = `must be a string, number, boolean, null or an array of those; a string ${unclean}, a number ${fieldNumbers}`;
+
+/** What each field of a map holds. */
+function fieldValue(text: z.ZodString, number: z.ZodNumber) {
   const scalars = [text, number, z.boolean(), z.null()] as const;
   const scalar = z.union(scalars).meta({
     id: 'CustomFieldScalar',
     description: 'A single value of a custom field. A number is 0, or has a magnitude from 1e-9 to 1e15.',
   });
-  const value = z
-    .union([...scalars, z.array(scalar)], {
-      error: `must be a string, number, boolean, null or an array of those; a string ${unclean}, a number ${fieldNumbers}`,
-    })
-    .meta({
-      id: 'CustomFieldValue',
-      description:
-        'What a custom field holds: a value, or several. A number is 0, or has a magnitude from 1e-9 to 1e15.',
-    });
-  return z.record(name, value);
+  return z.union([...scalars, z.array(scalar)], { error: fieldFault }).meta({
+    id: 'CustomFieldValue',
+    description: 'What a custom field holds: a value, or several. A number is 0, or has a magnitude from 1e-9 to 1e15.',
+  });
 }
 
-const GivenMap = fieldMap(FieldName, FieldText, FieldNumber);
-const StoredMap = fieldMap(answered(FieldName), answered(FieldText), z.number());
+const GivenValue = fieldValue(FieldText, FieldNumber);
 
-function withinLimits<Map extends typeof GivenMap>(map: Map): Map {
+function isScalar(value: unknown): boolean {
+  if (typeof value === 'string') return FieldText.safeParse(value).success;
+  if (typeof value === 'number') return FieldNumber.safeParse(value).success;
+  return typeof value === 'boolean' || value === null;
+}
+
+/**
+ * A value, refused at the first fault: a union tries all of its kinds on each of thousands of values, and notes what is wrong
+ * with every one.
+ */
+const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue }) => {
+  const index = Array.isArray(value) ? value.findIndex((each) => !isScalar(each)) : -1;
+  if (Array.isArray(value) ? index === -1 : isScalar(value)) return value;
+  addIssue({ code: 'custom', message: fieldFault, path: index === -1 ? [] : [index] });
+  return z.NEVER;
+}, GivenValue);
+
+const GivenMap = z.record(FieldName, CheckedValue);
+const StoredMap = z.record(answered(FieldName), fieldValue(answered(FieldText), z.number()));
+
+function withinLimits<Map extends z.ZodType<Record<string, unknown>>>(map: Map): Map {
   return map
     .refine((fields) => Object.keys(fields).length <= 50, 'must have at most 50 keys')
     .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, 'must take at most 16384 bytes as JSON');
