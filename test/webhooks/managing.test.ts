@@ -1,4 +1,5 @@
 import type { Delivery, Ticket, Webhook } from '@itsm-api/contract';
+import { activateWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { forgetSecrets } from '@itsm-api/server/webhooks/retention.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -222,6 +223,30 @@ describe('a new secret', () => {
     expect(await forgetSecrets(sender.api.prisma)).toBe(1);
     const row = await sender.api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } });
     expect(row).toMatchObject({ previousSecret: null, previousSecretUntil: null });
+  });
+});
+
+describe('a secret whose encryption key is gone', () => {
+  const lose = (id: number) =>
+    execute(
+      sender.api.databaseUrl,
+      `UPDATE webhook_subscriptions SET secret = '\\x00000000' || secret WHERE id = ${id}`,
+    );
+
+  it('may be replaced', async () => {
+    const { id, receiver } = await subscribe({ events: ['ticket.created'] });
+    await lose(id);
+    expect((await owner.call('PATCH', `/webhooks/${id}`, { secret: 'another one' })).status).toBe(200);
+    await owner.call('POST', `/webhooks/${id}/test`);
+    await eventually(async () => expect(receiver.received).toHaveLength(1));
+    expect(receiver.received[0]?.headers['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('keeps its subscription from being used again: no process would start any more', async () => {
+    const { id } = await subscribe();
+    await owner.call('DELETE', `/webhooks/${id}`);
+    await lose(id);
+    await expect(activateWebhook(owner.context, id)).rejects.toThrow("Its secret can't be read any more");
   });
 });
 

@@ -22,6 +22,9 @@ export interface AgentOptions {
 
 const { connectTimeout } = deliverySchedule;
 
+/** How long a connection is kept that nothing is sent on. Milliseconds. */
+const idleMs = 10_000;
+
 /**
  * What deliveries are sent with: TLS verified, no proxy, HTTP/1.1, and connections to allowed addresses only.
  * A name is resolved once; every address that it resolves to must be allowed, and the connection goes to that very
@@ -30,6 +33,8 @@ const { connectTimeout } = deliverySchedule;
 export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   const connect = buildConnector({
     timeout: connectTimeout,
+    // Left to itself, one address of several is given up after 250 ms, which is less than the way across an ocean takes.
+    autoSelectFamilyAttemptTimeout: 2000,
     allowH2: false,
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
     lookup: allowedOnly(targets, lookup ?? (targets.allowPrivate ? systemLookup : nameServerLookup())),
@@ -47,7 +52,9 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
     connect: guarded,
     allowH2: false,
     pipelining: 1,
-    keepAliveTimeout: 10_000,
+    // Whatever the receiver says: it is the worker's connections that it would have kept.
+    keepAliveTimeout: idleMs,
+    keepAliveMaxTimeout: idleMs,
     maxHeaderSize: 16_384,
   });
 }

@@ -40,7 +40,9 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
     JOIN webhook_subscriptions s ON s.tenant_id = pending.tenant_id AND s.id = pending.subscription_id
     WHERE NOT s.active OR t.active AND (s.open_until IS NULL OR s.open_until <= now()) AND EXISTS (
       SELECT FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.subscription_id = s.id
-        AND d.state = 'PENDING' AND d.next_attempt_at <= now())
+        AND d.state = 'PENDING' AND d.next_attempt_at <= now()
+      -- Each looked up by itself: PostgreSQL may take it to be cheaper to read all that is due first.
+      OFFSET 0)
     ORDER BY s.tenant_id, s.id`;
   const known = new Set(except.map(refKey));
   return {

@@ -6,15 +6,17 @@ import type { SubscriptionRef } from './subscription-ref.ts';
  * Has deliveries sent again, as if they were new but for their id and the attempts before; those that are being sent just
  * now are left alone. Waits for whoever holds one, who may yet leave it as it was: in the order of their ids, as all do.
  * Resolves to the subscription of each that was there.
+ * @param settledBy only those that were settled then or before, and not since: they may have been sent again meanwhile
  */
 export function sendAgain(
   client: Pick<PrismaClient, '$queryRaw'>,
-  { tenantId, ids }: { tenantId: bigint; ids: bigint[] },
+  { tenantId, ids, settledBy = null }: { tenantId: bigint; ids: bigint[]; settledBy?: Date | null },
 ): Promise<{ subscriptionId: bigint }[]> {
   return client.$queryRaw`
     UPDATE deliveries SET state = 'PENDING', attempts = 0, next_attempt_at = now(), settled_at = NULL
     WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
       SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND id = ANY (${ids}::bigint[]) AND claim IS NULL
+        AND (${settledBy}::timestamptz IS NULL OR settled_at <= ${settledBy}::timestamptz)
       ORDER BY id FOR NO KEY UPDATE))
     RETURNING subscription_id AS "subscriptionId"`;
 }
@@ -69,7 +71,7 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
   const ids = found
     .filter(({ createdAt, settledAt }) => createdAt >= since && settledAt !== null && settledAt <= askedAt)
     .map(({ id }) => id);
-  const sent = ids.length > 0 ? await sendAgain(tx, { tenantId, ids }) : [];
+  const sent = ids.length > 0 ? await sendAgain(tx, { tenantId, ids, settledBy: askedAt }) : [];
   await advance(tx, replay, { sent: sent.length, ...(found.length === batchSize && { afterId: found.at(-1)?.id }) });
   return sent.length > 0 ? { tenantId, subscriptionId } : null;
 }

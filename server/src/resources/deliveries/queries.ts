@@ -225,11 +225,14 @@ function replayBatchOf(context: Context, ids: bigint[]): Promise<number> {
   });
 }
 
+/** One by one, as their index has them. */
+const notDelivered = DeliveryState.options.filter((state) => state !== 'DELIVERED');
+
 function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput {
   return {
     AND: [
       whereOf(filter),
-      id !== undefined ? { id } : filter.state === undefined ? { state: { not: 'DELIVERED' } } : {},
+      id !== undefined ? { id } : filter.state === undefined ? { state: { in: notDelivered } } : {},
       // What is on its way is not sent beside itself.
       { subscription: { active: true }, claim: null },
     ],

@@ -21,6 +21,8 @@ import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
 import { type HealthInWords, inHealthWords } from '../../webhooks/health.ts';
+import type { SecretCipher } from '../../webhooks/secret-cipher.ts';
+import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { countMadeSince } from '../deliveries/sql.ts';
 import { type Page, readPage } from '../lists.ts';
 import { checkFilter } from './filter.ts';
@@ -144,14 +146,15 @@ async function changesOf(
   const owner = { tenantId: db.$tenantId, subscriptionId: before.id };
   const wanted = events && [...new Set(events)];
   const hasNewUrl = url !== undefined && url !== before.url;
-  const hasNewSecret = secret !== undefined && secret !== secretCipher.decrypt(before.secret, owner);
+  const current = readable(secretCipher, before.secret, owner);
+  const hasNewSecret = secret !== undefined && secret !== current;
   const resumes = paused === false && (before.pausedAt !== null || before.openUntil !== null || before.failures > 0);
   return {
     ...(hasNewUrl && { url }),
     ...(hasNewSecret && {
       secret: secretCipher.encrypt(secret, owner),
-      previousSecret: new Uint8Array(before.secret),
-      previousSecretUntil: await inHours(db, secretOverlapHours),
+      previousSecret: current === undefined ? null : new Uint8Array(before.secret),
+      previousSecretUntil: current === undefined ? null : await inHours(db, secretOverlapHours),
     }),
     ...(wanted && !isDeepStrictEqual(wanted, before.events) && { events: wanted }),
     ...(filter !== undefined && !isDeepStrictEqual(filter, before.filter) && { filter: filter ?? Prisma.DbNull }),
@@ -161,6 +164,15 @@ async function changesOf(
     ...(resumes || (hasNewUrl && !before.held) ? healthy : {}),
     ...(paused === true && !before.held && { held: true }),
   };
+}
+
+/** A secret; undefined where the key that encrypted it is known no more. */
+function readable(cipher: SecretCipher, secret: Uint8Array, owner: SubscriptionRef): string | undefined {
+  try {
+    return cipher.decrypt(secret, owner);
+  } catch {
+    return undefined;
+  }
 }
 
 /** All that a patch may change, as it is: it is one statement whatever is changed, which is kept prepared. */
@@ -283,7 +295,7 @@ export function deleteWebhook(context: Context, id: number): Promise<TrackedWebh
 /**
  * Activates a subscription that was deactivated, as if it had never failed: it is sent what happens from now on, and what no
  * worker has cancelled yet. Again when repeated. No endpoint of v1 calls it; the command line does.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when there are too many or deliveries may not go there any more
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when there are too many, or nothing can be sent there any more
  */
 export function activateWebhook(context: Context, id: number): Promise<TrackedWebhook> {
   return transaction(context, async (context) => {
@@ -292,12 +304,21 @@ export function activateWebhook(context: Context, id: number): Promise<TrackedWe
     const before = await getWebhook(context, id);
     if (before.active) return before;
     context.targets.checkUrl(before.url);
+    await refuseUnreadable(context, id);
     await refuseTooMany(db);
     const data = { active: true, ...healthy };
     const [row] = await db.webhookSubscription.updateManyAndReturn({ where: { id }, data });
     if (row === undefined) throw notFound('webhook subscription');
     return presentWebhook(row, now());
   });
+}
+
+/** No process starts while an active subscription has a secret that it can't read. @throws ApiError VALIDATION_ERROR */
+async function refuseUnreadable({ db, secretCipher }: Context, id: number): Promise<void> {
+  const { secret } = await db.webhookSubscription.findFirstOrThrow({ where: { id } });
+  if (readable(secretCipher, secret, { tenantId: db.$tenantId, subscriptionId: BigInt(id) }) !== undefined) return;
+  const message = "Its secret can't be read any more: the key that encrypted it is gone. Register a new subscription.";
+  throw new ApiError('VALIDATION_ERROR', message);
 }
 
 /** A subscription as the API answers it, without its secret, and how it does at this moment. */
