@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
@@ -37,6 +38,21 @@ it('may be reset', async () => {
   await expect.poll(connections).toBe(0);
   const headers = { connection: 'close' };
   expect((await fetch(`http://127.0.0.1:${port}/api/public/v1/ping`, { headers })).status).toBe(200);
+});
+
+it('are refused when the key was revoked while the body came in', async () => {
+  const { key, context } = await createWorkspace(api);
+  const body = JSON.stringify(ticket);
+  const head = `POST /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
+  const socket = await open();
+  socket.write(`${head}\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
+  await sleep(600);
+  await api.prisma.apiKey.updateMany({ where: { id: context.keyId }, data: { revokedAt: new Date() } });
+  const read = () => api.call({ method: 'GET', path: '/api/public/v1/tickets', key });
+  await expect.poll(async () => (await read()).status).toBe(401);
+  socket.write(body.slice(-1));
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1.1 401 .*INVALID_API_KEY/s);
 });
 
 describe('one whose request has taken too long', () => {

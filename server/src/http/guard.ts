@@ -9,6 +9,9 @@ import { invalidKey, keyOf } from './api-key.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
+/** A key is looked at again before anything is done when the request has taken longer to arrive. Milliseconds. */
+const lookAgainMs = 500;
+
 type GiveBack = (reply: FastifyReply) => Promise<void>;
 
 declare module 'fastify' {
@@ -74,6 +77,12 @@ export async function addGuard(
   app.decorateRequest('describeKey', async function () {
     const [facts, limits] = await Promise.all([keys.describe(this.identity), limiter.look(this)]);
     return { ...facts, limits };
+  });
+
+  // The body may take as long to arrive as a request may; the key may have been revoked since.
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.identity === undefined || request.body === undefined || reply.elapsedTime < lookAgainMs) return;
+    if ((await keys.find(keyOf(request.raw))) === undefined) throw invalidKey('The API key is not valid.');
   });
 
   app.addHook('onRequest', async (request, reply) => {
