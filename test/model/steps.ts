@@ -151,7 +151,11 @@ export function changed<Row extends object>(told: Told, changing: Changing<Row>)
       if (done === undefined || !isChanged) return done;
       if (etag !== undefined && etag === state.etag) return undefined;
       if (data !== undefined && !isOfItsTime(done.row, sent)) return undefined;
-      const changes = changesBetween(state.row, done.row);
+      // What the answer tells for the first time, such as when it was resolved, is none of this one's changes.
+      const changed = Object.entries(changesBetween(state.row, after.row));
+      const changes = Object.fromEntries(
+        changed.map(([name, { from }]) => [name, { from, to: done.row[name as keyof Row] }]),
+      );
       const deed: Deed<Row> = { action: 'UPDATED', actor, changes, after: done.row, ...placeOf(sent) };
       return { ...done, deeds: [...state.deeds, deed] };
     },

@@ -56,7 +56,7 @@ export async function listDeliveries(
   const take = Math.min(perPage, totalCount - skip);
   const ids = take > 0 ? await selectPage(db, { ...of, skip, take }) : [];
   const isCapped = counted > mostCounted;
-  return { data: await byIds(db, ids), meta: pageMeta(query, { totalCount, isCapped }) };
+  return { data: await byIds(db, ids, query.state), meta: pageMeta(query, { totalCount, isCapped }) };
 }
 
 /** Which of the deliveries that a filter matches: some of them, and of whose subscriptions. */
@@ -75,13 +75,18 @@ export async function findDeliveries(
   { skip = 0, take, madeBy }: Extent,
 ): Promise<Delivery[]> {
   const of = event?.startsWith('evt_') ? { eventId: event } : { event };
-  return byIds(db, await selectWanted(db, { ...filter, ...of, madeBy }, { skip, take }));
+  const ids = await selectWanted(db, { ...filter, ...of, madeBy }, { skip, take });
+  return byIds(db, ids, filter.state && [filter.state]);
 }
 
-/** Newest first. */
-async function byIds(db: TenantClient, ids: bigint[]): Promise<Delivery[]> {
+/** Newest first, without those that are in another state by now: they were looked for in a statement of their own. */
+async function byIds(
+  db: TenantClient,
+  ids: bigint[],
+  states: readonly DeliveryState[] | undefined,
+): Promise<Delivery[]> {
   if (ids.length === 0) return [];
-  const where = { id: { in: ids } };
+  const where = { id: { in: ids }, ...(states && { state: { in: [...states] } }) };
   const rows = await db.delivery.findMany({ where, include: withEvent, orderBy: { id: 'desc' } });
   return rows.map(presentDelivery);
 }
