@@ -236,6 +236,13 @@ describe('a form', () => {
     expect([status, text.includes(message)], text).toEqual([400, true]);
   });
 
+  it('that anybody may send is short', async () => {
+    const visitor = openBrowser(api);
+    const fields = { email: `${'a'.repeat(20_000)}@example.com`, password: 'x' };
+    const { status, text } = await visitor.submit(signInPath, 'password', fields);
+    expect([status, text.includes('larger than')], text).toEqual([400, true]);
+  });
+
   it('with a file is not read unless somebody is signed in', async () => {
     const visitor = openBrowser(api);
     const body = part('file', 'a'.repeat(2 ** 20), '; filename="a"');

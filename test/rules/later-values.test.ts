@@ -41,6 +41,6 @@ it('tells of a subscription to events that only a later release sends, and chang
   expect((await owner.call('GET', `/webhooks/${id}/deliveries`)).body.data).toMatchObject([
     { event: 'ticket.created' },
   ]);
-  const [row] = await api.prisma.$queryRaw<{ events: string[] }[]>`SELECT events FROM webhook_subscriptions`;
-  expect(row?.events).toContain('change.planned');
+  const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { id, tenantId: owner.tenantId } });
+  expect(row.events).toContain('change.planned');
 });

@@ -72,6 +72,9 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
   });
 }
 
+/** How large a form may be that anybody may send, such as that of signing in. Bytes. */
+const publicFormBytes = 16 * 1024;
+
 /** Nothing but what this host sends, and nothing inline; forms are sent to this host alone, and nobody frames it. */
 const pageHeaders = {
   'content-security-policy': [
@@ -119,7 +122,8 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     request.visit = visit;
   };
   const preHandler = [noteRead, scope.csrfProtection];
-  scope.post(page.path, { onRequest, preHandler }, async (request, reply) => {
+  const limit = page.roles === 'everyone' && { bodyLimit: publicFormBytes };
+  scope.post(page.path, { onRequest, preHandler, ...limit }, async (request, reply) => {
     const visit = request.visit as Visit;
     const { databases } = options;
     const { answer, status } = await inItsTurn(visit, async () => {
