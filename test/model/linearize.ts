@@ -29,7 +29,8 @@ const mostTried = 200_000;
 
 /**
  * Finds an order of the steps in which each was answered what the model says, one after the other, and in which none stands
- * before one that had been answered when it was sent (Wing and Gong 1993). Undefined where there is none.
+ * before one that had been answered when it was sent (Wing and Gong 1993). Undefined where there is none, or `mostTried` were in
+ * vain.
  *
  * Of what was not answered little has happened: orders with none of it are tried first, then those with one, and so on. To try
  * each in each place, wherever an answer doesn't fit, would take for ever.

@@ -27,10 +27,7 @@ export function refusal(message: string, code: number = serverError): Refusal {
   return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
-/**
- * Has what is thrown on the way to a server answered as an error of JSON-RPC; its `data` is the API's error. A message that is
- * refused before anybody has read it costs as much as any other.
- */
+/** Has what is thrown on the way to a server answered as an error of JSON-RPC; its `data` is the API's error. */
 export function refuseByProtocol(sources: ErrorSources): NonNullable<RouteShorthandOptions['errorHandler']> {
   return async (thrown, request, reply) => {
     const error = apiErrorOf((await count(request, reply)) ?? thrown, request, sources);

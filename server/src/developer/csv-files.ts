@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FairUseRefused } from '../fair-use.ts';
 import type { Rows } from '../resources/change-feed.ts';
 import { csvTemplate } from '../resources/csv-columns.ts';
-import { csvFile, type FileFormat } from '../resources/csv-export.ts';
+import { csvFile } from '../resources/csv-export.ts';
 import type { CsvResource } from '../resources/csv-import.ts';
-import { batchesOf } from '../resources/export.ts';
+import { batchesOf, type FileFormat } from '../resources/export.ts';
 import { type AnyPage, page } from './page.ts';
 import type { UserVisit } from './visit.ts';
 

@@ -2,17 +2,12 @@ import type { TenantClient } from '../database/tenant-client.ts';
 import { csvLine } from './csv.ts';
 import { columnOf } from './csv-columns.ts';
 import type { CsvResource } from './csv-import.ts';
+import type { FileFormat } from './export.ts';
 import { emailsOf } from './users/queries.ts';
 
 /** What of a resource's CSV its export needs. */
 export interface CsvExport extends Pick<CsvResource<never, never, never>, 'customFields'> {
   columns: { names: readonly string[]; user: string };
-}
-
-/** How rows are written into a file, a batch after the other. */
-export interface FileFormat {
-  head: string;
-  lines(batch: readonly object[]): Promise<string>;
 }
 
 interface CsvRow extends Record<string, unknown> {

@@ -4,6 +4,12 @@ import { cursorOfNow, type Rows } from './change-feed.ts';
 /** Rows that are held in memory at once; a ticket may have 150 KB. */
 const batchSize = 250;
 
+/** How rows are written into a file, a batch after the other. */
+export interface FileFormat {
+  head: string;
+  lines(batch: readonly object[]): Promise<string>;
+}
+
 /**
  * Gives all rows of a resource to `write`, in the order of their ids. The cursor is from before the first was read: what
  * has changed meanwhile comes after it, so no transaction is held open. Resolves when the last batch was written.

@@ -333,7 +333,7 @@ function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
     id: presentId(row.id),
     url: row.url,
     // Of those that a later release knows nothing can be said here (docs/decisions/upgrades.md).
-    events: row.events.filter((event) => event in events) as EventType[],
+    events: row.events.filter((event): event is EventType => Object.hasOwn(events, event)),
     filter: row.filter,
     skipOwn: row.skipOwn,
     active: row.active,
