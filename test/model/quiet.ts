@@ -14,7 +14,7 @@ import { isTicketIn, prefixes } from './resources/tickets.ts';
 import { type Resource, toldOf } from './resources/webhooks.ts';
 import { listed, shown } from './steps.ts';
 import { type Servers, Turn } from './turn.ts';
-import { agrees } from './values.ts';
+import { agrees, untold } from './values.ts';
 import {
   followed,
   type RowHistory,
@@ -249,10 +249,23 @@ function orderAll<Row extends { id: number }>(
       isOpen,
       versions: [
         { row: before?.row, begin: 0, end: 0 },
-        ...written.map(({ step, state }) => ({ row: state.row, begin: step.begin, end: step.end })),
+        ...written.map(({ step, state }) => {
+          const last = row.state?.row ?? state.row;
+          return { row: withLaterTold(state.row, last), begin: step.begin, end: step.end };
+        }),
       ],
     };
   });
+}
+
+/**
+ * A row with what was told of it only later, in the place of what had not been told yet: what lists filter by of that, such as
+ * when a row was made and its number, never changes.
+ */
+function withLaterTold<Row extends object>(row: Row, last: Row): Row {
+  const names = Object.keys(row) as (keyof Row)[];
+  const told = names.filter((name) => row[name] === untold).map((name) => [name, last[name]]);
+  return { ...row, ...Object.fromEntries(told) };
 }
 
 /** Holds the total of a list that was read among changes to the rows that there surely or perhaps were. */
