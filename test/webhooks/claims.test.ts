@@ -118,6 +118,30 @@ describe('a claim', () => {
     const error = { number: 1, durationMs: lease, status: null, error: 'the worker was lost' };
     expect((await test.deliveries()).map(({ history }) => history)).toMatchObject([[error], []]);
   });
+
+  it('of what was lost however often leaves the receiver all its attempts', async () => {
+    const test = await subscribe(1);
+    const makeDue = () => test.inDatabase("UPDATE deliveries SET next_attempt_at = now() - interval '1 second'");
+    for (let lost = 0; lost < 12; lost++) {
+      await test.claim();
+      await makeDue();
+    }
+    const states = [];
+    for (let attempts = 0; attempts < 10; attempts++) {
+      const [delivery] = (await test.claim()) as [ClaimedDelivery];
+      const { settled } = await settle(api.prisma, [answered(delivery, 500)]);
+      const [{ state, nextAttemptAt }] = settled as [(typeof settled)[0]];
+      states.push([state, nextAttemptAt === null ? null : Math.round((Number(nextAttemptAt) - Date.now()) / second)]);
+      await test.change('open_until = NULL, failures = 0');
+      await makeDue();
+    }
+    const [first, ...others] = states;
+    expect(first?.[0]).toBe('PENDING');
+    // 5 s, 20 % more or less, where the second wait is minutes.
+    expect(first?.[1]).toBeLessThanOrEqual(6);
+    expect(others.map(([state]) => state)).toEqual([...Array(8).fill('PENDING'), 'EXHAUSTED']);
+    expect(await test.deliveries()).toMatchObject([{ attempts: 22, lost: 12, history: { length: 22 } }]);
+  });
 });
 
 describe('settling', () => {

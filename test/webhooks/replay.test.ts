@@ -229,6 +229,18 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await large.due()).toHaveLength(3000);
   });
 
+  it('has its turn as often whether another workspace has one under way or many', { timeout: 60_000 }, async () => {
+    const [many, one] = [await start(2000), await start(2000)];
+    for (let times = 0; times < 5; times++) {
+      await many.workspace.call('POST', `/webhooks/${many.id}/replay`, { since: longAgo, states: ['EXHAUSTED'] });
+    }
+    await one.workspace.call('POST', `/webhooks/${one.id}/replay`, { since: longAgo, states: ['EXHAUSTED'] });
+    for (let steps = 0; steps < 4; steps++) await replaySome(sender.api.prisma);
+    expect(await one.due()).toHaveLength(2000);
+    await workOff();
+    expect(await many.due()).toHaveLength(2000);
+  });
+
   it('that fails each time keeps no other one from its turn', async () => {
     const [failing, other] = [await start(1), await start(1)];
     for (const { workspace, id } of [failing, other]) {

@@ -17,6 +17,8 @@ export interface ClaimedDelivery extends SubscriptionRef {
   dueSince: number;
   /** Which attempt this is, from 1. */
   attempt: number;
+  /** How many of those before ended with their worker. */
+  lost: number;
   /** Whether it is the one that is tried while the circuit is half-open. */
   probe: boolean;
   url: string;
@@ -47,7 +49,7 @@ interface Subscription extends SubscriptionRef {
 
 /** A due delivery as it is taken. */
 type Taken = SubscriptionRef &
-  Pick<ClaimedDelivery, 'id' | 'attempt' | 'eventId' | 'eventType' | 'body' | 'traceParent'> & {
+  Pick<ClaimedDelivery, 'id' | 'attempt' | 'lost' | 'eventId' | 'eventType' | 'body' | 'traceParent'> & {
     dueAt: Date;
     /** When it had been taken before, where the worker that had it never settled it. */
     lostAt: Date | null;
@@ -136,11 +138,11 @@ async function takeDue(tx: Prisma.TransactionClient, claim: string, wanted: Want
       LIMIT ${wanted.reduce((sum, { slots }) => sum + slots, 0)}
     )
     UPDATE deliveries d
-    SET attempts = d.attempts + 1, claim = ${claim}::uuid,
-      next_attempt_at = now() + ${claimLease}::int * interval '1 millisecond'
+    SET attempts = d.attempts + 1, lost = d.lost + (due.lease_end IS NOT NULL)::int,
+      claim = ${claim}::uuid, next_attempt_at = now() + ${claimLease}::int * interval '1 millisecond'
     FROM due JOIN events e ON e.tenant_id = due.tenant_id AND e.id = due.event_id
     WHERE d.tenant_id = due.tenant_id AND d.id = due.id
-    RETURNING d.tenant_id AS "tenantId", d.id, d.subscription_id AS "subscriptionId", d.attempts AS attempt,
+    RETURNING d.tenant_id AS "tenantId", d.id, d.subscription_id AS "subscriptionId", d.attempts AS attempt, d.lost,
       e.public_id AS "eventId", e.type AS "eventType", e.body,
       e.trace_parent AS "traceParent", due.due_at AS "dueAt",
       due.lease_end - ${claimLease}::int * interval '1 millisecond' AS "lostAt"`;

@@ -51,6 +51,7 @@ export class InFlight {
     const freeOfTenant = new Map<bigint, number>();
     const wanted: Wanted[] = [];
     for (const ref of refs) {
+      if (free === 0) break;
       const { tenantId, subscriptionId } = ref;
       const ofTenant = freeOfTenant.get(tenantId) ?? this.#limits.tenant - (this.#ofTenant.get(tenantId) ?? 0);
       const slots = Math.min(free, ofTenant, this.#freeOf(refKey(ref)));

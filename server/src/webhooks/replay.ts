@@ -13,7 +13,7 @@ export function sendAgain(
   { tenantId, ids, settledBy = null }: { tenantId: bigint; ids: bigint[]; settledBy?: Date | null },
 ): Promise<{ subscriptionId: bigint }[]> {
   return client.$queryRaw`
-    UPDATE deliveries SET state = 'PENDING', attempts = 0, next_attempt_at = now(), settled_at = NULL
+    UPDATE deliveries SET state = 'PENDING', attempts = 0, lost = 0, next_attempt_at = now(), settled_at = NULL
     WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
       SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND id = ANY (${ids}::bigint[]) AND claim IS NULL
         AND (${settledBy}::timestamptz IS NULL OR settled_at <= ${settledBy}::timestamptz)
@@ -76,7 +76,10 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
   return sent.length > 0 ? { tenantId, subscriptionId } : null;
 }
 
-/** Each is one worker's at a time; that of a subscription which was deactivated ends, and that of a tenant waits. */
+/**
+ * That of the tenant none of whose has had a turn for longest, however many others have. Each is one worker's at a time; that
+ * of a subscription which was deactivated ends, and that of a tenant waits.
+ */
 async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefined> {
   const [found] = await tx.$queryRaw<Replay[]>`
     SELECT r.tenant_id AS "tenantId", r.id, r.subscription_id AS "subscriptionId", r.since, r.asked_at AS "askedAt",
@@ -85,7 +88,9 @@ async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefine
     FROM webhook_replays r JOIN webhook_subscriptions s ON s.tenant_id = r.tenant_id AND s.id = r.subscription_id
     JOIN tenants t ON t.id = r.tenant_id AND t.active
     WHERE r.finished_at IS NULL
-    ORDER BY r.worked_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED`;
+    ORDER BY (
+      SELECT max(o.worked_at) FROM webhook_replays o WHERE o.tenant_id = r.tenant_id AND o.finished_at IS NULL
+    ), r.worked_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED`;
   return found;
 }
 

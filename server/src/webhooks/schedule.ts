@@ -11,13 +11,19 @@ export const claimLease = 2 * attemptTimeout;
 interface FailedAttempt {
   /** Which attempt failed, from 1. */
   attempt: number;
+  /** How many of those before ended with their worker: they tell nothing of the receiver, and use up no wait. */
+  lost?: number;
   /** What the receiver asked to wait, in milliseconds. */
   retryAfter?: number | undefined;
 }
 
 /** How long to wait until the next attempt, in milliseconds, or undefined when it was the last one. */
-export function nextWait({ attempt, retryAfter = 0 }: FailedAttempt, random = Math.random): number | undefined {
-  const wait = waits[attempt - 1];
+export function nextWait(
+  { attempt, lost = 0, retryAfter = 0 }: FailedAttempt,
+  random = Math.random,
+): number | undefined {
+  // A worker of the release before begins to count attempts anew, and not those that were lost.
+  const wait = waits[Math.max(attempt - lost, 1) - 1];
   if (wait === undefined) return undefined;
   return Math.round(Math.max(wait * (1 - jitter + 2 * jitter * random()), retryAfter));
 }

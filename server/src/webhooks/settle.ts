@@ -79,9 +79,10 @@ function judge(settlements: Settlement[], locked: LockedDelivery[]): Settled[] {
     const settledAs = (state: Settled['state']) => [{ ...settlement, state, nextAttemptAt: null, settledAt: row.now }];
     if (row.state === 'CANCELLED') return settledAs('CANCELLED');
     if (row.state !== 'PENDING' || row.claim !== settlement.delivery.claim) return [];
-    const { delivered, retryAfter } = settlement.outcome;
+    const { delivery, outcome } = settlement;
+    const { delivered, retryAfter } = outcome;
     if (delivered) return settledAs('DELIVERED');
-    const wait = nextWait({ attempt: settlement.delivery.attempt, retryAfter });
+    const wait = nextWait({ attempt: delivery.attempt, lost: delivery.lost, retryAfter });
     if (wait === undefined) return settledAs('EXHAUSTED');
     return [{ ...settlement, state: 'PENDING', nextAttemptAt: new Date(row.now.getTime() + wait), settledAt: null }];
   });

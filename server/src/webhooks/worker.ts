@@ -171,7 +171,8 @@ export class Worker {
   async #addDue(): Promise<boolean> {
     const { due, inactive } = await findPending(this.#options.prisma, [...this.#subscriptions]);
     this.#inactive = inactive;
-    await this.#options.dispatchJobs.add(due);
+    // By no job: one would wait for whoever has put in one of the same subscription, and hasn't committed yet.
+    for (const subscription of due) this.#subscriptions.add(subscription);
     this.wake();
     return false;
   }

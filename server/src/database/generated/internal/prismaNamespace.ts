@@ -3439,6 +3439,7 @@ export const DeliveryScalarFieldEnum = {
   eventId: 'eventId',
   state: 'state',
   attempts: 'attempts',
+  lost: 'lost',
   nextAttemptAt: 'nextAttemptAt',
   claim: 'claim',
   createdAt: 'createdAt',

@@ -34,6 +34,7 @@ export type DeliveryAvgAggregateOutputType = {
   subscriptionId: number | null
   eventId: number | null
   attempts: number | null
+  lost: number | null
 }
 
 export type DeliverySumAggregateOutputType = {
@@ -42,6 +43,7 @@ export type DeliverySumAggregateOutputType = {
   subscriptionId: bigint | null
   eventId: bigint | null
   attempts: number | null
+  lost: number | null
 }
 
 export type DeliveryMinAggregateOutputType = {
@@ -51,6 +53,7 @@ export type DeliveryMinAggregateOutputType = {
   eventId: bigint | null
   state:(import("@itsm-api/contract").DeliveryState) | null
   attempts: number | null
+  lost: number | null
   nextAttemptAt: Date | null
   claim: string | null
   createdAt: Date | null
@@ -64,6 +67,7 @@ export type DeliveryMaxAggregateOutputType = {
   eventId: bigint | null
   state:(import("@itsm-api/contract").DeliveryState) | null
   attempts: number | null
+  lost: number | null
   nextAttemptAt: Date | null
   claim: string | null
   createdAt: Date | null
@@ -77,6 +81,7 @@ export type DeliveryCountAggregateOutputType = {
   eventId: number
   state: number
   attempts: number
+  lost: number
   nextAttemptAt: number
   claim: number
   createdAt: number
@@ -91,6 +96,7 @@ export type DeliveryAvgAggregateInputType = {
   subscriptionId?: true | runtime.Types.Skip
   eventId?: true | runtime.Types.Skip
   attempts?: true | runtime.Types.Skip
+  lost?: true | runtime.Types.Skip
 }
 
 export type DeliverySumAggregateInputType = {
@@ -99,6 +105,7 @@ export type DeliverySumAggregateInputType = {
   subscriptionId?: true | runtime.Types.Skip
   eventId?: true | runtime.Types.Skip
   attempts?: true | runtime.Types.Skip
+  lost?: true | runtime.Types.Skip
 }
 
 export type DeliveryMinAggregateInputType = {
@@ -108,6 +115,7 @@ export type DeliveryMinAggregateInputType = {
   eventId?: true | runtime.Types.Skip
   state?: true | runtime.Types.Skip
   attempts?: true | runtime.Types.Skip
+  lost?: true | runtime.Types.Skip
   nextAttemptAt?: true | runtime.Types.Skip
   claim?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -121,6 +129,7 @@ export type DeliveryMaxAggregateInputType = {
   eventId?: true | runtime.Types.Skip
   state?: true | runtime.Types.Skip
   attempts?: true | runtime.Types.Skip
+  lost?: true | runtime.Types.Skip
   nextAttemptAt?: true | runtime.Types.Skip
   claim?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -134,6 +143,7 @@ export type DeliveryCountAggregateInputType = {
   eventId?: true | runtime.Types.Skip
   state?: true | runtime.Types.Skip
   attempts?: true | runtime.Types.Skip
+  lost?: true | runtime.Types.Skip
   nextAttemptAt?: true | runtime.Types.Skip
   claim?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -234,6 +244,7 @@ export type DeliveryGroupByOutputType = {
   eventId: bigint
   state:(import("@itsm-api/contract").DeliveryState)
   attempts: number
+  lost: number
   nextAttemptAt: Date
   claim: string | null
   createdAt: Date
@@ -270,6 +281,7 @@ export type DeliveryWhereInput = {
   eventId?: Prisma.BigIntFilter<"Delivery"> | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFilter<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFilter<"Delivery"> | number | runtime.Types.Skip
+  lost?: Prisma.IntFilter<"Delivery"> | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFilter<"Delivery"> | Date | string | runtime.Types.Skip
   claim?: Prisma.UuidNullableFilter<"Delivery"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Delivery"> | Date | string | runtime.Types.Skip
@@ -286,6 +298,7 @@ export type DeliveryOrderByWithRelationInput = {
   eventId?: Prisma.SortOrder | runtime.Types.Skip
   state?: Prisma.SortOrder | runtime.Types.Skip
   attempts?: Prisma.SortOrder | runtime.Types.Skip
+  lost?: Prisma.SortOrder | runtime.Types.Skip
   nextAttemptAt?: Prisma.SortOrder | runtime.Types.Skip
   claim?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -307,6 +320,7 @@ export type DeliveryWhereUniqueInput = Prisma.AtLeast<{
   eventId?: Prisma.BigIntFilter<"Delivery"> | bigint | number | runtime.Types.Skip
   state?: Prisma.StringFilter<"Delivery"> | string | runtime.Types.Skip
   attempts?: Prisma.IntFilter<"Delivery"> | number | runtime.Types.Skip
+  lost?: Prisma.IntFilter<"Delivery"> | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFilter<"Delivery"> | Date | string | runtime.Types.Skip
   claim?: Prisma.UuidNullableFilter<"Delivery"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Delivery"> | Date | string | runtime.Types.Skip
@@ -323,6 +337,7 @@ export type DeliveryOrderByWithAggregationInput = {
   eventId?: Prisma.SortOrder | runtime.Types.Skip
   state?: Prisma.SortOrder | runtime.Types.Skip
   attempts?: Prisma.SortOrder | runtime.Types.Skip
+  lost?: Prisma.SortOrder | runtime.Types.Skip
   nextAttemptAt?: Prisma.SortOrder | runtime.Types.Skip
   claim?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -344,6 +359,7 @@ export type DeliveryScalarWhereWithAggregatesInput = {
   eventId?: Prisma.BigIntWithAggregatesFilter<"Delivery"> | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntWithAggregatesFilter<"Delivery"> | number | runtime.Types.Skip
+  lost?: Prisma.IntWithAggregatesFilter<"Delivery"> | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeWithAggregatesFilter<"Delivery"> | Date | string | runtime.Types.Skip
   claim?: Prisma.UuidNullableWithAggregatesFilter<"Delivery"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Delivery"> | Date | string | runtime.Types.Skip
@@ -354,6 +370,7 @@ export type DeliveryCreateInput = {
   id?: bigint | number | runtime.Types.Skip
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -370,6 +387,7 @@ export type DeliveryUncheckedCreateInput = {
   eventId: bigint | number
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -381,6 +399,7 @@ export type DeliveryUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -397,6 +416,7 @@ export type DeliveryUncheckedUpdateInput = {
   eventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -411,6 +431,7 @@ export type DeliveryCreateManyInput = {
   eventId: bigint | number
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -421,6 +442,7 @@ export type DeliveryUpdateManyMutationInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -434,6 +456,7 @@ export type DeliveryUncheckedUpdateManyInput = {
   eventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -468,6 +491,7 @@ export type DeliveryCountOrderByAggregateInput = {
   eventId?: Prisma.SortOrder | runtime.Types.Skip
   state?: Prisma.SortOrder | runtime.Types.Skip
   attempts?: Prisma.SortOrder | runtime.Types.Skip
+  lost?: Prisma.SortOrder | runtime.Types.Skip
   nextAttemptAt?: Prisma.SortOrder | runtime.Types.Skip
   claim?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -480,6 +504,7 @@ export type DeliveryAvgOrderByAggregateInput = {
   subscriptionId?: Prisma.SortOrder | runtime.Types.Skip
   eventId?: Prisma.SortOrder | runtime.Types.Skip
   attempts?: Prisma.SortOrder | runtime.Types.Skip
+  lost?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type DeliveryMaxOrderByAggregateInput = {
@@ -489,6 +514,7 @@ export type DeliveryMaxOrderByAggregateInput = {
   eventId?: Prisma.SortOrder | runtime.Types.Skip
   state?: Prisma.SortOrder | runtime.Types.Skip
   attempts?: Prisma.SortOrder | runtime.Types.Skip
+  lost?: Prisma.SortOrder | runtime.Types.Skip
   nextAttemptAt?: Prisma.SortOrder | runtime.Types.Skip
   claim?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -502,6 +528,7 @@ export type DeliveryMinOrderByAggregateInput = {
   eventId?: Prisma.SortOrder | runtime.Types.Skip
   state?: Prisma.SortOrder | runtime.Types.Skip
   attempts?: Prisma.SortOrder | runtime.Types.Skip
+  lost?: Prisma.SortOrder | runtime.Types.Skip
   nextAttemptAt?: Prisma.SortOrder | runtime.Types.Skip
   claim?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -514,6 +541,7 @@ export type DeliverySumOrderByAggregateInput = {
   subscriptionId?: Prisma.SortOrder | runtime.Types.Skip
   eventId?: Prisma.SortOrder | runtime.Types.Skip
   attempts?: Prisma.SortOrder | runtime.Types.Skip
+  lost?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type DeliveryScalarRelationFilter = {
@@ -623,6 +651,7 @@ export type DeliveryCreateWithoutSubscriptionInput = {
   id?: bigint | number | runtime.Types.Skip
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -636,6 +665,7 @@ export type DeliveryUncheckedCreateWithoutSubscriptionInput = {
   eventId: bigint | number
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -679,6 +709,7 @@ export type DeliveryScalarWhereInput = {
   eventId?: Prisma.BigIntFilter<"Delivery"> | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFilter<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFilter<"Delivery"> | number | runtime.Types.Skip
+  lost?: Prisma.IntFilter<"Delivery"> | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFilter<"Delivery"> | Date | string | runtime.Types.Skip
   claim?: Prisma.UuidNullableFilter<"Delivery"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Delivery"> | Date | string | runtime.Types.Skip
@@ -689,6 +720,7 @@ export type DeliveryCreateWithoutEventInput = {
   id?: bigint | number | runtime.Types.Skip
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -702,6 +734,7 @@ export type DeliveryUncheckedCreateWithoutEventInput = {
   subscriptionId: bigint | number
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -739,6 +772,7 @@ export type DeliveryCreateWithoutHistoryInput = {
   id?: bigint | number | runtime.Types.Skip
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -754,6 +788,7 @@ export type DeliveryUncheckedCreateWithoutHistoryInput = {
   eventId: bigint | number
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -780,6 +815,7 @@ export type DeliveryUpdateWithoutHistoryInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -795,6 +831,7 @@ export type DeliveryUncheckedUpdateWithoutHistoryInput = {
   eventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -806,6 +843,7 @@ export type DeliveryCreateManySubscriptionInput = {
   eventId: bigint | number
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -816,6 +854,7 @@ export type DeliveryUpdateWithoutSubscriptionInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -829,6 +868,7 @@ export type DeliveryUncheckedUpdateWithoutSubscriptionInput = {
   eventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -841,6 +881,7 @@ export type DeliveryUncheckedUpdateManyWithoutSubscriptionInput = {
   eventId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -852,6 +893,7 @@ export type DeliveryCreateManyEventInput = {
   subscriptionId: bigint | number
   state?:(import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: number | runtime.Types.Skip
+  lost?: number | runtime.Types.Skip
   nextAttemptAt?: Date | string | runtime.Types.Skip
   claim?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -862,6 +904,7 @@ export type DeliveryUpdateWithoutEventInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -875,6 +918,7 @@ export type DeliveryUncheckedUpdateWithoutEventInput = {
   subscriptionId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -887,6 +931,7 @@ export type DeliveryUncheckedUpdateManyWithoutEventInput = {
   subscriptionId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   state?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").DeliveryState)> | (import("@itsm-api/contract").DeliveryState)| runtime.Types.Skip
   attempts?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  lost?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   claim?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -931,6 +976,7 @@ export type DeliverySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   eventId?: boolean | runtime.Types.Skip
   state?: boolean | runtime.Types.Skip
   attempts?: boolean | runtime.Types.Skip
+  lost?: boolean | runtime.Types.Skip
   nextAttemptAt?: boolean | runtime.Types.Skip
   claim?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -948,6 +994,7 @@ export type DeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   eventId?: boolean | runtime.Types.Skip
   state?: boolean | runtime.Types.Skip
   attempts?: boolean | runtime.Types.Skip
+  lost?: boolean | runtime.Types.Skip
   nextAttemptAt?: boolean | runtime.Types.Skip
   claim?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -963,6 +1010,7 @@ export type DeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   eventId?: boolean | runtime.Types.Skip
   state?: boolean | runtime.Types.Skip
   attempts?: boolean | runtime.Types.Skip
+  lost?: boolean | runtime.Types.Skip
   nextAttemptAt?: boolean | runtime.Types.Skip
   claim?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -978,13 +1026,14 @@ export type DeliverySelectScalar = {
   eventId?: boolean | runtime.Types.Skip
   state?: boolean | runtime.Types.Skip
   attempts?: boolean | runtime.Types.Skip
+  lost?: boolean | runtime.Types.Skip
   nextAttemptAt?: boolean | runtime.Types.Skip
   claim?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   settledAt?: boolean | runtime.Types.Skip
 }
 
-export type DeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "subscriptionId" | "eventId" | "state" | "attempts" | "nextAttemptAt" | "claim" | "createdAt" | "settledAt", ExtArgs["result"]["delivery"], runtime.Types.Skip>
+export type DeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "subscriptionId" | "eventId" | "state" | "attempts" | "lost" | "nextAttemptAt" | "claim" | "createdAt" | "settledAt", ExtArgs["result"]["delivery"], runtime.Types.Skip>
 export type DeliveryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   subscription?: boolean | Prisma.WebhookSubscriptionDefaultArgs<ExtArgs> | runtime.Types.Skip
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1020,6 +1069,10 @@ export type $DeliveryPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * Attempts begun since it was made or replayed.
      */
     attempts: number
+    /**
+     * How many of them ended with their worker, so that nobody knows what came of them.
+     */
+    lost: number
     /**
      * While PENDING: when it may be taken next. While it is taken: when the worker counts as lost.
      */
@@ -1465,6 +1518,7 @@ export interface DeliveryFieldRefs {
   readonly eventId: Prisma.FieldRef<"Delivery", 'BigInt'>
   readonly state: Prisma.FieldRef<"Delivery", 'String'>
   readonly attempts: Prisma.FieldRef<"Delivery", 'Int'>
+  readonly lost: Prisma.FieldRef<"Delivery", 'Int'>
   readonly nextAttemptAt: Prisma.FieldRef<"Delivery", 'DateTime'>
   readonly claim: Prisma.FieldRef<"Delivery", 'String'>
   readonly createdAt: Prisma.FieldRef<"Delivery", 'DateTime'>
