@@ -86,7 +86,7 @@ async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning
 const told = `SELECT at, id, (SELECT count(*)::int FROM old) AS count, (SELECT count(*)::int FROM gone) AS gone
   FROM old ORDER BY at DESC, id DESC LIMIT 1`;
 
-/** Asked again as a row is deleted: it may have been sent again meanwhile. */
+/** Asked again as a row is locked: it may have been sent again meanwhile. What somebody holds, to do just that, is passed by. */
 const isSettled = `settled_at < now() - interval '${keepDays} days' AND state <> 'PENDING'`;
 
 const settledDeliveries = `
@@ -96,7 +96,9 @@ const settledDeliveries = `
       AND ${isWhole('$1')}
     ORDER BY settled_at, id LIMIT $4
   ), gone AS (
-    DELETE FROM deliveries WHERE tenant_id = $1 AND id IN (SELECT id FROM old) AND ${isSettled} RETURNING 1
+    DELETE FROM deliveries WHERE tenant_id = $1 AND id = ANY (ARRAY(
+      SELECT id FROM deliveries WHERE tenant_id = $1 AND id IN (SELECT id FROM old) AND ${isSettled}
+      ORDER BY id FOR UPDATE SKIP LOCKED)) RETURNING 1
   ) ${told}`;
 
 const eventsWithoutDeliveries = `
