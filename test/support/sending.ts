@@ -5,7 +5,7 @@ import { execute } from './database.ts';
 import { eventually, type Receiver, type Respond, type Sender, startReceiver, startSender } from './receiver.ts';
 import { createWorkspace } from './workspace.ts';
 
-export let sender: Sender;
+let sender: Sender;
 const receivers: Receiver[] = [];
 
 /** Has the tests of a file send from a database of their own, where nothing is left of the test before. */
