@@ -56,7 +56,11 @@ export async function seedAnother(
 
 async function addTenant(tx: Transaction, name: string): Promise<Users> {
   const data = { name, nameKey: tenantNameKey(name), ...unchangedSince(daysSinceStart) };
-  const { id } = await createUnique('name', `${name} is taken by another tenant`, () => tx.tenant.create({ data }));
+  const { id } = await createUnique(
+    'name',
+    `${name} is taken by another tenant, or by a seed that was interrupted: choose another name`,
+    () => tx.tenant.create({ data }),
+  );
   return addUsers(tx, id);
 }
 

@@ -13,7 +13,8 @@ export interface Request {
   group?: string | undefined;
   scope?: string | undefined;
   query?: object | undefined;
-  body?: object | undefined;
+  /** As JSON: what becomes of the object that was given changes nothing. */
+  body?: string | undefined;
   options?: PostOptions | undefined;
 }
 
@@ -96,7 +97,6 @@ export function createAttempt(client: ClientOptions): Attempt {
       ...options.headers,
     };
     for (const [name, value] of Object.entries(ofRequest)) if (value !== undefined) headers.set(name, value);
-    const payload = JSON.stringify(body);
     const url = baseUrl + pathPrefix + path + queryString(query);
 
     const controller = new AbortController();
@@ -110,7 +110,7 @@ export function createAttempt(client: ClientOptions): Attempt {
         headers,
         signal: controller.signal,
         redirect: 'manual',
-        body: payload,
+        body,
       });
       return { response, text: await response.text() };
     } catch (error) {
@@ -142,7 +142,10 @@ function retryAfter(headers: Headers): number | undefined {
 function queryString(query: object | undefined): string {
   const parameters = new URLSearchParams();
   for (const [name, values] of Object.entries(query ?? {})) {
-    for (const value of [values].flat()) if (value !== undefined) parameters.append(name, String(value));
+    const all = [values].flat();
+    // Without a value it would be no filter at all.
+    if (all.length === 0) throw new TypeError(`${name} is empty.`);
+    for (const value of all) if (value !== undefined) parameters.append(name, String(value));
   }
   return parameters.size === 0 ? '' : `?${parameters}`;
 }
@@ -211,7 +214,7 @@ function checkBaseUrl(baseUrl: string): string {
 function checkApiKey(given: string | undefined): string | undefined {
   const apiKey = given?.trim();
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new TypeError('apiKey must be one word, as it was shown when the key was made.');
+    throw new TypeError('apiKey must be one word, as it was shown.');
   }
   return apiKey;
 }

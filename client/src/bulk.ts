@@ -93,12 +93,12 @@ export async function sendBulk<Item extends object, Row>(
     else if (answers.status === 400 || answers.status === 413) refusal ??= answers;
     else obstacle ??= answers;
 
-    for (const [place, item] of chunk.items.entries()) {
+    for (const place of chunk.items.keys()) {
       const index = chunk.from + place;
       // An answer for each item, as the contract has it.
       const answer = answers instanceof Error ? answers : (answers[place] as BulkAnswer<Row>);
       const result = resultOf(answer, request);
-      results[index] = { index, item, ...result };
+      results[index] = { index, item: items[index] as Item, ...result };
       progress[result.ok ? 'done' : 'failed'] += 1;
     }
     onProgress?.({ ...progress });
@@ -114,7 +114,7 @@ export async function sendBulk<Item extends object, Row>(
     for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await sendChunk(chunk);
   }
   // With none at work nothing would be sent, and nobody told that it is NaN.
-  await Promise.all(Array.from({ length: Math.max(1, concurrency || 1) }, work));
+  await Promise.all(chunks.slice(0, Math.max(1, concurrency || 1)).map(work));
 
   const error = refusal ?? obstacle;
   if (!isAnswered && error !== undefined) throw error;
@@ -125,20 +125,22 @@ export async function sendBulk<Item extends object, Row>(
   };
 }
 
-/** As many items in a request as it may hold; one that repeats an id begins the next. */
+/** As many items as they are now in a request as it may hold; one that repeats an id begins the next. */
 function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
   const chunks: Chunk<Item>[] = [];
   let bytes = 0;
   let ids = new Set<unknown>();
   for (const [index, item] of items.entries()) {
-    const size = new TextEncoder().encode(JSON.stringify(item)).length + 1;
-    const id = 'id' in item ? item.id : index;
+    const text = JSON.stringify(item);
+    const copy = JSON.parse(text) as Item & { id?: unknown };
+    const size = new TextEncoder().encode(text).length + 1;
+    const id = copy.id ?? index;
     const last = chunks.at(-1);
     bytes += size;
     if (last !== undefined && bytes <= limits.bodyBytes - 100 && last.items.length < limits.bulkItems && !ids.has(id)) {
-      last.items.push(item);
+      last.items.push(copy);
     } else {
-      chunks.push({ from: index, items: [item] });
+      chunks.push({ from: index, items: [copy] });
       bytes = size;
       ids = new Set();
     }

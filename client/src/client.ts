@@ -67,12 +67,14 @@ function method({ send, baseUrl }: Api, described: string) {
     const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
     const request = { ...route, options: takes ? options : input };
     // A path that can't be is told by the promise.
-    const sendTo = async <Envelope>(more: object) => send<Envelope>({ ...request, ...more, path: fill(path, ids) });
+    const sendTo = async <Envelope>({ body, ...more }: { body?: unknown; query?: object; options?: PostOptions }) =>
+      send<Envelope>({ ...request, ...more, body: JSON.stringify(body), path: fill(path, ids) });
 
     if (takes === 'query')
       return new ApiList(
         (query) => sendTo<never>({ query }),
-        input,
+        // Each page is asked for as the first one was, whatever becomes of the object that was given.
+        structuredClone(input),
         () => fill(path, ids),
       );
     if (takes === 'changes') {
@@ -84,12 +86,11 @@ function method({ send, baseUrl }: Api, described: string) {
       return new ApiChanges(read, input ?? {}, path, options?.signal);
     }
     if (takes?.startsWith('items=')) {
-      const { idempotencyKey: _, ...perRequest } = { ...options };
       const sendItems = async (items: object[], idempotencyKey: string) => {
         const body = { [takes.slice('items='.length)]: items };
         const response = await sendTo<{ data: BulkAnswer<unknown>[] }>({
           body,
-          options: { ...perRequest, idempotencyKey },
+          options: { ...options, idempotencyKey },
         });
         return response.data.data;
       };

@@ -197,16 +197,11 @@ const classes = {
   UNEXPECTED_ANSWER: UnexpectedAnswerError,
 } satisfies Record<ErrorCode, typeof ItsmError> & Record<string, typeof ItsmError>;
 
-/** Those that are not called as their codes are: `NOT_FOUND` is a `NotFoundError`. */
-const otherNames: Record<string, string> = {
-  RATE_LIMIT_EXCEEDED: 'RateLimitError',
-  CONNECTION_FAILED: 'ConnectionError',
-  ABORTED: 'AbortError',
-};
-for (const [code, Class] of Object.entries(classes)) Class.prototype.name = otherNames[code] ?? nameOf(code);
+for (const [code, Class] of Object.entries(classes)) Class.prototype.name = nameOf(code);
 
+/** `NotFoundError` of `NOT_FOUND`; three leave out the end of their code. */
 function nameOf(code: string): string {
-  const words = code.replace(/_ERROR$/, '').toLowerCase();
+  const words = code.replace(/_ERROR$|(?<=^(RATE_LIMIT|CONNECTION|ABORT)).+/, '').toLowerCase();
   return `${words.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())}Error`;
 }
 
@@ -249,12 +244,9 @@ export function asOutcome(error: unknown): ItsmError {
   throw error;
 }
 
-/** The first is the client's own, too: of a request that would have to wait longer than `maxWaitMs`. */
-const passingCodes = new Set(['RATE_LIMIT_EXCEEDED', 'CONNECTION_FAILED', 'TIMEOUT']);
-
-/** Whether the same may succeed a little later. */
+/** Whether the same may succeed a little later. The first code is also that of a call whose turn would come too late. */
 export function isPassing({ code, status = 0 }: ItsmError): boolean {
-  return status === 408 || status === 429 || status >= 500 || passingCodes.has(code);
+  return /^(RATE_LIMIT_EXCEEDED|CONNECTION_FAILED|TIMEOUT)$/.test(code) || [408, 429].includes(status) || status >= 500;
 }
 
 /** What a user of the client does about a code, where the message doesn't say it. */

@@ -34,5 +34,5 @@ export function backOff(times: number): number {
 }
 
 export function aborted({ reason }: AbortSignal, { method, path }: Named): ItsmError {
-  return createError('The call was aborted by its signal.', { code: 'ABORTED', method, path, cause: reason });
+  return createError('The call was aborted.', { code: 'ABORTED', method, path, cause: reason });
 }

@@ -22,7 +22,7 @@ function positiveInteger(issue: { input?: unknown }): string | undefined {
 }
 
 /**
- * Text of `min` to `max` UTF-16 units as requests may send it: without half of a surrogate pair, which PostgreSQL
+ * Text of `min` to `max` characters as requests may send it: without half of a surrogate pair, which PostgreSQL
  * can't store, and without control characters but those that lay text out (docs/decisions/text-and-dates.md).
  */
 export function text(min: number, max: number) {
@@ -60,10 +60,14 @@ const utf8 = new TextEncoder();
  * @param what says what it is, without the full stop
  */
 export function longText(what: string) {
-  return text(1, longest)
+  return z
+    .string()
+    .min(1)
+    .max(longest, { abort: true })
+    .refine(isClean, unclean)
     .refine(
-      // No character takes more than three bytes for each of its UTF-16 units; too many of those are refused before.
-      (value) => value.length * 3 <= longest || value.length > longest || utf8.encode(value).length <= longest,
+      // No character takes more than three bytes for each of its UTF-16 units.
+      (value) => value.length * 3 <= longest || utf8.encode(value).length <= longest,
       `must take at most ${longest} bytes as UTF-8`,
     )
     .meta({ description: `${what}; at most ${longest} bytes in UTF-8.` });

@@ -16,7 +16,7 @@ const SkipOwn = z.boolean().meta({
     'Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key.',
 });
 
-/** How much a filter may ask for; `text` in UTF-16 units. */
+/** How much a filter may ask for; `text` in characters. */
 export const filterLimits = { fields: 10, values: 100, text: 255 } as const;
 
 const FilterValue = z

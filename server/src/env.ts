@@ -210,7 +210,8 @@ function isNetwork(value: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-function isEncryptionKey(value: string): boolean {
+/** Whether a text is a key of `WEBHOOK_SECRET_KEY`: 32 bytes in base64. */
+export function isEncryptionKey(value: string): boolean {
   return /^[A-Za-z0-9+/]{43}=$/.test(value);
 }
 

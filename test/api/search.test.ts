@@ -39,7 +39,10 @@ describe('q on tickets', () => {
       title: '„Dock“ – won’t wake… 😀 → see «Hub»',
       description: 'Naïve\u00a0Straße、東京。ÖL©',
     });
-    await workspace.createTicket({ title: 'Re\u0301sume\u0301', description: 'Crème bru\u0302le\u0301e' });
+    await workspace.createTicket({
+      title: 'Re\u0301sume\u0301',
+      description: 'Crème bru\u0302le\u0301e, 10~20 g at ~5%; မြန်မာ၊စာ',
+    });
     await stranger.createTicket({ title: 'VPN of strangers', description: 'printer' });
   });
 
@@ -79,6 +82,8 @@ describe('q on tickets', () => {
     ['résumé brûlée', 'Re\u0301sume\u0301'],
     ['cre\u0300me RE\u0301SUM', 'Re\u0301sume\u0301'],
     ['re', ''],
+    ['20 5 g', 'Re\u0301sume\u0301'],
+    ['စာ', 'Re\u0301sume\u0301'],
     // Operators of full text are characters like others.
     ['vpn & !printer', 'Printer'],
     ['vpn | toner', ''],

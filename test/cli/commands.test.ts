@@ -105,6 +105,12 @@ describe('the name of a tenant', { timeout: 60_000 }, () => {
     }
   });
 
+  it('is no id, which ends where those of the database do', async () => {
+    const { tenant } = await createTenant(api.prisma, { name: 'Wrapped', adminEmail: 'a@wrapped.example' });
+    const beyond = (2n ** 64n + BigInt(tenant.id)).toString();
+    await expect(findTenant(api.prisma, beyond)).rejects.toThrow(`There is no tenant with the id ${beyond}.`);
+  });
+
   it('that an older version kept in lower case is found and stays taken', async () => {
     const name = 'Ｏlder';
     const { id } = await api.prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });

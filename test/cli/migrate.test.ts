@@ -17,6 +17,19 @@ afterEach(() => database.drop());
 
 const empty = () => execute(database.url, 'DROP SCHEMA public, pgboss CASCADE; CREATE SCHEMA public');
 
+describe('a command with the CELL of another database', { timeout: 60_000 }, () => {
+  it('is refused where there is a tenant, and changes nothing', async () => {
+    expect(await itsm('tenants create --name First --admin-email ada@first.example')).toMatchObject({ code: 0 });
+    const elsewhere = commandLine(database.url, { CELL: '1' });
+    for (let times = 0; times < 2; times++) {
+      const { code, stderr } = await elsewhere('tenants list');
+      expect([code, stderr]).toEqual([2, 'error: CELL: must be 0: this database has been that cell before\n']);
+    }
+    const second = await itsm('tenants create --name Second --admin-email ada@second.example --json');
+    expect(JSON.parse(second.stdout).tenant.id).toBeLessThan(1_000_000_000);
+  });
+});
+
 describe('itsm migrate', { timeout: 60_000 }, () => {
   it('brings an empty database up to date, and says what it applied', async () => {
     await empty();

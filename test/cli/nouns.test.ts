@@ -139,7 +139,8 @@ describe('projects and assets', { timeout: 180_000 }, () => {
 
   it('are exported to CSV that another tenant imports, after a dry run that changes nothing', async () => {
     const [from] = [await makeTenant('Dunder'), await makeTenant('Mifflin')];
-    const fields = ['--notes', 'Two lines,\nand a "quote"', '--custom-field', 'cost centre=4711'];
+    const notes = '\u00a0 Three lines,\r\nand a "quote"\rand\t';
+    const fields = ['--notes', notes, '--custom-field', 'cost centre=4711', '--custom-field', 'kept\nwhole= as it is '];
     await json(`assets create --tenant Dunder --name Büro --asset-tag A-1 --type OTHER`, ...fields);
     // A spreadsheet would work these out.
     const formulas = ['--name', '=HYPERLINK("https://example.com")', '--notes', "'+1-1"];
@@ -154,12 +155,14 @@ describe('projects and assets', { timeout: 180_000 }, () => {
       return { name, assetTag, notes, customFields, status };
     };
     const [there, here] = [await json('assets list --tenant Mifflin'), await json('assets list --tenant Dunder')];
-    expect(there.map(given)).toEqual(here.map(given).reverse().toReversed());
+    expect(there.map(given)).toEqual(here.map(given));
+    expect(there).toContainEqual(expect.objectContaining({ notes }));
     // What is there already is found by a dry run, too.
     const again = await itsm(`assets import ${file} --tenant Mifflin --dry-run`);
     expect(again).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('line 2: assetTag A-1 is taken by another asset'),
+      // The line of the names of the columns is two.
+      stderr: expect.stringContaining('line 3: assetTag A-1 is taken by another asset'),
     });
 
     const template = (await itsm('assets template')).stdout.replace('ada@acme.example', from.email);
@@ -171,6 +174,30 @@ describe('projects and assets', { timeout: 180_000 }, () => {
     expect(csv).toContain('customFields.cost centre');
     expect(csv).toContain(`"'=HYPERLINK(""https://example.com"")"`);
     expect(csv).toContain("''+1-1");
+  });
+});
+
+describe('a CSV file', { timeout: 180_000 }, () => {
+  it.each([
+    ['\n', '\n'],
+    ['\r\n', '\n'],
+    ['\n', '\r\n'],
+    ['\r\n', '\r\n'],
+    ['\r', '\r'],
+  ])('whose lines end with %j, and those in cells with %j, is told of by its lines', async (end, within) => {
+    const tenant = `Lines${[...end, ...within].map((character) => character.charCodeAt(0)).join('-')}`;
+    await makeTenant(tenant);
+    const file = join(folder, 'lines.csv');
+    const lines = [
+      'name,assetTag,type,notes',
+      `A,L-1,OTHER,"One${within}two${within}"`,
+      '',
+      'B,L-2,CAR,',
+      'C,L-3,CAR,x',
+    ];
+    await writeFile(file, lines.join(end));
+    const { stderr } = await itsm(`assets import ${file} --tenant ${tenant} --dry-run`);
+    expect(stderr.match(/line \d+/g)).toEqual(['line 6', 'line 7']);
   });
 });
 

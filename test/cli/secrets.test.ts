@@ -1,10 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { readSettings } from '@itsm-api/server/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { resealSecrets } from '@itsm-api/server/webhooks/reseal.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
-import { readKeyUse } from '@itsm-api/server/webhooks/secret-keys.ts';
+import { readKeyUse, readSecretKeys } from '@itsm-api/server/webhooks/secret-keys.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -76,6 +80,20 @@ async function untilSomebodyWaits({ prisma }: Api): Promise<void> {
 
 const secretsUpTo = (count: number) => Array.from({ length: count }, (_, index) => `secret ${index + 1}`);
 
+it('makes the key beside the embedded PostgreSQL whole, once for all, and takes nothing else for one', async () => {
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'itsm-key-'));
+  const settings = readSettings({ DATA_DIR });
+  const made = await Promise.all(Array.from({ length: 20 }, () => readSecretKeys(settings)));
+  expect(new Set(made.flat()).size).toBe(1);
+  expect(Buffer.from(made[0]?.[0] ?? '', 'base64')).toHaveLength(32);
+  expect(await readdir(DATA_DIR)).toEqual(['webhook-secret-key']);
+  for (const text of ['', '\n', 'c2hvcnQ=']) {
+    await writeFile(join(DATA_DIR, 'webhook-secret-key'), text);
+    await expect(readSecretKeys(settings)).rejects.toThrow(/^DATA_DIR: .*webhook-secret-key holds no key of 32 bytes/);
+  }
+  await rm(DATA_DIR, { recursive: true });
+});
+
 it('reseals secrets that were replaced and still sign, too', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
@@ -96,6 +114,38 @@ it('reseals secrets that were replaced and still sign, too', async () => {
   const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { tenantId, id: 2n } });
   const stored = row.previousSecret ?? new Uint8Array();
   expect(createSecretCipher([newKey]).decrypt(stored, subscription)).toBe('secret before');
+});
+
+it('reseals the addresses of cells that tenants have moved to, which are asked later', async () => {
+  const api = await open(newKey, oldKey);
+  const [tenantId] = [await insertSecrets(api, 2, oldKey)];
+  const address = { tenantId, subscriptionId: 0n };
+  const { pool } = api.databases.system;
+  const seal = (url: string) => Buffer.from(createSecretCipher([oldKey]).encrypt(url, address));
+  await pool.query(
+    `INSERT INTO tenant_moves (tenant_id, state, token, was_active, target)
+     VALUES ($1, 'MOVED', gen_random_uuid(), true, $2)`,
+    [tenantId, seal('postgresql://there')],
+  );
+  for (const url of ['postgresql://lost', 'postgresql://lost-again']) {
+    await pool.query(
+      `INSERT INTO tenant_move_outcomes (token, of_tenant, outcome, target)
+       VALUES (gen_random_uuid(), $1, 'CALLED_OFF', $2)`,
+      [tenantId, seal(url)],
+    );
+  }
+  const { secretCipher } = api.services;
+  expect(await readKeyUse(pool, secretCipher)).toMatchObject([{ secrets: 0 }, { secrets: 5, active: 1 }]);
+  expect(await readKeyUse(pool, secretCipher, tenantId)).toMatchObject([{ secrets: 0 }, { secrets: 2 }]);
+  expect(await resealSecrets(api.prisma, secretCipher)).toEqual({ resealed: 5, damaged: [] });
+  expect(await readKeyUse(pool, secretCipher)).toMatchObject([{ secrets: 5 }, { secrets: 0 }]);
+  const { rows } = await pool.query(
+    'SELECT target FROM tenant_moves UNION ALL SELECT target FROM tenant_move_outcomes',
+  );
+  const urls = (rows as { target: Buffer }[]).map(({ target }) =>
+    createSecretCipher([newKey]).decrypt(target, address),
+  );
+  expect(urls.sort()).toEqual(['postgresql://lost', 'postgresql://lost-again', 'postgresql://there']);
 });
 
 it('ends with deliveries that are signed right by a server that knows the new key alone', {

@@ -123,7 +123,8 @@ describe('itsm seed', { timeout: 60_000 }, () => {
     expect(await findWrongTotals(api.databases.options)).toEqual([]);
     expect(await itsm('seed --tickets 1 --name UMBRELLA')).toMatchObject({
       code: 1,
-      stderr: 'error: --name UMBRELLA is taken by another tenant\n',
+      stderr:
+        'error: --name UMBRELLA is taken by another tenant, or by a seed that was interrupted: choose another name\n',
     });
   });
 });

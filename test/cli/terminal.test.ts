@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { access, chmod, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -65,6 +65,18 @@ describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 },
     expect(plain).not.toContain('\u001b');
     expect(plain).not.toContain('…');
     expect(plain).toMatch(/active +\d{4}-\d\d-\d\dT[\d:.]+Z$/m);
+  });
+
+  it('takes the end of input for no', async () => {
+    const file = join(folder, 'there.jsonl');
+    await writeFile(file, 'kept\n');
+    const command = `${program} tickets export ${file} --tenant 'Ümlaut 東京'`;
+    const child = spawn('script', ['-qefc', command, '/dev/null'], { env, stdio: 'pipe' });
+    child.stdout.on('data', (shown: Buffer) => {
+      if (String(shown).includes('[y/N]')) child.stdin.write('\u0004');
+    });
+    await once(child, 'exit');
+    expect(await readFile(file, 'utf8')).toBe('kept\n');
   });
 });
 

@@ -5,11 +5,13 @@ import {
   InvalidTransitionError,
   ItsmClient,
   isItsmError,
+  type NewTicket,
   NotFoundError,
   PreconditionFailedError,
   RateLimitError,
   type Ticket,
   type TicketQuery,
+  type TicketType,
   ValidationError,
 } from '@itsm-api/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -65,6 +67,30 @@ describe('the operations', () => {
     expect(await idsOf({ assigneeId: ['none', second.requesterId], sort: 'id' })).toEqual([first.id, second.id]);
     expect(await idsOf({ q: 'INC-1' })).toEqual([first.id]);
     await expect((async () => client.tickets.get('../users' as never))()).rejects.toThrow(TypeError);
+  });
+
+  it('send what was given when they were called, whatever becomes of it afterwards', async () => {
+    const given: NewTicket = { ...ticket };
+    const titles = ['row 0', 'row 1', 'row 2', 'row 3'];
+    const made = titles.map((title) => {
+      given.title = title;
+      return client.tickets.create(given);
+    });
+    given.title = '';
+    expect((await Promise.all(made)).map(({ title }) => title)).toEqual(titles);
+    const type: TicketType[] = [ticket.type];
+    const query = { perPage: 1, type };
+    const walked: number[] = [];
+    for await (const { id } of client.tickets.list(query)) {
+      type[0] = 'PROBLEM';
+      query.perPage = 3;
+      walked.push(id);
+    }
+    expect(walked).toHaveLength(4);
+  });
+
+  it('refuse a filter without a value, which would be none', async () => {
+    await expect(client.tickets.list({ assigneeId: [] })).rejects.toThrow(new TypeError('assigneeId is empty.'));
   });
 
   it('tells whose key it is', async () => {

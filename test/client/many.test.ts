@@ -128,6 +128,15 @@ describe('createMany', () => {
     expect(failed.at(-1)?.error).toMatchObject({ name: 'AbortError', cause: new Error('enough') });
   });
 
+  it('sends the items as they were when it was called, however many may be under way', async () => {
+    const items = titled(150);
+    const making = client.tickets.createMany(items, { concurrency: Number.POSITIVE_INFINITY });
+    for (const item of items) item.title = 'changed';
+    const { done, failed } = await making;
+    expect(failed).toEqual([]);
+    expect(done.map(({ title }) => title)).toEqual(titled(150).map(({ title }) => title));
+  });
+
   it('rejects where nothing was answered for any item', async () => {
     const wrong = newClient({ apiKey: 'itsm_wrong' });
     await expect(wrong.tickets.createMany(titled(300))).rejects.toMatchObject({ name: 'InvalidApiKeyError' });

@@ -95,6 +95,7 @@ describe('creating a webhook', () => {
       ['events', { url }, 'at least 1'],
       ['filter', { url, events: ['ticket.created'], filter: 'priority=URGENT' }, 'LOW'],
       ['filter', { url, events: ['ticket.created'], filter: '{"priority": ' }, 'JSON'],
+      ['filter', { url, events: ['ticket.created'], filter: 'priority=LOW\r\npriority=HIGH' }, 'priority twice'],
       ['filter', { url, events: ['ticket.created', 'task.updated'], filter: 'category=NETWORK' }, 'is no field of'],
     ] as const) {
       const { status, text } = await admin.submit(`${list}/new`, 'create', { filter: '', secret: '', ...sent });
@@ -131,6 +132,9 @@ describe('a webhook', () => {
   it('is changed, unless it was changed meanwhile', async () => {
     const { id, path } = await webhook();
     await mine.call('PATCH', `/webhooks/${id}`, { filter: { title: ['a, b', 'c'], type: ['INCIDENT'] } });
+    const zeros = await mine.createWebhook({ events: ['ticket.created'], filter: { categoryConfigId: ['0042', '7'] } });
+    const shown = await admin.get(`${list}/${zeros.id}`);
+    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining('0042')]);
     const { text } = await admin.get(path);
     // What has a comma is shown as JSON.
     expect(text).toContain('&quot;a, b&quot;');

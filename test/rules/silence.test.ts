@@ -62,6 +62,12 @@ it('names a pooler that swallows notifications when it is to start behind one', 
   await expect(checkConnection(proxy.url, timeouts)).rejects.toThrow(/^DATABASE_URL: .*PgBouncer: pool_mode/);
   await proxy.close();
   await expect(checkConnection(await workerDatabaseUrl(), timeouts)).resolves.toBeUndefined();
+  for (const [url, what] of [
+    ['postgresql://itsm:%E4@127.0.0.1/itsm', /^DATABASE_URL: .*URI malformed/],
+    ['postgresql://127.0.0.1/itsm?sslrootcert=/nowhere.pem', /^DATABASE_URL: .*nowhere\.pem/],
+  ] as const) {
+    await expect(checkConnection(url, timeouts)).rejects.toThrow(what);
+  }
 });
 
 it('ends the look at the database with an error when the connection is lost in it', async () => {

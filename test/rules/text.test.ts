@@ -66,10 +66,13 @@ const longFields = fields.filter(({ schema }) => schema.maxLength === 65_535);
 it.each(longFields)('$name of $title holds at most 65,535 bytes', async ({ name, endpoint }) => {
   const fits = longInBytes.slice(1);
   expect((await send(endpoint, { [name]: fits })).body.data[name]).toBe(fits);
-  expect(errorOf(await send(endpoint, { [name]: longInBytes }))).toMatchObject({
-    code: 'VALIDATION_ERROR',
-    details: [{ path: name, message: 'must take at most 65535 bytes as UTF-8' }],
-  });
+  // The second has more UTF-16 units than that, and fewer characters.
+  for (const tooLong of [longInBytes, '😀'.repeat(40_000)]) {
+    expect(errorOf(await send(endpoint, { [name]: tooLong }))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: name, message: 'must take at most 65535 bytes as UTF-8' }],
+    });
+  }
 });
 
 it('holds for the texts of tickets, assets, tasks and webhooks', () => {

@@ -367,6 +367,13 @@ describe('a filter', () => {
     expect(await sender.api.prisma.event.count({ where: { tenantId: owner.tenantId } })).toBe(3);
   });
 
+  it('has values of as many characters as texts may have', async () => {
+    const title = '😀'.repeat(255);
+    const { receiver } = await subscribe({ filter: { title: [title, 'short'] } });
+    for (const each of [title, 'other', 'short']) await owner.createTicket({ title: each });
+    expect((await titlesOf(receiver, 2)).sort()).toEqual(['short', title]);
+  });
+
   it('has all of its fields agree, with null and numbers, too', async () => {
     owner = await createWorkspace(sender.api);
     const receiver = await receive();

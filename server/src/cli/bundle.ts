@@ -59,17 +59,15 @@ const { output } = await bundle.generate({
 });
 
 await mkdir(folder, { recursive: true });
-for (const file of output) {
-  const content = file.type === 'chunk' ? file.code : file.source;
-  // The entry comes last, and whole: another command may be starting.
-  if (file.fileName !== 'index.mjs') await writeFile(join(folder, file.fileName), content);
+// Each comes whole, and the entry, which is the first, last: another command may be starting.
+for (const file of output.toReversed()) {
+  const path = join(folder, file.fileName);
+  const partial = `${path}.${process.pid}`;
+  await writeFile(partial, file.type === 'chunk' ? file.code : file.source);
+  // What is edited while this works is newer.
+  await utimes(partial, began, began);
+  await rename(partial, path);
 }
-const entry = join(folder, 'index.mjs');
-const partial = `${entry}.${process.pid}`;
-await writeFile(partial, output[0].code);
-// What is edited while this works is newer.
-await utimes(partial, began, began);
-await rename(partial, entry);
 
 // A command that still runs may yet ask for a part of its own bundle.
 const current = new Set(output.map(({ fileName }) => fileName));

@@ -12,7 +12,9 @@ export async function confirm(what: string): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await terminal.question(`This would ${what}. Go on? [y/N] `);
+    // The end of input (Ctrl+D) answers no question.
+    const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+    const answer = await Promise.race([terminal.question(`This would ${what}. Go on? [y/N] `), ended]);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     terminal.close();

@@ -25,23 +25,29 @@ export class PoolerError extends Error {
  */
 export async function checkConnection(databaseUrl: string, timeouts: Timeouts): Promise<void> {
   const watch = new SilenceWatch();
-  const newConnection = () =>
-    new Connection({ connectionString: databaseUrl, application_name: 'itsm-api start', timeouts, watch });
-  const [connection, other] = [newConnection(), newConnection()];
+  const opened: Connection[] = [];
+  const newConnection = () => {
+    const options = { connectionString: databaseUrl, application_name: 'itsm-api start', timeouts, watch };
+    const connection = new Connection(options);
+    opened.push(connection);
+    return connection;
+  };
   try {
-    if (await isUsable(connection, other)) return;
+    if (await isUsable(newConnection)) return;
     // What was prepared there would meet the next one who asks.
-    await connection.query('DISCARD ALL').catch(() => undefined);
+    await opened[0]?.query('DISCARD ALL').catch(() => undefined);
     throw new PoolerError();
   } finally {
-    for (const each of [connection, other]) each.sever('It was opened for a check.');
+    for (const each of opened) each.sever('It was opened for a check.');
     watch.close();
   }
 }
 
-/** Opens both. False where a pooler stands before the database that gives each transaction another connection. */
-async function isUsable(connection: Connection, other: Connection): Promise<boolean> {
+/** Opens two. False where a pooler stands before the database that gives each transaction another connection. */
+async function isUsable(newConnection: () => Connection): Promise<boolean> {
   try {
+    // What the URL names is read here: certificates, and what is escaped.
+    const [connection, other] = [newConnection(), newConnection()];
     return !(await isShared(connection, other)) && (await hearsNotifications(connection));
   } catch (error) {
     const { message, code } = error as { message: string; code?: string };

@@ -42,12 +42,15 @@ export const utc = "SET timezone = 'UTC'";
  */
 export class Connection extends pg.Client implements WatchedConnection {
   readonly #options: ConnectionOptions;
+  #statementMs: number;
   #askedAt: number | undefined;
   #heardAt = performance.now();
 
   constructor(options: ConnectionOptions) {
-    super({ connectionTimeoutMillis: 5000, keepAlive: true, ...options });
+    // Who waits for a machine that is gone is told within half a minute.
+    super({ connectionTimeoutMillis: 5000, keepAlive: true, keepAliveInitialDelayMillis: 15_000, ...options });
     this.#options = options;
+    this.#statementMs = options.timeouts.statementMs;
     // Without a listener the error of a lost connection would end the process: there is none while it is opened.
     this.on('error', () => undefined);
     this.on('drain', () => {
@@ -107,6 +110,12 @@ export class Connection extends pg.Client implements WatchedConnection {
     return tracer === undefined ? ask() : follow(tracer, args, ask);
   }
 
+  /** Has each statement from now on take no longer than so many milliseconds, and waits no longer for its answer. */
+  async limitStatements(milliseconds: number): Promise<void> {
+    this.#statementMs = milliseconds;
+    await this.query(`SET statement_timeout = ${milliseconds}`);
+  }
+
   /** How many statements PostgreSQL keeps prepared on it. */
   get preparedStatements(): number {
     const { parsedStatements } = this.connection as unknown as { parsedStatements: Record<string, string> };
@@ -114,7 +123,7 @@ export class Connection extends pg.Client implements WatchedConnection {
   }
 
   overdueSince(now: number): number | undefined {
-    const limit = this.#options.timeouts.statementMs + answerGraceMs;
+    const limit = this.#statementMs + answerGraceMs;
     return this.#askedAt !== undefined && now - this.#askedAt > limit ? this.#askedAt : undefined;
   }
 

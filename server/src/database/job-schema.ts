@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { QueuePolicy } from 'pg-boss';
 import packageJson from 'pg-boss/package.json' with { type: 'json' };
+import { atMost } from '../at-most.ts';
 import { whileLocked } from './lock-patience.ts';
 import { MigrationError } from './migrations.ts';
 import { requestRole, systemRole } from './roles.ts';
@@ -78,19 +79,27 @@ async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): P
     if (status === 'failed') failure = `${name}: ${error}`;
   });
   try {
-    await boss.start();
+    await keepingTurn(client, boss.start());
     for (const { name, policy, options } of queues) {
       await boss.createQueue(name, { policy, ...options });
       if (Object.keys(options).length > 0) await boss.updateQueue(name, options);
     }
-    // Its large indexes are built after its migration, by whichever process may migrate. Asked by the session that has the
-    // turn: one that does nothing is taken for stuck (migration-turn.ts).
+    // Its large indexes are built after its migration, by whichever process may migrate. Asked by the session that has the turn.
     for (; (await unfinishedIndexes(client)) > 0; await sleep(200)) {
       if (failure !== undefined) throw new MigrationError(`Migrating the job queues failed: ${failure}`);
     }
   } finally {
     await boss.stop();
   }
+}
+
+/** How often the session that has the turn to migrate says so while others work for it. Milliseconds. */
+const sayAfterMs = 30_000;
+
+/** Waits for work on other connections: a session that does nothing meanwhile is taken for stuck (migration-turn.ts). */
+async function keepingTurn<Result>(client: pg.ClientBase, work: Promise<Result>): Promise<Result> {
+  while (!(await atMost(sayAfterMs, work))) await client.query('SELECT 1');
+  return work;
 }
 
 /** Runs SQL of pg-boss however long it takes; how long it waits for locks it says itself. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, link, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../error-code.ts';
+import { readMadeOnce } from '../made-once.ts';
 import {
   type Binaries,
   ClusterError,
@@ -154,12 +155,7 @@ async function readPassword(name: string, dataDir: string, clusterExists: boolea
     const missing = join(name, 'postgres-password');
     throw new ClusterError(`${missing} is missing. Put it back, or set DATA_DIR to another folder for fresh data.`);
   }
-  const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
-  await writeFile(draft, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
-  // A link appears with its content or not at all, and fails when another process was quicker.
-  await link(draft, file).catch(ignoreExisting);
-  await rm(draft);
-  return (await readFile(file, 'utf8')).trim();
+  return readMadeOnce(file, () => randomBytes(24).toString('base64url'));
 }
 
 /** Makes the cluster beside its place and moves it there in one step: what is in place is whole. */

@@ -24,7 +24,7 @@ const customFieldPrefix = 'customFields.';
 
 /** The custom field that a column is of; undefined where it is of none. */
 export function customFieldOf(column: string): string | undefined {
-  return /^customFields\.(?!__proto__$)(.+)$/.exec(column)?.[1];
+  return /^customFields\.(?!__proto__$)(.+)$/s.exec(column)?.[1];
 }
 
 /** The column of a custom field. */

@@ -142,7 +142,8 @@ function filterable(payload: object, changes: Changes = {}): Record<string, unkn
 
 /** Filters ask for no list and no object, and for no text that is longer than theirs. */
 function isFilterValue(value: unknown): boolean {
-  if (typeof value === 'string') return value.length <= filterLimits.text;
+  // Of characters, which may be of two UTF-16 units.
+  if (typeof value === 'string') return value.length <= 2 * filterLimits.text && [...value].length <= filterLimits.text;
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 

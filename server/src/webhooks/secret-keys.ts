@@ -1,21 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Settings } from '../env.ts';
+import { isEncryptionKey, type Settings, SettingsError } from '../env.ts';
+import { readMadeOnce } from '../made-once.ts';
+import { sealedColumns, webhookSecrets } from './sealed-columns.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
 /**
  * The keys that encrypt webhook secrets: those of `WEBHOOK_SECRET_KEY`, or, with the embedded PostgreSQL, one made once
  * and kept beside its data, readable by the owner alone.
+ * @throws SettingsError where that file holds no key
  */
 export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings): Promise<string[]> {
   if (WEBHOOK_SECRET_KEY.length > 0) return WEBHOOK_SECRET_KEY;
   const file = join(DATA_DIR, 'webhook-secret-key');
-  // `wx` fails where the file exists, so of two processes that start at once one makes the key.
-  await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' }).catch((error) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  return [(await readFile(file, 'utf8')).trim()];
+  const key = await readMadeOnce(file, () => randomBytes(32).toString('base64'));
+  if (isEncryptionKey(key)) return [key];
+  throw new SettingsError(
+    `DATA_DIR: ${file} holds no key of 32 bytes in base64. Put back the one that was there; if nothing was encrypted with one ` +
+      'yet, delete the file.',
+  );
 }
 
 /** What sees all tenants: a pool, or a connection. */
@@ -23,29 +26,32 @@ interface Asked {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-/** How many stored secrets a key has encrypted. */
+/** How much of what is stored a key has encrypted: secrets of webhooks, and addresses of other cells. */
 export interface KeyUse {
   /** Which of `WEBHOOK_SECRET_KEY` it is, from 1; null when it isn't among them. */
   position: number | null;
   /** What it is known by (secret-cipher.ts), as hex. */
   keyId: string;
   secrets: number;
-  /** Those of active subscriptions: nothing is sent to the others any more. */
+  /** Those of active subscriptions: nothing is sent to the others any more, and an address is asked for where it is known. */
   active: number;
 }
 
 /**
  * The keys that have encrypted something, and those of the cipher that have not, in its order; unknown ones come last.
- * @param tenantId of whose secrets alone it is
+ * @param tenantId of whose webhooks' secrets alone it is
  */
 export async function readKeyUse(database: Asked, { keyIds }: SecretCipher, tenantId?: bigint): Promise<KeyUse[]> {
+  const sealed = (tenantId === undefined ? sealedColumns : webhookSecrets).map(
+    (each) => `
+      SELECT ${each.tenantId} AS tenant_id, stored.${each.column} AS secret, ${each.isNeeded} AS active
+      FROM ${each.table} AS stored WHERE stored.${each.column} IS NOT NULL`,
+  );
   const found = await database.query(
-    `
-    SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}), 'hex') AS "keyId", count(*)::int AS secrets,
+    `SELECT encode(substring(secret FROM 1 FOR ${keyIdBytes}), 'hex') AS "keyId", count(*)::int AS secrets,
       (count(*) FILTER (WHERE active))::int AS active
-    FROM webhook_subscriptions
-    CROSS JOIN LATERAL (VALUES (webhook_subscriptions.secret), (previous_secret)) AS stored (secret)
-    WHERE stored.secret IS NOT NULL AND ($1::bigint IS NULL OR tenant_id = $1) GROUP BY 1 ORDER BY 1`,
+    FROM (${sealed.join(' UNION ALL ')}) AS sealed
+    WHERE $1::bigint IS NULL OR tenant_id = $1 GROUP BY 1 ORDER BY 1`,
     [tenantId ?? null],
   );
   const rows = found.rows as Omit<KeyUse, 'position'>[];

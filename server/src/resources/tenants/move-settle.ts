@@ -168,7 +168,8 @@ interface CallOffOptions {
 export function callOffMove(sources: MoveSources, { id, confirm }: CallOffOptions): Promise<void> {
   const tenantId = BigInt(id);
   const { url } = sources.databases.options;
-  return withSide(sources, { url, statementMs: lockMs }, async (source) => {
+  // It is the lock that is not to be had where somebody else has it, and says so.
+  return withSide(sources, { url, statementMs: lockMs + 5000 }, async (source) => {
     await lock(source, tenantId, 'this');
     const found = await readState(source, tenantId);
     if (found === undefined) throw new MoveError('There is nothing to call off: the tenant is here.');

@@ -6,7 +6,7 @@ import { codeOf } from '../../error-code.ts';
 import { readKeyUse, readNotedKeys } from '../../webhooks/secret-keys.ts';
 import { compareTable, copyTable, countRows, DifferenceError, deleteRows, type Sides } from './move-copy.ts';
 import { endInterrupted } from './move-settle.ts';
-import { lock, MoveError, type MoveSources, sealAddress, statementMs, withSide } from './move-sides.ts';
+import { lock, lockMs, MoveError, type MoveSources, sealAddress, statementMs, withSide } from './move-sides.ts';
 import {
   activate,
   arrive,
@@ -111,6 +111,8 @@ async function moveBetween(moving: Moving): Promise<Moved> {
 async function switchOver(moving: Moving, { token, wasActive }: { token: string; wasActive: boolean }): Promise<void> {
   const { source, target, tenantId, to } = moving;
   const attempt = { tenantId, token, target: sealAddress(moving, tenantId, to) };
+  // From here on nobody decides but who has an answer: a side that has fallen silent is to be found out before.
+  for (const side of [target, source]) await side.limitStatements(lockMs);
   await leave(source, { ...attempt, wasActive });
   let isThere: boolean;
   try {

@@ -104,7 +104,7 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
   // Versions before this one kept names in lower case only.
   const older = name.toLowerCase();
   const where = isId(name)
-    ? { id: BigInt.asIntN(64, BigInt(name)) }
+    ? { id: BigInt(name) > largestId ? -1n : BigInt(name) }
     : { nameKey: { in: [older, tenantNameKey(name)] } };
   const rows = await prisma.tenant.findMany({ where });
   const row = rows.find(({ nameKey }) => nameKey === older) ?? rows[0];
@@ -225,6 +225,9 @@ export async function keyContext(sources: Sources, id: number): Promise<Context>
 function contextOf({ databases, services }: Sources, { id }: Pick<Tenant, 'id'>): Context {
   return { ...services, db: tenantClient(databases.system, BigInt(id)) };
 }
+
+/** That PostgreSQL's bigint holds. */
+const largestId = 2n ** 63n - 1n;
 
 function isId(nameOrId: string): boolean {
   return /^\d+$/.test(nameOrId);

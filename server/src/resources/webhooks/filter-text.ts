@@ -9,7 +9,16 @@ import * as z from 'zod';
 /** `FIELD=VALUE,VALUE`, any number of times. */
 export const FilterPairs = z
   .array(z.string().regex(/^(?!__proto__=)[^=]+=./, 'must be like FIELD=VALUE,VALUE'))
-  .transform(fromPairs);
+  .transform((pairs, { addIssue }): WebhookFilter => {
+    const fields = pairs.map(fieldOf);
+    const repeated = fields.find(([name], index) => fields.findIndex(([other]) => other === name) < index);
+    if (repeated === undefined) return Object.fromEntries(fields);
+    addIssue({
+      code: 'custom',
+      message: `names ${repeated[0]} twice; write all of its values behind one, with commas`,
+    });
+    return z.NEVER;
+  });
 
 const Json = z.string().transform((text, { addIssue }): unknown => {
   try {
@@ -41,10 +50,6 @@ function linesOf(text: string): string[] {
   return text.split(/\r?\n/).flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
 }
 
-function fromPairs(pairs: readonly string[]): WebhookFilter {
-  return Object.fromEntries(pairs.map(fieldOf));
-}
-
 function fieldOf(pair: string): [string, WebhookFilter[string]] {
   const [field = '', ...values] = pair.split('=');
   return [field, values.join('=').split(',').map(valueFrom)];
@@ -52,5 +57,5 @@ function fieldOf(pair: string): [string, WebhookFilter[string]] {
 
 /** A value as JSON would have it, where it is no text. */
 function valueFrom(text: string): WebhookFilter[string][number] {
-  return /^(-?\d{1,15}|true|false|null)$/.test(text) ? JSON.parse(text) : text;
+  return /^(-?(0|[1-9]\d{0,14})|true|false|null)$/.test(text) ? JSON.parse(text) : text;
 }
