@@ -64,7 +64,9 @@ async function compareWorkspace(turn: Turn, workspace: Workspace, tellings: Tell
 
   const now = world.next();
   for (const row of workspace.webhooks.rows.values()) {
-    tellings.noteSubscription(row, order(world, 'subscription', workspace.webhooks, row));
+    const [before, steps] = [row.state, [...row.steps]];
+    const placed = order(world, 'subscription', workspace.webhooks, row);
+    tellings.noteSubscription(row.id, { before, steps, placed, now });
   }
   const lineOf = (keyId: number) => workspace.members.find(({ id }) => id === keyId)?.line ?? [keyId];
   for (const resource of ['tickets', 'assets', 'tasks'] as const) {
