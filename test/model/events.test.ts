@@ -12,7 +12,13 @@ const made = newSubscription(
   { url: 'http://127.0.0.1/world/first/0', events: ['ticket.created'], secret: 'secret' },
   1,
 ) as { row: Subscription };
-const before: State<Subscription> = { row: { ...made.row, id: 1 }, etag: untold, deeds: [], comments: [] };
+const before: State<Subscription> = {
+  row: { ...made.row, id: 1 },
+  etag: untold,
+  formerTags: [],
+  deeds: [],
+  comments: [],
+};
 
 function change(to: Partial<Subscription>, begin: number, end: number): Step<State<Subscription>> {
   const after = (state: State<Subscription> | undefined) =>

@@ -48,11 +48,27 @@ export function shown<Row extends object>(sent: Sent, told: object): Step<State<
 
 /** The state with what an answer tells of it; undefined where that is not so. */
 function bound<Row extends object>(state: State<Row>, told: object, etag?: string): State<Row> | undefined {
-  if (etag !== undefined && state.etag !== untold && state.etag !== etag) return undefined;
+  if (etag !== undefined && !mayBe(state, etag)) return undefined;
   const names = Object.keys(told) as (keyof Row)[];
   const ofState = Object.fromEntries(names.map((name) => [name, state.row[name]]));
   if (!agrees(ofState, told)) return undefined;
   return { ...state, row: { ...state.row, ...told }, etag: etag ?? state.etag };
+}
+
+/** Whether a state may have a tag. */
+function mayBe({ etag, formerTags }: State<unknown>, tag: string): boolean {
+  return etag === untold ? !formerTags.includes(tag) : etag === tag;
+}
+
+/** How many tags of states before are remembered: more than commands know. */
+const mostFormerTags = 10;
+
+/** The tags of a state that nobody has been told the tag of, behind one. */
+function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, 'etag' | 'formerTags'> {
+  return {
+    etag: untold,
+    formerTags: etag === untold ? formerTags : [...formerTags, etag].slice(-mostFormerTags),
+  };
 }
 
 /** A GET that names tags: 304 exactly where the row's is among them. */
@@ -68,7 +84,7 @@ export function shownUnlessKnown<Row extends object>(sent: Sent, tag: string): S
       isRead: true,
       after: (state) => {
         if (state === undefined || answer?.status !== 304) return undefined;
-        return state.etag === tag || state.etag === untold ? { ...state, etag: tag } : undefined;
+        return mayBe(state, tag) ? { ...state, etag: tag } : undefined;
       },
     },
   );
@@ -98,7 +114,7 @@ export function made<Row extends object>(told: Told, { row, actor, id, toldOf }:
     isRead: false,
     after: (state) => {
       if (state !== undefined) return undefined;
-      const begun: State<Row> = { row: { ...row, id }, etag: untold, deeds: [], comments: [] };
+      const begun: State<Row> = { row: { ...row, id }, etag: untold, formerTags: [], deeds: [], comments: [] };
       const done = answer === undefined ? begun : bound(begun, ...toldIn(answer, toldOf));
       if (done === undefined || (answer !== undefined && !isOfItsTime(done.row, sent))) return undefined;
       return { ...done, deeds: [{ action: 'CREATED', actor, changes: {}, after: done.row, ...placeOf(sent) }] };
@@ -135,7 +151,7 @@ export function changed<Row extends object>(told: Told, changing: Changing<Row>)
       if (answer?.status === 412) {
         return ifMatch !== undefined && ifMatch !== state.etag ? state : undefined;
       }
-      if (ifMatch !== undefined && state.etag !== untold && ifMatch !== state.etag) {
+      if (ifMatch !== undefined && !mayBe(state, ifMatch)) {
         return answer === undefined ? state : undefined;
       }
       const outcome = change(state.row);
@@ -145,7 +161,7 @@ export function changed<Row extends object>(told: Told, changing: Changing<Row>)
       }
       if (answer !== undefined && answer.status !== 200) return mayBeRefused?.(answer) ? state : undefined;
       const isChanged = outcome.row !== state.row;
-      const after = { ...state, row: outcome.row, ...(isChanged && { etag: untold }) };
+      const after = { ...state, row: outcome.row, ...(isChanged && tagsAfter(state)) };
       const [data, etag] = answer === undefined ? [] : toldIn(answer, toldOf);
       const done = data === undefined ? after : bound(after, data, etag);
       if (done === undefined || !isChanged) return done;
@@ -186,7 +202,7 @@ export function commented<Row extends object>(
       const changes = changesBetween(state.row, row);
       return {
         row,
-        etag: untold,
+        ...tagsAfter(state),
         comments: [...state.comments, answer?.body.data ?? expected],
         deeds: [...state.deeds, { action: 'COMMENTED', actor, changes, after: row, ...placeOf(sent) }],
       };

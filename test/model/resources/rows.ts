@@ -9,6 +9,8 @@ export interface State<Row> {
   row: Row;
   /** The tag of its state (docs/decisions/concurrency.md). */
   etag: string;
+  /** Tags of states before, which never come again: the last ones that are known. */
+  formerTags: readonly string[];
   /** What was done to it, the first first. */
   deeds: readonly Deed<Row>[];
   /** Those on a ticket, the first first. */

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { linearize } from './linearize.ts';
+import type { State } from './resources/rows.ts';
+import { changed, shownUnlessKnown } from './steps.ts';
+import type { Sent } from './world.ts';
+
+interface Row {
+  id: number;
+  title: string;
+  updatedAt: string;
+}
+
+const now = Date.now();
+const row = (title: string, ago: number): Row => ({ id: 1, title, updatedAt: new Date(now - ago).toISOString() });
+const before: State<Row> = { row: row('first', 20), etag: '"1"', formerTags: [], deeds: [], comments: [] };
+
+function sent(begin: number, end: number, status: number, data?: Row): Sent {
+  const request = { method: 'GET', path: '/rows/1' };
+  return { request, begin, end, beganAt: now, endedAt: now, answer: { status, headers: {}, body: { data } } };
+}
+
+it('takes a tag for that of one state alone: what was unchanged was so before the change beside it', () => {
+  // Answered later than the change, of whose tag nothing was told.
+  const unchanged = shownUnlessKnown<Row>(sent(1, 9, 304), '"1"');
+  const written = sent(2, 3, 200, row('second', 10));
+  const change = changed<Row>(
+    { sent: written, answer: written.answer },
+    { actor: null, change: () => ({ row: { ...row('second', 10), updatedAt: '(untold)' } }) },
+  );
+  const placed = linearize(before, [unchanged, change]);
+  expect(placed?.map(({ step }) => step)).toEqual([unchanged, change]);
+  expect(placed?.at(-1)?.state).toMatchObject({ etag: '(untold)', formerTags: ['"1"'] });
+});
