@@ -1,4 +1,4 @@
-import { atLeastOne, deliveryBody, type EventType, events } from '@itsm-api/contract';
+import { atLeastOne, deliveryBody, type EventType, events, knownAs } from '@itsm-api/contract';
 import * as z from 'zod';
 import { literal } from '../contract/src/openapi/literal.ts';
 import { factsOf } from './generate-words.ts';
@@ -17,11 +17,13 @@ export class Types {
 
   /** The type as it is written where it is used. */
   print(schema: z.ZodType, side: Side): string {
+    const known = knownAs.get(schema);
+    if (known !== undefined) return this.print(known, 'request');
     const named = namedOf(schema);
     const { id, description } = named?.meta() ?? {};
     if (named === undefined || id === undefined) return this.#inline(schema, side);
     this.declare(id, named, { side, description });
-    return named instanceof z.ZodEnum ? `Open<${id}>` : id;
+    return named instanceof z.ZodEnum || named instanceof z.ZodTemplateLiteral ? `Open<${id}>` : id;
   }
 
   /** Declares the body of an event; answers its name. */

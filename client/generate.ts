@@ -150,7 +150,8 @@ function methodOf(operation: Operation, types: Types): string {
   types.ofMethods.add(rowType);
   const parameters = params.map(([param, schema]) => {
     const type = types.print(schema, 'request');
-    for (const name of type.split(' | ')) if (types.declarations.has(name)) types.ofMethods.add(name);
+    for (const name of type.match(/\w+/g) ?? [])
+      if (name === 'Open' || types.declarations.has(name)) types.ofMethods.add(name);
     return `${param}: ${type}`;
   });
   if (kind === 'list' || kind === 'changes') {

@@ -20,6 +20,7 @@ import type {
   NewTask,
   NewTicket,
   NewWebhook,
+  Open,
   Pong,
   Project,
   ProjectQuery,
@@ -109,7 +110,7 @@ export interface Tickets {
    * @example
    * const ticket = await client.tickets.get(38);
    */
-  get(id: number | TicketNumber, options?: RequestOptions): ApiPromise<Ticket>;
+  get(id: number | Open<TicketNumber>, options?: RequestOptions): ApiPromise<Ticket>;
 
   /**
    * Create a ticket.
@@ -146,7 +147,7 @@ export interface Tickets {
    * @example
    * const ticket = await client.tickets.update(38, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
    */
-  update(id: number | TicketNumber, body: TicketPatch, options?: RequestOptions): ApiPromise<Ticket>;
+  update(id: number | Open<TicketNumber>, body: TicketPatch, options?: RequestOptions): ApiPromise<Ticket>;
 
   /**
    * Create many tickets.
@@ -202,7 +203,7 @@ export interface Comments {
    * @example
    * for await (const comment of client.comments.list(38)) console.log(comment.id);
    */
-  list(ticketId: number | TicketNumber, query?: CommentQuery, options?: RequestOptions): ApiList<Comment>;
+  list(ticketId: number | Open<TicketNumber>, query?: CommentQuery, options?: RequestOptions): ApiList<Comment>;
 
   /**
    * Comment on a ticket.
@@ -216,7 +217,7 @@ export interface Comments {
    * @example
    * const comment = await client.comments.create(38, { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' });
    */
-  create(ticketId: number | TicketNumber, body: NewComment, options?: PostOptions): ApiPromise<Comment>;
+  create(ticketId: number | Open<TicketNumber>, body: NewComment, options?: PostOptions): ApiPromise<Comment>;
 }
 
 export interface Assets {
@@ -307,7 +308,7 @@ export interface Activities {
    * for await (const ticketActivity of client.activities.ofTicket(38)) console.log(ticketActivity.id);
    */
   ofTicket(
-    ticketId: number | TicketNumber,
+    ticketId: number | Open<TicketNumber>,
     query?: TicketActivityQuery,
     options?: RequestOptions,
   ): ApiList<TicketActivity>;

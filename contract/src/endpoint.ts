@@ -67,6 +67,9 @@ export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
  */
 export const atLeastOne = z.registry<{ of: string[] }>();
 
+/** Text of answers that is of a known form today, which isn't promised: the client types it so, and takes it back. */
+export const knownAs = new WeakMap<z.ZodType, z.ZodType>();
+
 /** `:id` of a path. */
 export const IdParam = z.object({ id: integerFromText() });
 

@@ -7,6 +7,7 @@ import {
   filter,
   idFilter,
   item,
+  knownAs,
   list,
   listQuery,
   meta,
@@ -95,6 +96,9 @@ const ticketNumberDescription = Object.values(ticketNumberPrefixes)
   .join(', ')
   .concat(' and a number that counts from 1 in the workspace and type; never used again.');
 
+const GivenTicketNumber = z.string().meta({ description: ticketNumberDescription });
+knownAs.set(GivenTicketNumber, TicketNumber);
+
 const Category = TicketCategory.nullable().meta({
   description: 'What part of IT it is about; null where `categoryConfigId` alone tells.',
 });
@@ -121,7 +125,7 @@ const Resolution = longText('How it was resolved');
 export const Ticket = z
   .object({
     id: Id,
-    ticketNumber: z.string().meta({ description: ticketNumberDescription }),
+    ticketNumber: GivenTicketNumber,
     title: answered(Title),
     description: answered(Description),
     type: TicketType,

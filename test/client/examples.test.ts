@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ItsmClient } from '@itsm-api/client';
+import { ItsmClient, type Ticket } from '@itsm-api/client';
 import { signTestEvent } from '@itsm-api/client/webhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Sender, startSender } from '../support/receiver.ts';
@@ -115,7 +115,7 @@ describe('examples/webhook-receiver.ts', () => {
     const program = run('webhook-receiver', { env: { WEBHOOK_SECRET: 'next', WEBHOOK_SECRET_OLD: secret } });
     const url = await program.url();
     const { id } = await client.webhooks.create({ url, secret, events: ['ticket.created', 'ticket.updated'] });
-    const ticket = await sender.workspace.createTicket({ title: 'The lift is stuck' });
+    const ticket = (await sender.workspace.createTicket({ title: 'The lift is stuck' })) as Ticket;
     await client.tickets.update(ticket.id, { priority: 'CRITICAL' });
     await eventually(() => {
       expect(program.output()).toContain(`${ticket.ticketNumber} is new: The lift is stuck\n`);

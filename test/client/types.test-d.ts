@@ -24,13 +24,16 @@ type Answer<Route> = Route extends { responses: { 200: infer Success extends z.Z
     ? z.output<Success>
     : never;
 
-/** Without what the client's types have beside the contract's: unknown values, and arrays that may not be written to. */
+/**
+ * Without what the client's types have beside the contract's: unknown values, arrays that may not be written to, and the form
+ * that the number of a ticket has today.
+ */
 type Closed<T> = T extends client.Unknown
   ? never
   : T extends readonly (infer Element)[]
     ? Closed<Element>[]
     : T extends object
-      ? { [Key in keyof T]: Closed<T[Key]> }
+      ? { [Key in keyof T]: Key extends 'ticketNumber' ? string : Closed<T[Key]> }
       : T;
 /** The fields that have a name, of those that a server may answer. */
 type Named<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
@@ -294,6 +297,12 @@ export async function sentAgain(api: ItsmClient): Promise<void> {
   await api.tickets.create({ title, description, type, category, categoryConfigId, priority, watcherUserIds });
   await api.tickets.update(1, { status: read.status, category, customFields });
   await api.tickets.list({ status: [read.status], priority });
+  await api.tickets.get(read.ticketNumber);
+  await api.comments.create(read.ticketNumber, { body: 'Done.', visibility: 'PUBLIC' });
+  await api.tickets.updateMany([{ id: read.ticketNumber, parentId: read.ticketNumber, priority }]);
+  const text: string = read.ticketNumber;
+  // @ts-expect-error Any other text is none.
+  await api.tickets.get(`${text}`);
   const given = { title, description, type: 'INCIDENT', categoryConfigId: 'c-1', watcherUserIds: [1, 2] } as const;
   await api.tickets.create(given);
   const { failed } = await api.tickets.createMany([given, given] as const);

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
+import type { Ticket } from '@itsm-api/client';
 import { isWebhookError, signTestEvent, type TestEvent, unwrap, WebhookError } from '@itsm-api/client/webhooks';
-import type { Asset, Task, Ticket } from '@itsm-api/contract';
+import type { Asset, Task } from '@itsm-api/contract';
 import { Asset as AssetSchema, deliveryBody, Task as TaskSchema, Ticket as TicketSchema } from '@itsm-api/contract';
 import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
