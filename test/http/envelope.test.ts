@@ -67,6 +67,13 @@ describe('every error is an envelope with a status of the specification', () => 
     expect(answer.headers).toContain('x-content-type-options: nosniff');
   });
 
+  it.each(['iso-8859-1', '"utf-16"', 'a b', `${' '.repeat(15_000)}a b`])('the charset %s', async (charset) => {
+    const type = `Content-Type: application/json; charset=${charset}`;
+    const request = post('/api/public/v1/tickets', '{}', `X-API-Key: ${workspace.key}\r\n`);
+    const answer = await sendBare(port, request.replace('Content-Type: application/json', type));
+    expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([400, 'UNSUPPORTED_MEDIA_TYPE']);
+  });
+
   it('an unknown expectation is no error', async () => {
     const answer = await sendBare(port, get('/api/public/v1/ping', 'Expect: something\r\n'));
     expect(answer.status).toBe(200);

@@ -3,9 +3,11 @@ import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import pg from 'pg';
 import { expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
+import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
 /** A stream that keeps what is logged. */
@@ -64,6 +66,42 @@ it('tells every request by its id, and no key, secret, body or query', async () 
       err: expect.anything(),
     }),
   );
+});
+
+it('tells of requests whose clients are gone before they are answered, those behind others, too', async () => {
+  const { stream, lines } = keptLog();
+  const api = await startApi({ logger: createLogger('trace', stream), ownDatabase: true });
+  const workspace = await createWorkspace(api);
+  await workspace.createTicket();
+  const port = Number(new URL(await api.app.listen({ port: 0, host: '127.0.0.1' })).port);
+  const lock = new pg.Client({ connectionString: api.databaseUrl });
+  await lock.connect();
+  await lock.query('BEGIN; LOCK TABLE tickets IN ACCESS EXCLUSIVE MODE');
+  const request = (path: string) =>
+    `GET /api/public/v1/${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${workspace.key}\r\n\r\n`;
+  const socket = connect(port, '127.0.0.1', () => socket.write(request('tickets') + request('tickets?perPage=1')));
+  socket.on('error', () => undefined);
+  await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+  socket.destroy();
+  const abandoned = () => lines().filter(({ status }) => status === 499);
+  await expect.poll(() => abandoned().length).toBe(2);
+  expect(abandoned()[0]).toMatchObject({
+    route: '/api/public/v1/tickets',
+    tenantId: String(workspace.tenantId),
+    level: 30,
+  });
+  await lock.end();
+  await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(0);
+  await api.usage.flush();
+  const counted = await api.prisma.usageMinute.findMany({ where: { tenantId: workspace.tenantId, keyId: 0n } });
+  const lists = counted.filter(({ endpoint }) => endpoint === 'tickets_list');
+  expect(lists.map(({ outcome, requests }) => [outcome, requests])).toEqual([['CLIENT_ERROR', 2]]);
+  await api.close();
+  expect(
+    lines()
+      .filter(({ msg }) => msg === 'request')
+      .map(({ status }) => status),
+  ).toEqual([201, 499, 499]);
 });
 
 it('calls it no error of the server when a client hangs up', async () => {

@@ -48,6 +48,22 @@ it('answers each read with what it asked for, or 500, while statements are ended
   await api.close();
 });
 
+it('keeps a connection whose statement has failed', async () => {
+  const api = await startApi({ ownDatabase: true });
+  const { pool } = api.databases.system;
+  const sessionOf = async () => (await pool.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
+  const session = await sessionOf();
+  for (let times = 0; times < 3; times++) await expect(pool.query('SELECT 1 / 0')).rejects.toThrow('division by zero');
+  expect(await sessionOf()).toBe(session);
+  // One that is gone is not.
+  const broken = expect(pool.query('SELECT pg_sleep(60)')).rejects.toThrow('terminating connection');
+  const slept = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'";
+  await expect.poll(async () => (await api.owner.pool.query(slept)).rowCount, { timeout: 10_000 }).toBe(1);
+  await broken;
+  expect(await sessionOf()).not.toBe(session);
+  await api.close();
+});
+
 it('takes one connection at a time for each request and each page', async () => {
   const api = await startApi();
   const workspace = await createWorkspace(api);

@@ -83,6 +83,24 @@ function leaveUnread({ server }: Api['app'], request: string, count: number): So
 
 const create = (workspace: Workspace) => workspace.call('POST', '/tickets', ticket);
 
+it('does nothing for a key that was revoked, or narrowed, while its request waited for a place', async () => {
+  const keys = [await greedy.createKey(), await greedy.createKey()];
+  const ids = (
+    await api.prisma.apiKey.findMany({ where: { tenantId: greedy.tenantId }, orderBy: { id: 'desc' } })
+  ).slice(0, 2);
+  const answers = await whileLocked('tickets', async () => {
+    const holding = [greedy.call('GET', '/tickets'), greedy.call('GET', '/tickets')];
+    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    const waiting = keys.map((key) => api.call({ method: 'GET', path: '/api/public/v1/assets', key }));
+    await sleep(100);
+    await api.prisma.apiKey.updateMany({ where: { id: ids[1]?.id ?? 0n }, data: { revokedAt: new Date() } });
+    await api.prisma.apiKey.updateMany({ where: { id: ids[0]?.id ?? 0n }, data: { scopes: ['users:read'] } });
+    await sleep(800);
+    return [...holding, ...waiting];
+  });
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 401, 403]);
+});
+
 it('has files of the developer area wait for their turn, for as long as they are written', async () => {
   const visitor = await signIn(api, greedy);
   const files = await whileLocked('projects', async () => {

@@ -142,6 +142,27 @@ describe('the windows', () => {
     await api.close();
   });
 
+  it('tell of the window that opens later where two are used up', async () => {
+    let clock = 5_000_000;
+    const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '2', RATE_LIMIT_GROUP: '2' }, clock: () => clock });
+    const workspace = await createWorkspace(api);
+    await workspace.call('GET', '/tickets');
+    clock += 50_000;
+    await workspace.call('GET', '/assets');
+    // The first window of all is over, that of assets isn't.
+    clock += 11_000;
+    await workspace.call('GET', '/tickets');
+    clock += 1000;
+    const last = await workspace.call('GET', '/assets');
+    expect([last.status, last.headers['x-ratelimit-remaining'], last.headers['x-ratelimit-reset']]).toEqual([
+      200,
+      '0',
+      '59',
+    ]);
+    expect((await workspace.call('GET', '/assets')).headers['retry-after']).toBe('59');
+    await api.close();
+  });
+
   it('are those of the specification where nothing is set', async () => {
     const api = await startApi({ env: { RATE_LIMIT_GLOBAL: '', RATE_LIMIT_GROUP: '' } });
     const workspace = await createWorkspace(api);

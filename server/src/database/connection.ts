@@ -33,8 +33,11 @@ const answerGraceMs = 1000;
 /** The statement, prepared on every connection, that sets the tenant until its transaction ends. */
 export const setTenant = 'itsm_set_tenant';
 
-/** Prisma reads and writes moments as if every session were in UTC; that of a server is whatever its machine has. */
-export const utc = "SET timezone = 'UTC'";
+/**
+ * Prisma reads and writes moments as if every session were in UTC, and pg reads them as ISO 8601 has them; those of a server
+ * are whatever its machine or an administrator has set.
+ */
+export const utc = "SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'";
 
 /**
  * A connection with its role and its time-outs. Both are SET when it is open: older poolers refuse them as start-up

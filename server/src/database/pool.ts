@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { Batch } from './batch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
+import { isConnectionError } from './reachability.ts';
 import { currentScope } from './scope.ts';
 
 export interface PoolOptions extends ConnectionOptions {
@@ -52,7 +53,7 @@ export class Pool extends pg.Pool {
     const { tenantId, transaction } = currentScope() ?? {};
     if (tenantId === undefined) throw new Error('A statement of a request was asked for outside of its tenant.');
     if (transaction?.pool === this) return transaction.run(configs);
-    return super.query(new Batch(configs, setsTenant ? {} : { tenantId }) as never) as never;
+    return this.#askOne(new Batch(configs, setsTenant ? {} : { tenantId })) as Promise<never>;
   }
 
   override connect(): Promise<pg.PoolClient>;
@@ -92,7 +93,28 @@ export class Pool extends pg.Pool {
 
   /** Runs a statement on a connection to itself. */
   protected ask(config: unknown, values?: unknown): unknown {
-    return super.query(config as string, values as unknown[]);
+    return this.#askOne(config, values);
+  }
+
+  /** Keeps the connection where the statement fails, unless that is broken: pg's own pools close it. */
+  #askOne(config: unknown, values?: unknown): Promise<pg.QueryResult> {
+    return new Promise((resolve, reject) => {
+      this.connect((error, connection, release) => {
+        if (error !== undefined || connection === undefined) return reject(error);
+        const done = (failure: Error | null, result: pg.QueryResult) => {
+          // PostgreSQL says that it ends a session before the connection is gone.
+          release(isConnectionError(failure) ? (failure as Error) : undefined);
+          if (failure) reject(failure);
+          else resolve(result);
+        };
+        try {
+          connection.query(config as string, values as unknown[], done);
+        } catch (failure) {
+          release(failure as Error);
+          reject(failure);
+        }
+      });
+    });
   }
 
   #transaction() {

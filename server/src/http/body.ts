@@ -68,11 +68,17 @@ function parse(body: Buffer): unknown {
   }
 }
 
+/** The charset that a parameter of a media type names. By no expression that would read white space again and again. */
+function charsetOf(parameter: string): string | undefined {
+  const at = parameter.indexOf('=');
+  if (parameter.slice(0, Math.max(at, 0)).trim() !== 'charset') return undefined;
+  const value = parameter.slice(at + 1).trim();
+  return value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
+}
+
 function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
-  const charset = parameters
-    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
-    .find(Boolean);
+  const charset = parameters.map(charsetOf).find(Boolean);
   const mediaType = type.trim();
   const json = mediaType === 'application/json' || /^application\/[\w.-]+\+json$/.test(mediaType);
   return json && (charset === undefined || charset === 'utf-8' || charset === 'utf8');

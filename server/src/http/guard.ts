@@ -9,7 +9,7 @@ import { invalidKey, keyOf } from './api-key.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
-/** A key is looked at again before anything is done when the request has taken longer to arrive. Milliseconds. */
+/** A key is looked at again before anything is done when the request has taken longer to arrive, or waited. Milliseconds. */
 const lookAgainMs = 500;
 
 type GiveBack = (reply: FastifyReply) => Promise<void>;
@@ -22,6 +22,11 @@ declare module 'fastify' {
     ctx: UserContext;
     /** Finds out whose key the request carries: for what is no endpoint. @throws ApiError INVALID_API_KEY */
     identify(): Promise<void>;
+    /**
+     * Looks at its key again, where it took long until its turn came: it may have been revoked, or narrowed, since.
+     * @throws ApiError INVALID_API_KEY, INSUFFICIENT_SCOPE
+     */
+    confirm(reply: FastifyReply): Promise<void>;
     /** Takes the request from the limits of its key. @throws ApiError RATE_LIMIT_EXCEEDED */
     takeRequest(reply: FastifyReply): Promise<void>;
     /** Puts back what the request took from the limits of its key: for one that is refused before it did anything. */
@@ -79,10 +84,11 @@ export async function addGuard(
     return { ...facts, limits };
   });
 
-  // The body may take as long to arrive as a request may; the key may have been revoked since.
-  app.addHook('preHandler', async (request, reply) => {
-    if (request.identity === undefined || request.body === undefined || reply.elapsedTime < lookAgainMs) return;
-    if ((await keys.find(keyOf(request.raw))) === undefined) throw invalidKey('The API key is not valid.');
+  app.decorateRequest('confirm', async function (reply) {
+    if (reply.elapsedTime < lookAgainMs) return;
+    const identity = await keys.find(keyOf(this.raw));
+    if (identity === undefined) throw invalidKey('The API key is not valid.');
+    checkScope(identity, this.routeOptions.config.tsRestRoute.metadata.scope);
   });
 
   app.addHook('onRequest', async (request, reply) => {
@@ -92,8 +98,12 @@ export async function addGuard(
     await request.identify();
     await request.takeRequest(reply);
 
-    if (scope !== 'any' && !request.identity.scopes.has(scope)) {
-      throw new ApiError('INSUFFICIENT_SCOPE', `This key lacks the scope ${scope}.`);
-    }
+    checkScope(request.identity, scope);
   });
+}
+
+/** @throws ApiError INSUFFICIENT_SCOPE */
+function checkScope({ scopes }: KeyIdentity, scope: Endpoint['metadata']['scope']): void {
+  if (scope === null || scope === 'any' || scopes.has(scope)) return;
+  throw new ApiError('INSUFFICIENT_SCOPE', `This key lacks the scope ${scope}.`);
 }

@@ -87,8 +87,12 @@ function windowKey({ tenantId, keyId }: FastifyRequest['identity']): string {
   return `${tenantId}:${keyId}`;
 }
 
+/** The window with less left or, where that is the same, the one that opens later. */
 function tighterOf({ global, group }: Taken): Window {
-  return group.remaining <= global.remaining ? group : global;
+  const isGroup =
+    group.remaining < global.remaining ||
+    (group.remaining === global.remaining && group.resetSeconds >= global.resetSeconds);
+  return isGroup ? group : global;
 }
 
 function exceeded({ global, group }: Taken, windowSeconds: number): ApiError {

@@ -1,25 +1,31 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { clientClosed, whenAbandoned } from '../abandoned.ts';
 import { healthPaths } from './health.ts';
 
 /**
- * One line per request when it is answered, but for the health of the process. Without the query, headers and body: they
- * may hold keys, secrets and people's data.
+ * One line per request when it is answered, or its client is gone, but for the health of the process. Without the query,
+ * headers and body: they may hold keys, secrets and people's data.
  */
 export function addRequestLog(app: FastifyInstance): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    if (healthPaths.includes(request.routeOptions.url ?? '')) return done();
+  function log(request: FastifyRequest, reply: FastifyReply, status: number): void {
+    if (healthPaths.includes(request.routeOptions.url ?? '')) return;
     request.log.info(
       {
         requestId: request.id,
         method: request.method,
         route: request.routeOptions.url,
-        status: reply.statusCode,
+        status,
         milliseconds: Math.round(reply.elapsedTime),
         tenantId: request.identity?.tenantId.toString(),
         keyId: request.identity?.keyId.toString(),
       },
       'request',
     );
+  }
+
+  whenAbandoned(app, (request, reply) => log(request, reply, clientClosed));
+  app.addHook('onResponse', (request, reply, done) => {
+    log(request, reply, reply.statusCode);
     done();
   });
 }

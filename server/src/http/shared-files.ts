@@ -30,7 +30,10 @@ export function shareFiles(scope: FastifyInstance, cacheControl: string): void {
     const etag = `"${file.tag}-${coding}"`;
     varyByCoding(reply);
     reply.headers({ etag, 'cache-control': cacheControl });
-    file.bytes[coding] ??= thorough[coding](text);
+    file.bytes[coding] ??= thorough[coding](text).catch((error: unknown) => {
+      delete file.bytes[coding];
+      throw error;
+    });
     const payload = unlessKnown(request, reply, await file.bytes[coding], etag);
     if (coding !== 'identity' && payload !== null) reply.header('content-encoding', coding);
     return payload;

@@ -165,9 +165,12 @@ export function rotateKey(
     }
     if (state === 'inactive') throw new ApiError('VALIDATION_ERROR', `${user} is inactive.`);
     const expiresAt = before.expiresAt === null ? null : new Date(before.expiresAt);
+    // One that was rotated before ends with the overlap of then: its first successor has its length of life.
+    const first = await db.apiKey.findFirst({ where: { rotatedFrom: id }, orderBy: { id: 'asc' } });
+    const life = first ?? { createdAt: new Date(before.createdAt), expiresAt };
     const successor = await addKey(context, {
       ...{ userId, name, scopes, rotatedFrom: id },
-      expiresAt: expiresAt && new Date(now.getTime() + expiresAt.getTime() - Date.parse(before.createdAt)),
+      expiresAt: life.expiresAt && new Date(now.getTime() + life.expiresAt.getTime() - life.createdAt.getTime()),
     });
     const end = new Date(now.getTime() + overlapHours * hourMs);
     await db.apiKey.updateMany({

@@ -8,6 +8,9 @@ const remembered = 10_000;
 /** How many look-ups of other keys may wait. */
 const longestQueue = 200;
 
+/** How long one may wait, as long as for a connection: they are short, and wait where the database says nothing. Milliseconds. */
+const longestWaitMs = 5000;
+
 interface LookupQueueOptions {
   atOnce: number;
   /** Told of each look-up that is turned away. */
@@ -18,7 +21,7 @@ export interface LookupQueue {
   /**
    * Looks up a key in its turn; several who ask for the same key at once get one answer.
    * @param key its hash
-   * @throws ApiError RATE_LIMIT_EXCEEDED when too many others wait
+   * @throws ApiError RATE_LIMIT_EXCEEDED when too many others wait; Error ETIMEDOUT when it would wait for too long
    */
   run<Found>(key: string, lookUp: () => Promise<Found>): Promise<Found>;
   /** Has who asks from now on get none of the answers that are under way. */
@@ -52,10 +55,25 @@ export function createLookupQueue({ atOnce, onTurnedAway }: LookupQueueOptions):
       const message = 'Too many keys are being looked up that were not used lately. Try again in 1 second.';
       throw new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
     }
-    const found = await queue.add(lookUp, { priority });
+    const found = await inTurn(lookUp, priority);
     if (found === undefined) validAt.delete(key);
     else remember(key);
     return found;
+  }
+
+  /** Looks up when it is its turn, unless that comes too late. */
+  function inTurn<Found>(lookUp: () => Promise<Found>, priority: number): Promise<Found> {
+    const waiting = new AbortController();
+    const late = () => {
+      const message = `No key could be looked up for ${longestWaitMs / 1000} seconds.`;
+      waiting.abort(Object.assign(new Error(message), { code: 'ETIMEDOUT' }));
+    };
+    const timer = setTimeout(late, longestWaitMs);
+    const start = () => {
+      clearTimeout(timer);
+      return lookUp();
+    };
+    return queue.add(start, { priority, signal: waiting.signal });
   }
 
   return {

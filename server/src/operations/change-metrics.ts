@@ -23,6 +23,9 @@ export function measureChanges({ registry }: Metrics, pool: Pool, now = () => pe
   });
 }
 
+/** So many readings are remembered at most. */
+const mostSeen = 1000;
+
 /**
  * Reckons it from what was seen before: since the first time that something had ended which began after the oldest
  * transaction. That needs no right to see what others do. Milliseconds in and out.
@@ -31,6 +34,8 @@ function createLag(): (horizon: Horizon, at: number) => number {
   let seen: { at: number; ended: bigint }[] = [];
   return ({ oldest, ended }, at) => {
     seen = [...seen.filter((each) => each.ended > oldest), { at, ended }];
+    // While a transaction stays open for weeks nothing is forgotten by itself: of what came after the first fewer do.
+    if (seen.length > mostSeen) seen = seen.filter((_, index) => index % 2 === 0);
     return at - (seen[0]?.at ?? at);
   };
 }

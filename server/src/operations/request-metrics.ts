@@ -1,5 +1,6 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { clientClosed, whenAbandoned } from '../abandoned.ts';
 import type { FairUse, RefusalCause } from '../fair-use.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -42,7 +43,7 @@ export function measureRequests(
 
   new Counter({
     name: 'itsm_http_requests_total',
-    help: 'Requests that were answered, by route; all paths that there are none of are one.',
+    help: 'Requests that were answered, by route; all paths that there are none of are one. 499: the client was gone before.',
     labelNames: ['method', 'route', 'status'],
     registers,
     collect() {
@@ -73,14 +74,19 @@ export function measureRequests(
     return added;
   }
 
-  app.addHook('onResponse', (request, reply, done) => {
+  function count(request: FastifyRequest, reply: FastifyReply, status: number): void {
     const route = request.routeOptions.url ?? unknownRoute;
-    if (except.includes(route)) return done();
+    if (except.includes(route)) return;
     const { byStatus, observe } = served.get(route)?.get(request.method) ?? find(route, request.method);
-    byStatus.set(reply.statusCode, (byStatus.get(reply.statusCode) ?? 0) + 1);
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     observe(reply.elapsedTime / 1000);
     // An agent's call is counted where it comes to its endpoint.
     if (request.taken !== undefined) usage.add(request.identity.tenantId, 'requests', 1);
+  }
+
+  whenAbandoned(app, (request, reply) => count(request, reply, clientClosed));
+  app.addHook('onResponse', (request, reply, done) => {
+    count(request, reply, reply.statusCode);
     done();
   });
 

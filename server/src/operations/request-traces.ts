@@ -9,6 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { whenAbandoned } from '../abandoned.ts';
 
 /** The route of a request; that of CORS for questions before a request, `*`, is none. */
 const routeOf = ({ routeOptions }: FastifyRequest) => (routeOptions.url === '*' ? undefined : routeOptions.url);
@@ -44,13 +45,11 @@ export function followRequests(app: FastifyInstance, except: readonly string[]):
     context.with(within, done);
   });
 
-  app.addHook('onResponse', (request, reply, done) => {
-    const within = followed.get(request);
-    if (within === undefined) return done();
+  /** Ends a request's span. @param error where it came to no good end */
+  function end(request: FastifyRequest, within: Context, error?: string): void {
     const span = trace.getSpan(within) as Span;
-    span.setAttribute('http.response.status_code', reply.statusCode);
-    if (reply.statusCode >= 500) {
-      span.setAttribute('error.type', String(reply.statusCode));
+    if (error !== undefined) {
+      span.setAttribute('error.type', error);
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
     if (request.identity !== undefined) {
@@ -58,6 +57,18 @@ export function followRequests(app: FastifyInstance, except: readonly string[]):
       span.setAttribute('itsm.key.id', String(request.identity.keyId));
     }
     span.end();
+  }
+
+  whenAbandoned(app, (request) => {
+    const within = followed.get(request);
+    if (within !== undefined) end(request, within, 'client_closed');
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const within = followed.get(request);
+    if (within === undefined) return done();
+    const { statusCode } = reply;
+    trace.getSpan(within)?.setAttribute('http.response.status_code', statusCode);
+    end(request, within, statusCode >= 500 ? String(statusCode) : undefined);
     // For the line of the log that comes next.
     context.with(within, done);
   });

@@ -69,11 +69,18 @@ function once(handler: Handler): Handler {
   };
 }
 
-/** Has a handler that asks for a tenant's data run in a place of that tenant's, until it has its answer. */
+/**
+ * Has a handler that asks for a tenant's data run in a place of that tenant's, until it has its answer. Until it got one, and
+ * until its body was there, its key may have been revoked.
+ */
 function inItsTurn(handler: Handler, fairUse: FairUse): Handler {
   return (input) => {
-    const { identity } = input.request;
-    return identity === undefined ? handler(input) : fairUse.run(identity.tenantId, () => handler(input));
+    const { request, reply } = input;
+    if (request.identity === undefined) return handler(input);
+    return fairUse.run(request.identity.tenantId, async () => {
+      await request.confirm(reply);
+      return handler(input);
+    });
   };
 }
 

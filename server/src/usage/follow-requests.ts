@@ -1,27 +1,33 @@
 import type { Endpoint } from '@itsm-api/contract';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { clientClosed, whenAbandoned } from '../abandoned.ts';
 import type { UsageRecorder } from './recorder.ts';
 import { keyedEndpoints, type Outcome, outcomes } from './shape.ts';
 import { kindOf } from './tally.ts';
 
 const numberOf = new Map(outcomes.map((outcome, number) => [outcome, number]));
 
-/** Counts every request with a valid key when it has been answered. To be called before any route is registered. */
+/** Counts every request with a valid key when it has been answered, or its client is gone. To be called before any route is registered. */
 export function followRequests(app: FastifyInstance, { record }: Pick<UsageRecorder, 'record'>): void {
   const endpoints = new Map<Endpoint, number>(keyedEndpoints.map(({ route }, number) => [route, number]));
 
-  app.addHook('onResponse', (request, reply, done) => {
+  function count(request: FastifyRequest, reply: FastifyReply, status: number): void {
     const { identity, taken } = request;
     const endpoint = identity && endpoints.get(request.routeOptions.config.tsRestRoute);
-    if (endpoint === undefined) return done();
+    if (endpoint === undefined) return;
     record({
       tenantId: identity.tenantId,
       keyId: identity.keyId,
-      kind: kindOf(endpoint, numberOf.get(outcomeOf(reply.statusCode, taken)) as number),
+      kind: kindOf(endpoint, numberOf.get(outcomeOf(status, taken)) as number),
       milliseconds: reply.elapsedTime,
       globalShare: shareOf(taken?.global),
       groupShare: shareOf(taken?.group),
     });
+  }
+
+  whenAbandoned(app, (request, reply) => count(request, reply, clientClosed));
+  app.addHook('onResponse', (request, reply, done) => {
+    count(request, reply, reply.statusCode);
     done();
   });
 }
