@@ -962,7 +962,7 @@ export interface WebhookPatch {
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
   /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
   skipOwn?: boolean | undefined;
-  /** Whether deliveries rest. `true`: events queue and nothing is sent. `false`: what waits is sent, whatever paused it, and failures before count no more. */
+  /** Whether deliveries rest. `true`: events queue and nothing is sent. `false`: what waits is sent when it is due, whatever paused it, and failures before count no more. */
   paused?: boolean | undefined;
 }
 

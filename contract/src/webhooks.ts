@@ -115,8 +115,8 @@ export const WebhookPatch = patch({
     .optional()
     .meta({
       description:
-        'Whether deliveries rest. `true`: events queue and nothing is sent. `false`: what waits is sent, whatever paused it, ' +
-        'and failures before count no more.',
+        'Whether deliveries rest. `true`: events queue and nothing is sent. `false`: what waits is sent when it is due, ' +
+        'whatever paused it, and failures before count no more.',
     }),
 }).meta({
   id: 'WebhookPatch',
