@@ -105,7 +105,9 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       targets: targetPolicyOf(settings),
       traceParent: traces?.traceParent,
     };
-    const publicUrl = settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`;
+    // A command goes by the server that is there, whatever `PORT` was given to that one.
+    const port = database.origin === undefined ? settings.PORT : new URL(database.origin).port || 80;
+    const publicUrl = settings.PUBLIC_URL ?? `http://localhost:${port}`;
     return { databases, prisma, databaseUrl: database.url, embedded, publicUrl, openBoss, services, close };
   } catch (error) {
     await close();

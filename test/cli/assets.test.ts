@@ -93,7 +93,7 @@ describe('assets import', { timeout: 60_000 }, () => {
         assetTag: 'LT-1',
         status: 'IN_USE',
         assignedToId: BigInt(admin.id),
-        notes: 'Two lines,\nand a "quote"',
+        notes: 'Two lines,\r\nand a "quote"',
         serialNumber: null,
         customFields: { site: 'Leipzig' },
       },

@@ -179,26 +179,20 @@ describe('projects and assets', { timeout: 180_000 }, () => {
 });
 
 describe('a CSV file', { timeout: 180_000 }, () => {
-  it.each([
-    ['\n', '\n'],
-    ['\r\n', '\n'],
-    ['\n', '\r\n'],
-    ['\r\n', '\r\n'],
-    ['\r', '\r'],
-  ])('whose lines end with %j, and those in cells with %j, is told of by its lines', async (end, within) => {
-    const tenant = `Lines${[...end, ...within].map((character) => character.charCodeAt(0)).join('-')}`;
-    await makeTenant(tenant);
-    const file = join(folder, 'lines.csv');
-    const lines = [
-      'name,assetTag,type,notes',
-      `A,L-1,OTHER,"One${within}two${within}"`,
-      '',
-      'B,L-2,CAR,',
-      'C,L-3,CAR,x',
-    ];
-    await writeFile(file, lines.join(end));
-    const { stderr } = await itsm(`assets import ${file} --tenant ${tenant} --dry-run`);
-    expect(stderr.match(/line \d+/g)).toEqual(['line 6', 'line 7']);
+  it('is told of by its lines, however they end, and those in cells', async () => {
+    await makeTenant('Lines');
+    for (const [end, within] of [
+      ['\r\n', '\n'],
+      ['\n', '\r\n'],
+      ['\r', '\r'],
+    ] as const) {
+      const file = join(folder, 'lines.csv');
+      const notes = `"One${within}two${within}"`;
+      const lines = ['name,assetTag,type,notes', `A,L-1,OTHER,${notes}`, '', 'B,L-2,CAR,', 'C,L-3,CAR,x'];
+      await writeFile(file, lines.join(end));
+      const { stderr } = await itsm(`assets import ${file} --tenant Lines --dry-run`);
+      expect(stderr.match(/line \d+/g), JSON.stringify([end, within])).toEqual(['line 6', 'line 7']);
+    }
   });
 });
 

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Asset } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -129,6 +130,7 @@ it('all are run here', async () => {
   const names = (await readdir(guides)).filter((name) => name !== 'client.md');
   expect(names.sort()).toEqual([
     'agents.md',
+    'assets.md',
     'bulk.md',
     'comments-and-activity.md',
     'concurrency.md',
@@ -240,6 +242,20 @@ it('comments and activity', async () => {
   expect(listed).toContain('"totalCount":1');
   const who = `by user ${workspace.userId}`;
   expect(await run('ts', of(guide.take('ts')))).toBe(`COMMENTED ${who}: commentCount\nCREATED ${who}: all\n`);
+  expect(guide.blocks).toEqual([]);
+});
+
+it('assets', async () => {
+  const guide = await readGuide('assets');
+  expect(await run('sh', guide.take('sh'))).toContain('"assetTag":"LT-0311"');
+  const inventory = guide.take('ts');
+  expect(await run('ts', inventory)).toBe('LT-0311 is up to date\nLT-0312 is new\n');
+  expect(await run('ts', inventory)).toBe('LT-0311 is up to date\nLT-0312 is up to date\n');
+  const { data } = (await workspace.call('GET', '/assets')).body;
+  expect(data.map(({ assetTag, location }: Asset) => [assetTag, location])).toEqual([
+    ['LT-0312', 'Hamburg'],
+    ['LT-0311', 'Berlin'],
+  ]);
   expect(guide.blocks).toEqual([]);
 });
 

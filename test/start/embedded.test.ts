@@ -62,6 +62,8 @@ describe('openEmbedded', () => {
     const second = await open(server);
     const third = await open(command);
     expect(new Set([first.url, second.url, third.url]).size).toBe(1);
+    // They know where the server is that was there before them, whatever its port.
+    expect([first.origin, third.origin]).toEqual([undefined, 'http://127.0.0.1:3000']);
     await first.stop();
     await second.stop();
     expect(await isUp(third.url)).toBe(true);

@@ -25,7 +25,7 @@ interface Action<Opened, Input, Result> {
   /** What people should know beside it, on stderr; nothing where it is undefined. */
   hint?(result: NoInfer<Result>, input: NoInfer<Input>): string | undefined;
   /** What people may want to do next, on stderr: calls without the program's name, or others that begin with `$ `. */
-  next?(result: NoInfer<Result>, input: NoInfer<Input>): string[];
+  next?(result: NoInfer<Result>, input: NoInfer<Input>, opened: NoInfer<Opened>): string[];
   /** Whether the command did what it should and yet ends with exit code 1. */
   failed?(result: Result): boolean;
 }
@@ -48,8 +48,11 @@ export function actionOn<Opened extends Closable, Input, Result>(given: Action<O
     if (!parsed.success) throw new UsageError(detailsOf(parsed.error.issues, 'is unknown'));
 
     const say = (line: string) => json || process.stderr.write(`${line}\n`);
-    const result = await untilInterrupted(open, (opened) => work(opened, parsed.data, say));
-    for (const line of beside(result, parsed.data, given)) say(line);
+    const done = await untilInterrupted(open, async (opened) => {
+      return { opened, result: await work(opened, parsed.data, say) };
+    });
+    const { result } = done;
+    for (const line of beside(done, parsed.data, given)) say(line);
     const whole = JSON.stringify(result, undefined, 2);
     const view = async () => {
       const textWidth = await textWidthFor(whole);
@@ -61,11 +64,11 @@ export function actionOn<Opened extends Closable, Input, Result>(given: Action<O
 }
 
 function beside<Opened extends Closable, Input, Result>(
-  result: Result,
+  { opened, result }: { opened: Opened; result: Result },
   input: Input,
   { hint, next }: Pick<Action<Opened, Input, Result>, 'hint' | 'next'>,
 ): string[] {
-  const calls = next?.(result, input) ?? [];
+  const calls = next?.(result, input, opened) ?? [];
   const lines = calls.map((call) => (call.startsWith('$ ') ? `  ${call}` : `  $ ${programName} ${call}`));
   return [...[hint?.(result, input) ?? []].flat(), ...(lines.length > 0 ? ['Next:', ...lines] : [])];
 }

@@ -19,6 +19,8 @@ export interface EmbeddedOptions {
 export interface Embedded {
   /** The URL of the database `itsm`. */
   url: string;
+  /** Where the server listens that held it when a command joined, if one did. */
+  origin?: string | undefined;
   /** Lets go of PostgreSQL; the last holder stops it. */
   stop(): Promise<void>;
 }
@@ -82,6 +84,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
   };
   return {
     url: urlOf(cluster, client.port, 'itsm'),
+    origin: holder.type === 'command' ? await findOrigin(client) : undefined,
     stop: () => {
       stopped ??= stop();
       return stopped;
@@ -163,13 +166,25 @@ async function take(client: pg.Client, how: string, lock: string): Promise<boole
   return rows[0]?.taken === true;
 }
 
-/** What to throw when another server holds the folder: final if it lives, to be tried again if it is just dying. */
-async function serverInUse(client: pg.Client, { name }: Cluster): Promise<Error> {
+/** The server that holds the folder, as `describe` has it. */
+async function findServer(client: pg.Client): Promise<{ pid?: string | undefined; address?: string | undefined }> {
   const { rows } = await client.query<{ application_name: string }>(
     `SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
      WHERE locktype = 'advisory' AND granted AND (classid, objid) = (${SERVER}) AND objsubid = 2`,
   );
-  const [, pid = 'unknown', address = 'unknown'] = rows[0]?.application_name.split(' ') ?? [];
+  const [, pid, address] = rows[0]?.application_name.split(' ') ?? [];
+  return { pid, address };
+}
+
+/** Where the server listens that holds the folder; undefined where none does, or one that has no port. */
+async function findOrigin(client: pg.Client): Promise<string | undefined> {
+  const { address = '' } = await findServer(client);
+  return URL.canParse(address) ? address : undefined;
+}
+
+/** What to throw when another server holds the folder: final if it lives, to be tried again if it is just dying. */
+async function serverInUse(client: pg.Client, { name }: Cluster): Promise<Error> {
+  const { pid = 'unknown', address = 'unknown' } = await findServer(client);
   const message = `DATA_DIR ${name} is in use by process ${pid} (${address}). Stop it, or set DATA_DIR to another folder.`;
   return isAlive(Number(pid)) ? new ClusterError(message) : new Error(message);
 }

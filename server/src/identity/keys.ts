@@ -166,7 +166,11 @@ export function rotateKey(
     if (state === 'inactive') throw new ApiError('VALIDATION_ERROR', `${user} is inactive.`);
     const expiresAt = before.expiresAt === null ? null : new Date(before.expiresAt);
     // One that was rotated before ends with the overlap of then: its first successor has its length of life.
-    const first = await db.apiKey.findFirst({ where: { rotatedFrom: id }, orderBy: { id: 'asc' } });
+    const first = await db.apiKey.findFirst({
+      where: { rotatedFrom: id },
+      orderBy: { id: 'asc' },
+      select: { createdAt: true, expiresAt: true },
+    });
     const life = first ?? { createdAt: new Date(before.createdAt), expiresAt };
     const successor = await addKey(context, {
       ...{ userId, name, scopes, rotatedFrom: id },

@@ -64,6 +64,7 @@ export const groups: Group[] = [
       guide('retrying-writes', 'Retrying writes', 'Once, however often it is sent.'),
       guide('concurrency', 'Concurrency', 'Changing what others change, too.'),
       guide('bulk', 'Many at once', 'Up to 100 tickets in one request, each answered by itself.'),
+      guide('assets', 'Assets', 'Made and kept in step with an inventory.'),
       guide('comments-and-activity', 'Comments and activity', 'What is said, and who changed what and when.'),
     ],
   },

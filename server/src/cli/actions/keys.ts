@@ -25,9 +25,9 @@ const scopeList = z
 
 const Named = z.strictObject({ id: integerFromText() });
 const shownOnce = 'It is shown this once: keep it in a safe place.';
-const tryKey = [
+const tryKey = ({ publicUrl }: { publicUrl: string }) => [
   '$ export ITSM_KEY=…',
-  `$ curl -H "Authorization: Bearer $ITSM_KEY" http://127.0.0.1:3000${pathPrefix}/me`,
+  `$ curl -H "Authorization: Bearer $ITSM_KEY" ${publicUrl}${pathPrefix}/me`,
 ];
 
 export const list = action({
@@ -69,7 +69,7 @@ export const create = action({
   work: async (runtime, { tenant, ...key }) => createKey(await activeTenantContext(runtime, tenant), key),
   hint: (key) => `Key ${key.id}, "${key.name}", acts for ${key.user}. ${shownOnce}`,
   format: ({ key }) => key,
-  next: () => tryKey,
+  next: (_result, _input, runtime) => tryKey(runtime),
 });
 
 export const update = action({
@@ -86,7 +86,10 @@ export const rotate = action({
   hint: ({ previous, id, name }) =>
     `Key ${id}, "${name}", takes the place of key ${previous.id}, which ` +
     `${previous.revokedAt === null ? `works until ${previous.expiresAt}` : 'works no more'}. ${shownOnce}`,
-  next: ({ previous }) => [...tryKey, ...(previous.revokedAt === null ? [`keys revoke ${previous.id}`] : [])],
+  next: ({ previous }, _, runtime) => [
+    ...tryKey(runtime),
+    ...(previous.revokedAt === null ? [`keys revoke ${previous.id}`] : []),
+  ],
 });
 
 export const revoke = action({

@@ -38,9 +38,9 @@ export const run = action({
   hint: ({ tenant, adminEmail }) =>
     `The demo workspace "${tenant}" is ready. Its key acts for ${adminEmail} with all scopes. It is shown this once: keep it in a safe place.`,
   format: ({ key }) => key,
-  next: ({ tenant }) => [
+  next: ({ tenant }, _, { publicUrl }) => [
     '$ export ITSM_KEY=…',
-    `$ curl -H "Authorization: Bearer $ITSM_KEY" 'http://127.0.0.1:3000${pathPrefix}/tickets?status=OPEN&perPage=3'`,
+    `$ curl -H "Authorization: Bearer $ITSM_KEY" '${publicUrl}${pathPrefix}/tickets?status=OPEN&perPage=3'`,
     shell`tenants show ${tenant}`,
   ],
 });
