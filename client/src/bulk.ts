@@ -77,7 +77,8 @@ export async function sendBulk<Item extends object, Row>(
   items: readonly Item[],
   { idempotencyKey = randomKey(), concurrency = 1, onProgress }: BulkPostOptions = {},
 ): Promise<BulkResult<Item, Row>> {
-  const chunks = split(items);
+  const given = [...items];
+  const chunks = split(given);
   const results: BulkResult<Item, Row>['results'] = [];
   const progress = { done: 0, failed: 0, total: items.length };
   let isAnswered = false;
@@ -98,7 +99,7 @@ export async function sendBulk<Item extends object, Row>(
       // An answer for each item, as the contract has it.
       const answer = answers instanceof Error ? answers : (answers[place] as BulkAnswer<Row>);
       const result = resultOf(answer, request);
-      results[index] = { index, item: items[index] as Item, ...result };
+      results[index] = { index, item: given[index] as Item, ...result };
       progress[result.ok ? 'done' : 'failed'] += 1;
     }
     onProgress?.({ ...progress });

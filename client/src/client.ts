@@ -74,7 +74,7 @@ function method({ send, baseUrl }: Api, described: string) {
       return new ApiList(
         (query) => sendTo<never>({ query }),
         // Each page is asked for as the first one was, whatever becomes of the object that was given.
-        structuredClone(input),
+        input && JSON.parse(JSON.stringify(input)),
         () => fill(path, ids),
       );
     if (takes === 'changes') {

@@ -93,7 +93,8 @@ describe('keys rotate', { timeout: 180_000 }, () => {
     expect(Date.parse(before.expiresAt) - Date.now()).toBeCloseTo(3_600_000, -5);
 
     // A shorter overlap than what is left, and a longer one, which gives no more than there was.
-    // The next successor doesn't end with the overlap, either.
+    // The next successor doesn't end with an overlap, be it that of the first successor.
+    await json(`keys rotate ${successor.id} --overlap-hours 2`);
     expect(await json(`keys rotate ${id} --overlap-hours 24`)).toMatchObject({ expiresAt: null });
     expect(await json(`keys show ${id}`)).toMatchObject({ expiresAt: before.expiresAt });
     await json(`keys rotate ${id} --overlap-hours 0`);

@@ -67,15 +67,21 @@ describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 },
     expect(plain).toMatch(/active +\d{4}-\d\d-\d\dT[\d:.]+Z$/m);
   });
 
-  it('takes the end of input for no', async () => {
+  it.each([
+    ['the end of input', '\u0004', 1, 'is left as it is'],
+    ['Ctrl-C', '\u0003', 130, 'Interrupted.'],
+  ])('takes %s for no answer', async (_, typed, code, said) => {
     const file = join(folder, 'there.jsonl');
     await writeFile(file, 'kept\n');
     const command = `${program} tickets export ${file} --tenant 'Ümlaut 東京'`;
     const child = spawn('script', ['-qefc', command, '/dev/null'], { env, stdio: 'pipe' });
+    let output = '';
     child.stdout.on('data', (shown: Buffer) => {
-      if (String(shown).includes('[y/N]')) child.stdin.write('\u0004');
+      output += shown;
+      if (String(shown).includes('[y/N]')) child.stdin.write(typed);
     });
-    await once(child, 'exit');
+    const [exit] = await once(child, 'exit');
+    expect([exit, output]).toEqual([code, expect.stringContaining(said)]);
     expect(await readFile(file, 'utf8')).toBe('kept\n');
   });
 });

@@ -132,8 +132,10 @@ describe('createMany', () => {
     const items = titled(150);
     const making = client.tickets.createMany(items, { concurrency: Number.POSITIVE_INFINITY });
     for (const item of items) item.title = 'changed';
-    const { done, failed } = await making;
+    const [first] = items.splice(0);
+    const { results, done, failed } = await making;
     expect(failed).toEqual([]);
+    expect(results[0]?.item).toBe(first);
     expect(done.map(({ title }) => title)).toEqual(titled(150).map(({ title }) => title));
   });
 

@@ -55,7 +55,9 @@ it('keeps a connection whose statement has failed', async () => {
   const session = await sessionOf();
   for (let times = 0; times < 3; times++) await expect(pool.query('SELECT 1 / 0')).rejects.toThrow('division by zero');
   expect(await sessionOf()).toBe(session);
-  // One that is gone is not.
+  // One that is left within a transaction is not, nor one that is gone.
+  await expect(pool.query('BEGIN; SELECT 1 / 0; COMMIT')).rejects.toThrow('division by zero');
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   const broken = expect(pool.query('SELECT pg_sleep(60)')).rejects.toThrow('terminating connection');
   const slept = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'";
   await expect.poll(async () => (await api.owner.pool.query(slept)).rowCount, { timeout: 10_000 }).toBe(1);

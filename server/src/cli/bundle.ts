@@ -73,6 +73,6 @@ for (const file of output.toReversed()) {
 const current = new Set(output.map(({ fileName }) => fileName));
 for (const name of await readdir(folder)) {
   const file = join(folder, name);
-  if (/\.(mjs|wasm)$/.test(name) && !current.has(name) && (await stat(file)).mtimeMs < Date.now() - dayMs)
+  if (/\.(mjs|wasm)(\.\d+)?$/.test(name) && !current.has(name) && (await stat(file)).mtimeMs < Date.now() - dayMs)
     await rm(file);
 }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { codeOf } from '../error-code.ts';
 import { Batch } from './batch.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { isConnectionError } from './reachability.ts';
@@ -101,9 +102,12 @@ export class Pool extends pg.Pool {
     return new Promise((resolve, reject) => {
       this.connect((error, connection, release) => {
         if (error !== undefined || connection === undefined) return reject(error);
+        let isDone = false;
         const done = (failure: Error | null, result: pg.QueryResult) => {
-          // PostgreSQL says that it ends a session before the connection is gone.
-          release(isConnectionError(failure) ? (failure as Error) : undefined);
+          // Of a statement that can't be sent pg tells twice.
+          if (isDone) return;
+          isDone = true;
+          release(isUsable(failure, config) ? undefined : (failure as Error));
           if (failure) reject(failure);
           else resolve(result);
         };
@@ -121,6 +125,19 @@ export class Pool extends pg.Pool {
     const { transaction } = currentScope() ?? {};
     return transaction?.pool === this ? transaction : undefined;
   }
+}
+
+/** What a session says that is in no state for another statement, or whose plans are of tables as they were. */
+const spoilt = /^(25P02|0A000|26000)$/;
+
+/**
+ * Whether another statement may follow one that failed. PostgreSQL says that it ends a session before the connection is gone;
+ * and pg-boss sends transactions as one text, which are left open where one of their statements fails.
+ */
+function isUsable(failure: Error | null, config: unknown): boolean {
+  if (failure === null) return true;
+  const text = typeof config === 'string' ? config : ((config as Partial<pg.QueryConfig>).text ?? '');
+  return !(isConnectionError(failure) || spoilt.test(codeOf(failure) ?? '') || /^\s*BEGIN\b/i.test(text));
 }
 
 /** Connections for requests: every statement carries the tenant of the scope in which it was asked for. */

@@ -84,7 +84,8 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
   };
   return {
     url: urlOf(cluster, client.port, 'itsm'),
-    origin: holder.type === 'command' ? await findOrigin(client) : undefined,
+    // Where it can't be asked just now, whoever joined goes on.
+    origin: holder.type === 'command' ? await findOrigin(client).catch(() => undefined) : undefined,
     stop: () => {
       stopped ??= stop();
       return stopped;

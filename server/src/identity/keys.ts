@@ -165,13 +165,16 @@ export function rotateKey(
     }
     if (state === 'inactive') throw new ApiError('VALIDATION_ERROR', `${user} is inactive.`);
     const expiresAt = before.expiresAt === null ? null : new Date(before.expiresAt);
-    // One that was rotated before ends with the overlap of then: its first successor has its length of life.
-    const first = await db.apiKey.findFirst({
-      where: { rotatedFrom: id },
-      orderBy: { id: 'asc' },
-      select: { createdAt: true, expiresAt: true },
-    });
-    const life = first ?? { createdAt: new Date(before.createdAt), expiresAt };
+    // One that was rotated before ends with the overlap of then: the last of those that took its place has its length of life.
+    let life = { id: BigInt(id), createdAt: new Date(before.createdAt), expiresAt };
+    for (let next: typeof life | null = life; next !== null; ) {
+      life = next;
+      next = await db.apiKey.findFirst({
+        where: { rotatedFrom: life.id },
+        orderBy: { id: 'asc' },
+        select: { id: true, createdAt: true, expiresAt: true },
+      });
+    }
     const successor = await addKey(context, {
       ...{ userId, name, scopes, rotatedFrom: id },
       expiresAt: life.expiresAt && new Date(now.getTime() + life.expiresAt.getTime() - life.createdAt.getTime()),
