@@ -14,7 +14,7 @@ export default defineConfig({
     // for each core: three on two cores take as long, and what measures time fails.
     maxWorkers: Math.min(Math.max(2, availableParallelism()), 6),
     testTimeout: 20_000,
-    hookTimeout: 20_000,
+    hookTimeout: 60_000,
     // Above it a test is named in the output; here most ask a database or start a server.
     slowTestThreshold: 10_000,
   },
