@@ -2,9 +2,24 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** The status of a request whose client was gone before it was answered, as nginx has it: nobody is told of one. */
-export const clientClosed = 499;
+const clientClosed = 499;
 
 type Tell = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/**
+ * Tells of each request when it is over, with its status: when it was answered, or its client was gone before. To be called
+ * before any route is registered.
+ */
+export function whenOver(
+  app: FastifyInstance,
+  tell: (request: FastifyRequest, reply: FastifyReply, status: number) => void,
+): void {
+  whenAbandoned(app, (request, reply) => tell(request, reply, clientClosed));
+  app.addHook('onResponse', (request, reply, done) => {
+    tell(request, reply, reply.statusCode);
+    done();
+  });
+}
 
 /** Who is told, of each app. */
 const listeners = new WeakMap<FastifyInstance, Tell[]>();

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { clientClosed, whenAbandoned } from '../abandoned.ts';
+import { whenOver } from '../abandoned.ts';
 import { healthPaths } from './health.ts';
 
 /**
@@ -23,9 +23,5 @@ export function addRequestLog(app: FastifyInstance): void {
     );
   }
 
-  whenAbandoned(app, (request, reply) => log(request, reply, clientClosed));
-  app.addHook('onResponse', (request, reply, done) => {
-    log(request, reply, reply.statusCode);
-    done();
-  });
+  whenOver(app, log);
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { clientClosed, whenAbandoned } from '../abandoned.ts';
+import { whenOver } from '../abandoned.ts';
 import type { FairUse, RefusalCause } from '../fair-use.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -84,11 +84,7 @@ export function measureRequests(
     if (request.taken !== undefined) usage.add(request.identity.tenantId, 'requests', 1);
   }
 
-  whenAbandoned(app, (request, reply) => count(request, reply, clientClosed));
-  app.addHook('onResponse', (request, reply, done) => {
-    count(request, reply, reply.statusCode);
-    done();
-  });
+  whenOver(app, count);
 
   const limited = new Counter({
     name: 'itsm_rate_limit_refusals_total',

@@ -1,13 +1,16 @@
 import type { Endpoint } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { clientClosed, whenAbandoned } from '../abandoned.ts';
+import { whenOver } from '../abandoned.ts';
 import type { UsageRecorder } from './recorder.ts';
 import { keyedEndpoints, type Outcome, outcomes } from './shape.ts';
 import { kindOf } from './tally.ts';
 
 const numberOf = new Map(outcomes.map((outcome, number) => [outcome, number]));
 
-/** Counts every request with a valid key when it has been answered, or its client is gone. To be called before any route is registered. */
+/**
+ * Counts every request with a valid key when it has been answered, or its client is gone. To be called before any route is
+ * registered.
+ */
 export function followRequests(app: FastifyInstance, { record }: Pick<UsageRecorder, 'record'>): void {
   const endpoints = new Map<Endpoint, number>(keyedEndpoints.map(({ route }, number) => [route, number]));
 
@@ -25,11 +28,7 @@ export function followRequests(app: FastifyInstance, { record }: Pick<UsageRecor
     });
   }
 
-  whenAbandoned(app, (request, reply) => count(request, reply, clientClosed));
-  app.addHook('onResponse', (request, reply, done) => {
-    count(request, reply, reply.statusCode);
-    done();
-  });
+  whenOver(app, count);
 }
 
 type Taken = FastifyRequest['taken'];
