@@ -60,6 +60,14 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
     const { limits, ...facts } = await request.describeKey();
     return { facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, String(value)])), limits };
   });
+  // What becomes of the key while the request waits, for so many milliseconds.
+  handle('/waits', list, async (request) => {
+    const { elapsedTime, then } = request.query as { elapsedTime: string; then: string };
+    if (then === 'revoked') keyOf.delete('reader');
+    if (then === 'narrowed') keyOf.set('reader', identityOf('kb:read'));
+    await request.confirm({ elapsedTime: Number(elapsedTime) } as FastifyReply);
+    return {};
+  });
   handle('/refused', list, async (request, reply) => {
     await request.giveBack(reply);
     await request.giveBack(reply);
@@ -121,6 +129,17 @@ describe('the guard', () => {
     expect((await get('/tickets', 'stranger')).status).toBe(429);
     expect(seen).toEqual([]);
     expect((await get('/me', 'stranger')).status).toBe(200);
+  });
+
+  it.each([
+    [499, 'revoked', 200, {}],
+    [500, 'revoked', 401, { code: 'INVALID_API_KEY', message: 'The API key is not valid.' }],
+    [500, 'narrowed', 403, { code: 'INSUFFICIENT_SCOPE', message: 'This key lacks the scope tickets:read.' }],
+    [500, 'kept', 200, {}],
+  ])('looks again at a key when its request has waited %i ms: %s', async (elapsedTime, then, status, body) => {
+    const { get } = await open();
+    const answer = await get(`/waits?elapsedTime=${elapsedTime}&then=${then}`, 'reader');
+    expect([answer.status, answer.body]).toEqual([status, status === 200 ? body : expect.objectContaining(body)]);
   });
 });
 
