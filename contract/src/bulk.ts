@@ -27,7 +27,7 @@ export function bulk<Item extends z.ZodType>(item: Item) {
     .array(each)
     .min(1)
     .max(bulkItems)
-    .superRefine(refuseRepeatedIds)
+    .superRefine((given, context) => refuseRepeatedIds(given as { id?: unknown }[], context))
     .meta({ description: 'The items: each is done or refused by itself, in their order.' });
   // One too many says it as well as twenty thousand, which would all be looked at.
   const firstOnes = (given: unknown) => (Array.isArray(given) ? given.slice(0, bulkItems + 1) : given);
@@ -37,10 +37,17 @@ export function bulk<Item extends z.ZodType>(item: Item) {
 /** What is wrong with an item that names the same as one before it. */
 export const repeatedId = 'is that of another item: name each id once';
 
-function refuseRepeatedIds(items: readonly unknown[], context: z.core.$RefinementCtx): void {
+/** What an item is named by, be something else wrong with it; undefined where it names nothing. */
+export function idOfItem<Id>(item: { id?: Id } | Faulty): Id | undefined {
+  if (!(item instanceof Faulty)) return item.id;
+  const isNamed = Object(item.input).id !== undefined && item.issues.every(({ path }) => path[0] !== 'id');
+  return isNamed ? (item.input as { id: Id }).id : undefined;
+}
+
+function refuseRepeatedIds(items: readonly ({ id?: unknown } | Faulty)[], context: z.core.$RefinementCtx): void {
   const seen = new Set<unknown>();
   for (const [index, item] of items.entries()) {
-    const { id } = ((item instanceof Faulty ? item.input : item) ?? {}) as { id?: unknown };
+    const id = idOfItem(item);
     if (id !== undefined && seen.has(id)) {
       context.addIssue({ code: 'custom', path: [index, 'id'], message: repeatedId });
     }

@@ -278,7 +278,20 @@ describe('PATCH /tickets/bulk', () => {
       code: 'VALIDATION_ERROR',
       details: [{ path: 'tickets.2.id', message: 'is that of another item: name each id once' }],
     });
+    const second = [{ id: made.id, title: 'x' }, { id: made.ticketNumber, title: '' }];
+    expect((await workspace.call('PATCH', '/tickets/bulk', { tickets: second })).status).toBe(400);
     expect((await workspace.call('GET', `/tickets/${made.id}`)).body.data).toEqual(made);
+  });
+
+  it.each([null, '', 'n/a', 0, 1.5])('takes %j for no name, however often it comes', async (id) => {
+    const { id: made } = await workspace.createTicket();
+    const answers = await bulk('PATCH', [
+      { id, title: 'x' },
+      { id: made, title: 'y' },
+      { id, title: 'x' },
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([400, 200, 400]);
+    expect(answers[0].error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'id' }] });
   });
 
   it('sees the parents that items before it have given', async () => {

@@ -1,5 +1,6 @@
 import {
   type Faulty,
+  idOfItem,
   type NewTicket,
   type NewTicketAnswer,
   repeatedId,
@@ -67,10 +68,10 @@ export function updateTickets(
 ): Promise<TicketPatchAnswer[]> {
   return transaction(context, async (context) => {
     const bodies = Items.of(given);
-    const idOf = await findTicketIds(
-      context,
-      bodies.going.flatMap(({ id, parentId }) => [id, parentId]),
-    );
+    const idOf = await findTicketIds(context, [
+      ...given.map(idOfItem),
+      ...bodies.going.map(({ parentId }) => parentId),
+    ]);
     refuseRepeated(given, idOf);
     const ids = bodies.going.flatMap(({ id }) => idOf(id) ?? []);
     const locked = ids.length === 0 ? [] : await lockTickets(context.db, ids);
@@ -102,7 +103,7 @@ export function updateTickets(
 function refuseRepeated(given: readonly (TicketPatchItem | Faulty)[], idOf: IdOf): void {
   const seen = new Set<number>();
   for (const [index, item] of given.entries()) {
-    const id = 'issues' in item ? undefined : idOf(item.id);
+    const id = idOf(idOfItem(item));
     if (id !== undefined && seen.has(id)) throw invalidField('VALIDATION_ERROR', `tickets.${index}.id`, repeatedId);
     if (id !== undefined) seen.add(id);
   }

@@ -40,7 +40,7 @@ export async function ticketIdOf({ db }: Pick<Context, 'db'>, reference: TicketR
 }
 
 /** Tells the id of a ticket that a body or a query names; undefined for a number that was not given out. */
-export type IdOf = (reference: TicketReference) => number | undefined;
+export type IdOf = (reference: TicketReference | undefined) => number | undefined;
 
 const selectByNumbers = `SELECT t.id, t.type, t.number
   FROM unnest($2::text[], $3::int[]) AS named (type, number)
@@ -62,7 +62,7 @@ export async function findTicketIds(
     });
     for (const { id, type, number } of rows) ids.set(`${ticketNumberPrefixes[type]}-${number}`, Number(id));
   }
-  return (reference) => (typeof reference === 'number' ? reference : ids.get(reference));
+  return (reference) => (typeof reference === 'string' ? ids.get(reference) : reference);
 }
 
 /** A body as its parent is stored. */
