@@ -11,8 +11,6 @@ export const ChangesQuery = z
     }),
     cursor: z
       .string()
-      .min(1)
-      .max(200)
       .optional()
       .meta({ description: 'The `nextCursor` of the page before: what has changed after it.' }),
     perPage: integerFromText(PerPage.meta({ ...PerPage.meta(), default: 100, example: 100 })).default(100),

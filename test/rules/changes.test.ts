@@ -152,7 +152,7 @@ describe.each(feeds)('$title', ({ route }) => {
       const answer = await workspace.call('GET', `${path}?${new URLSearchParams({ cursor: given })}`);
       expect(answer.status, `${how}: ${answer.text}`).toBe(400);
       expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
-      if (given.length > 0 && given.length <= 200) expect(errorOf(answer).message, how).toContain('since');
+      expect(errorOf(answer).message, how).toContain('since');
     }
   });
 
