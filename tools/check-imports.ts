@@ -53,7 +53,7 @@ const rooms: Record<string, Room> = {
   site: { files: /^server\/src\/site\//, imports: ['contract', 'basics', 'http'] },
   'developer area': {
     files: /^server\/src\/developer\//,
-    imports: [...server, 'identity', 'queries', 'http', 'site'],
+    imports: ['contract', 'basics', 'database', 'webhooks', 'usage', 'context', 'identity', 'queries', 'http', 'site'],
   },
   agents: {
     files: /^server\/src\/agents\//,
@@ -104,6 +104,11 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
     /\$(query|execute)Raw|\b(selectRows|selectTogether|selectPlanned|connectionsOf|rawClient|reading)[<(]/,
     /^(server\/src\/(database|identity|webhooks|usage|resources)|test)\//,
     'raw SQL filters by tenant by hand',
+  ],
+  [
+    /\b(accounts|databases)\.(accounts|system)\b/,
+    /^(?!server\/src\/(developer|http|agents|site)\/)/,
+    'rows of all tenants are for identity/ to look for',
   ],
   [
     /process\.env/,

@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { addAgents } from './agents/mcp.ts';
 import type { Services } from './context.ts';
 import type { Databases } from './database/databases.ts';
+import { tenantClient } from './database/tenant-client.ts';
 import { addDeveloperArea } from './developer/area.ts';
 import type { Settings } from './env.ts';
 import { createFairUse, type Refusal } from './fair-use.ts';
@@ -165,7 +166,8 @@ export async function buildApp({
     onDone: meters?.onDone,
   });
   meters?.watchFairUse(fairUse);
-  await addDeveloperArea(app, { databases, services, settings, fairUse, ...errorSources });
+  const dataOf = (tenantId: bigint) => tenantClient(databases.requests, tenantId);
+  await addDeveloperArea(app, { accounts: databases, dataOf, services, settings, fairUse, ...errorSources });
   addAgents(app, { fairUse, settings, ...errorSources });
   serializeListsInSlices(app);
   await addResources(app, fairUse);

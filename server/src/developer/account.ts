@@ -33,7 +33,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       fields: z.object({}),
       audit: 'session.ended',
       async run({ visit }) {
-        await endSessions(visit.databases, visit.user.account, { id: visit.user.session.id });
+        await endSessions(visit.accounts, visit.user.account, { id: visit.user.session.id });
         visit.browser.signOut();
         return { redirect: '/developer/sign-in', subject: 'their own' };
       },
@@ -47,7 +47,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       },
       async run({ visit, checked }) {
         const name = deviceOf(visit);
-        await keepPasskey(visit.databases, visit.user.account, { ...checked, name });
+        await keepPasskey(visit.accounts, visit.user.account, { ...checked, name });
         return { redirect: here, subject: name };
       },
     }),
@@ -56,11 +56,11 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       audit: 'passkey.removed',
       async run({ visit, fields }) {
         const { account } = visit.user;
-        const passkeys = await listPasskeys(visit.databases, account);
-        if (passkeys.length === 1 && !(await hasPassword(visit.databases, account))) {
+        const passkeys = await listPasskeys(visit.accounts, account);
+        if (passkeys.length === 1 && !(await hasPassword(visit.accounts, account))) {
           throw new ApiError('VALIDATION_ERROR', 'This is your only way to sign in: add another one first.');
         }
-        return { redirect: here, subject: await removePasskey(visit.databases, account, fields.id) };
+        return { redirect: here, subject: await removePasskey(visit.accounts, account, fields.id) };
       },
     }),
     password: accountForm({
@@ -73,8 +73,8 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       async check({ visit, fields }) {
         const { account } = visit.user;
         if (
-          (await hasPassword(visit.databases, account)) &&
-          !(await isOwnPassword(visit.databases, account, { ...visit.from, password: fields.current ?? '' }))
+          (await hasPassword(visit.accounts, account)) &&
+          !(await isOwnPassword(visit.accounts, account, { ...visit.from, password: fields.current ?? '' }))
         ) {
           throw new ApiError('VALIDATION_ERROR', 'The present password is another one.', {
             details: [{ path: 'current', message: 'is not your present password' }],
@@ -84,8 +84,8 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       },
       async run({ visit, fields, checked }) {
         const { account, session } = visit.user;
-        await keepPassword(visit.databases, account, checked);
-        if (fields.others !== undefined) await endSessions(visit.databases, account, { butId: session.id });
+        await keepPassword(visit.accounts, account, checked);
+        if (fields.others !== undefined) await endSessions(visit.accounts, account, { butId: session.id });
         return { redirect: here };
       },
     }),
@@ -93,7 +93,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       fields: Named,
       audit: 'session.ended',
       async run({ visit, fields }) {
-        const ended = await endSessions(visit.databases, visit.user.account, fields);
+        const ended = await endSessions(visit.accounts, visit.user.account, fields);
         if (ended === 0) throw new ApiError('NOT_FOUND', 'There is no such session.');
         return { redirect: here, subject: `session ${fields.id}` };
       },
@@ -103,9 +103,9 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
 
 async function passkeys(asked: Asked<UserVisit>) {
   const { visit } = asked;
-  const options = await offerPasskey(visit.databases, visit.site, visit.user.account);
+  const options = await offerPasskey(visit.accounts, visit.site, visit.user.account);
   visit.browser.giveChallenge(options.challenge);
-  const rows = (await listPasskeys(visit.databases, visit.user.account)).map(({ id, name, createdAt, lastUsedAt }) => [
+  const rows = (await listPasskeys(visit.accounts, visit.user.account)).map(({ id, name, createdAt, lastUsedAt }) => [
     ...[name, visit.time(createdAt), visit.time(lastUsedAt)],
     formOf(
       asked,
@@ -119,8 +119,8 @@ ${formOf(asked, 'passkey', () => submit('Add a passkey', 'plain'), { passkey: { 
 }
 
 async function password(asked: Asked<UserVisit>) {
-  const { databases, user } = asked.visit;
-  const has = await hasPassword(databases, user.account);
+  const { accounts, user } = asked.visit;
+  const has = await hasPassword(accounts, user.account);
   const current = {
     name: 'current',
     label: 'Present password',
@@ -147,7 +147,7 @@ ${checkbox('others', 'end', 'Sign out everywhere else', true)}${submit(has ? 'Ch
 async function sessions(asked: Asked<UserVisit>) {
   const { visit } = asked;
   const { account, session } = visit.user;
-  const rows = (await listSessions(visit.databases, account)).map(
+  const rows = (await listSessions(visit.accounts, account)).map(
     ({ id, address, userAgent, createdAt, lastSeenAt }) => [
       ...[html`<span class="agent">${userAgent}</span>`, address, visit.time(createdAt), visit.time(lastSeenAt)],
       BigInt(id) === session.id

@@ -6,12 +6,12 @@ import { requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Services } from '../context.ts';
-import type { Databases } from '../database/databases.ts';
-import { tenantClient } from '../database/tenant-client.ts';
+import type { TenantClient } from '../database/tenant-client.ts';
 import type { Settings } from '../env.ts';
 import { ApiError } from '../errors.ts';
 import type { FairUse } from '../fair-use.ts';
 import type { ErrorSources } from '../http/error-handler.ts';
+import type { AccountStore } from '../identity/account.ts';
 import type { Origin } from '../identity/sessions.ts';
 import { elsewhere, isFromSite, siteOf } from './address.ts';
 import { answerError, finished, send } from './answers.ts';
@@ -26,7 +26,9 @@ import { timeIn } from './time.ts';
 import type { SignedIn, UserVisit, Visit } from './visit.ts';
 
 export interface AreaOptions extends ErrorSources {
-  databases: Databases;
+  accounts: AccountStore;
+  /** A workspace's data, with the rights of a request. */
+  dataOf(tenantId: bigint): TenantClient;
   services: Services;
   settings: Pick<Settings, 'PUBLIC_URL' | 'TRUST_PROXY'>;
   fairUse: FairUse;
@@ -93,7 +95,7 @@ const pageHeaders = {
 
 function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): void {
   const toSignIn = async (from: string, { request, reply }: { request: FastifyRequest; reply: FastifyReply }) => {
-    await assertSessionHere(options.databases, request);
+    await assertSessionHere(options.accounts, request);
     return reply.redirect(signInFor(from), 303);
   };
   scope.get(page.path, async (request, reply) => {
@@ -125,18 +127,18 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   const limit = page.roles === 'everyone' && { bodyLimit: publicFormBytes };
   scope.post(page.path, { onRequest, preHandler, ...limit }, async (request, reply) => {
     const visit = request.visit as Visit;
-    const { databases } = options;
+    const { accounts } = options;
     const { answer, status } = await inItsTurn(visit, async () => {
       if (visit.user !== undefined) {
         // The session may have ended while the form came in, and while it waited; or it is another role's by now.
         const user = await (visit as UserVisit).again();
         if (user === undefined) {
-          await assertSessionHere(databases, request);
+          await assertSessionHere(accounts, request);
           return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
         }
         assertRole(formNamed(page, request).form.roles ?? page.roles, { ...visit, user });
       }
-      return receive(page, { visit, request, databases, errors: options });
+      return receive(page, { visit, request, accounts, errors: options });
     });
     return send(answer, { visit, request, reply: reply.code(status) });
   });
@@ -158,31 +160,31 @@ function assertNoFile({ headers }: FastifyRequest): void {
 
 /** What is to be known of a request before anything is looked at. @throws ApiError where the area has no address */
 async function visitOf(request: FastifyRequest, reply: FastifyReply, options: AreaOptions): Promise<Visit> {
-  const { databases, services, settings } = options;
+  const { accounts, services, settings } = options;
   const site = siteOf(request, settings.PUBLIC_URL);
   if (site === undefined) {
     throw new ApiError('NOT_FOUND', 'The developer area has no address here: set PUBLIC_URL to that of this server.');
   }
   const from = { address: request.ip, userAgent: request.headers['user-agent'] ?? '' };
-  const session = await sessionOf(databases, request);
+  const session = await sessionOf(accounts, request);
   const visit: Visit = {
     from,
     site,
     isLocal: isLoopback(from) && settings.TRUST_PROXY.length === 0,
     csrf: reply.generateCsrf(),
-    browser: memoryOf(databases, request, from),
-    databases,
+    browser: memoryOf(accounts, request, from),
+    accounts,
   };
   if (session === undefined) return visit;
   const { account } = session;
   const user: SignedIn = { session, account };
-  const flash = request.method === 'GET' ? await flashFor(databases, request, session) : undefined;
-  const context = { ...services, db: tenantClient(databases.requests, account.tenantId), userId: account.userId };
+  const flash = request.method === 'GET' ? await flashFor(accounts, request, session) : undefined;
+  const context = { ...services, db: options.dataOf(account.tenantId), userId: account.userId };
   return {
     ...{ ...visit, user, context, flash, time: timeIn(account.timeZone) },
     inItsTurn: (work) => options.fairUse.run(account.tenantId, work),
     async again() {
-      const now = await sessionOf(databases, request);
+      const now = await sessionOf(accounts, request);
       return now?.id === session.id ? { session: now, account: now.account } : undefined;
     },
   } as UserVisit;

@@ -1,7 +1,6 @@
 import secureSession, { type Session as Cookie } from '@fastify/secure-session';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Databases } from '../database/databases.ts';
-import type { Account } from '../identity/account.ts';
+import type { Account, AccountStore } from '../identity/account.ts';
 import { assertHere } from '../identity/another-cell.ts';
 import { beginSession, findSession, type Origin, type Session, setFlash, takeFlash } from '../identity/sessions.ts';
 import { readToken } from '../identity/token.ts';
@@ -15,7 +14,6 @@ const mostChallenges = 5;
 const mostKnown = 20;
 const yearSeconds = 365 * 86_400;
 
-type Sources = Pick<Databases, 'accounts' | 'system'>;
 type Reference = Pick<Account, 'tenantId' | 'userId'>;
 
 interface Flash {
@@ -78,24 +76,24 @@ export async function addCookies(
 }
 
 /** The session that the browser is in. */
-export function sessionOf(databases: Sources, request: FastifyRequest): Promise<Session | undefined> {
-  return findSession(databases, request.session.get('token'));
+export function sessionOf(accounts: AccountStore, request: FastifyRequest): Promise<Session | undefined> {
+  return findSession(accounts, request.session.get('token'));
 }
 
 /** @throws ApiError RATE_LIMIT_EXCEEDED where the workspace of its session is in another cell: the session goes on there */
-export async function assertSessionHere({ accounts }: Sources, request: FastifyRequest): Promise<void> {
+export async function assertSessionHere({ accounts }: AccountStore, request: FastifyRequest): Promise<void> {
   const token = readToken(request.session.get('token'));
   if (token !== undefined) await assertHere(accounts, token.tenantId);
 }
 
 /** What the browser of a request keeps. */
-export function memoryOf(databases: Sources, request: FastifyRequest, from: Origin): BrowserMemory {
+export function memoryOf(accounts: AccountStore, request: FastifyRequest, from: Origin): BrowserMemory {
   const { session, device } = request;
   const known = () => device.get('known') ?? [];
   const given = () => session.get('challenges') ?? [];
   return {
     async signIn(account) {
-      const token = await beginSession(databases, account, from);
+      const token = await beginSession(accounts, account, from);
       // Nothing of what was there before stays: neither a session that somebody else has put there, nor its CSRF secret.
       session.regenerate();
       session.set('token', token);
@@ -128,21 +126,21 @@ export function memoryOf(databases: Sources, request: FastifyRequest, from: Orig
 
 /** Keeps something that a page shows once: also to somebody who has kept the cookie, since its session knows. */
 export async function keepFlash(
-  databases: Sources,
+  accounts: AccountStore,
   request: FastifyRequest,
   { session, path, value }: { session: Session; path: string; value: unknown },
 ): Promise<void> {
   const id = crypto.randomUUID();
-  await setFlash(databases, session, id);
+  await setFlash(accounts, session, id);
   request.session.set('flash', { path, id, value });
 }
 
 /** What the page is to show once; undefined when there is nothing, or it was shown. */
-export async function flashFor(databases: Sources, request: FastifyRequest, session: Session): Promise<unknown> {
+export async function flashFor(accounts: AccountStore, request: FastifyRequest, session: Session): Promise<unknown> {
   const flash = request.session.get('flash');
   if (flash === undefined || flash.path !== request.url.split('?')[0]) return undefined;
   request.session.set('flash', undefined);
-  return (await takeFlash(databases, session, flash.id)) ? flash.value : undefined;
+  return (await takeFlash(accounts, session, flash.id)) ? flash.value : undefined;
 }
 
 function referenceOf(name: string): Reference {

@@ -1,7 +1,6 @@
-import { tenantClient } from '../database/tenant-client.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { ApiError } from '../errors.ts';
-import { type Account, holdAccount } from '../identity/account.ts';
+import { type Account, holdAccount, workspaceOf } from '../identity/account.ts';
 import { recordAudit } from '../resources/audit/queries.ts';
 import type { Visit } from './visit.ts';
 
@@ -12,13 +11,13 @@ import type { Visit } from './visit.ts';
  * @param prepare does what belongs to it before; resolves to false where what it signs in with is good no more
  */
 export async function enter(
-  { databases, browser, from }: Visit,
+  { accounts, browser, from }: Visit,
   account: Account,
   how: string,
   prepare: () => Promise<boolean>,
 ): Promise<void> {
-  const { tenantId, userId } = account;
-  const db = tenantClient(databases.system, tenantId);
+  const { userId } = account;
+  const db = workspaceOf(accounts, account);
   await inTransaction(db, async () => {
     // Who takes the right from them meanwhile waits, and finds the session that is to end.
     if (!(await holdAccount(db, account)) || !(await prepare())) {

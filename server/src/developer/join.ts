@@ -29,7 +29,7 @@ export const join = openPage({
       };
     }
     const { account, demo, secured } = invitation;
-    const options = await offerPasskey(visit.databases, visit.site, account, { anew: true });
+    const options = await offerPasskey(visit.accounts, visit.site, account, { anew: true });
     visit.browser.giveChallenge(options.challenge);
     const passkey = formOf(
       asked,
@@ -67,7 +67,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
         settle(visit, address, 'with a new passkey', async (account) => {
           const { takeChallenge } = visit.browser;
           const passkey = await checkPasskey(visit.site, { ...fields, takeChallenge });
-          return () => keepPasskey(visit.databases, account, { ...passkey, name: deviceOf(visit) });
+          return () => keepPasskey(visit.accounts, account, { ...passkey, name: deviceOf(visit) });
         }),
     }),
     password: openForm({
@@ -75,7 +75,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
       run: ({ visit, fields: { password }, address }) =>
         settle(visit, address, 'with a new password', async (account) => {
           const hash = await checkPassword(account, password);
-          return () => keepPassword(visit.databases, account, hash);
+          return () => keepPassword(visit.accounts, account, hash);
         }),
     }),
     look: openForm({
@@ -90,7 +90,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
 
 /** The invitation of a link; that of a first start is for this machine. */
 async function invited(visit: Visit, token: string): Promise<Invitation | undefined> {
-  const invitation = await findInvitation(visit.databases, token);
+  const invitation = await findInvitation(visit.accounts, token);
   return invitation?.demo === true && !visit.isLocal ? undefined : invitation;
 }
 
@@ -111,9 +111,9 @@ async function settle(
   const { account, demo } = invitation;
   const keep = await check(account, demo);
   await enter(visit, account, how, async () => {
-    if (!(await useInvitation(visit.databases, token))) throw worksNoMore();
+    if (!(await useInvitation(visit.accounts, token))) throw worksNoMore();
     if (keep !== undefined) {
-      await forgetCredentials(visit.databases, account);
+      await forgetCredentials(visit.accounts, account);
       await keep();
     }
     return true;

@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { transaction } from '../context.ts';
-import type { Databases } from '../database/databases.ts';
 import { beginWriting } from '../database/lock.ts';
-import { tenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
+import { type AccountStore, workspaceOf } from '../identity/account.ts';
 import { holdSession } from '../identity/sessions.ts';
 import { recordAudit } from '../resources/audit/queries.ts';
 import { unknownField } from '../validation.ts';
@@ -16,7 +15,7 @@ import type { UserVisit, Visit } from './visit.ts';
 interface Receiving {
   visit: Visit;
   request: FastifyRequest;
-  databases: Pick<Databases, 'accounts' | 'system'>;
+  accounts: AccountStore;
   errors: ErrorSources;
 }
 
@@ -45,7 +44,7 @@ export async function receive(page: AnyPage, { visit, request, ...sources }: Rec
     const { redirect, flash } = done;
     const session = visit.user?.session;
     if (flash !== undefined && session !== undefined) {
-      await keepFlash(sources.databases, request, {
+      await keepFlash(sources.accounts, request, {
         session,
         path: redirect.split(/[?#]/)[0] ?? redirect,
         value: flash,
@@ -72,13 +71,13 @@ async function run(form: AnyForm, asked: Asked<Visit> & { fields: unknown }): Re
   // Signing in is of another account than whose is signed in, if anybody is.
   if (action === null || !('context' in visit)) return form.run({ ...asked, checked });
   const signedIn = visit as UserVisit;
-  const { databases, user, context: ofRequest } = signedIn;
-  const db = form.ofAccount === true ? tenantClient(databases.system, user.account.tenantId) : ofRequest.db;
+  const { accounts, user, context: ofRequest } = signedIn;
+  const db = form.ofAccount === true ? workspaceOf(accounts, user.account) : ofRequest.db;
   return await transaction({ ...ofRequest, db }, async (context) => {
     // What is deleted doesn't ask whether the workspace is being moved.
     await beginWriting(context.db);
     // It may have been ended while what is checked was: whose it was has no say any more.
-    if (form.ofAccount === true && !(await holdSession(databases, user.session)))
+    if (form.ofAccount === true && !(await holdSession(accounts, user.session)))
       return { redirect: '/developer/sign-in' };
     const done = await form.run({ ...asked, checked, visit: { ...signedIn, context } });
     if (!('found' in done)) await recordAudit(context, { action, subject: done.subject ?? null, ...visit.from });

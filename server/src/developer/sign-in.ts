@@ -50,8 +50,8 @@ ${submit('Sign in', 'plain')}`,
       fields: z.object({ response: z.string().max(20_000) }),
       async run({ visit, fields, address }) {
         const { takeChallenge } = visit.browser;
-        const found = await signInByPasskey(visit.databases, visit.site, { ...fields, takeChallenge });
-        await enter(visit, found.account, 'with a passkey', () => hasPasskey(visit.databases, found));
+        const found = await signInByPasskey(visit.accounts, visit.site, { ...fields, takeChallenge });
+        await enter(visit, found.account, 'with a passkey', () => hasPasskey(visit.accounts, found));
         return { redirect: nextOfAddress(address) };
       },
     }),
@@ -59,13 +59,13 @@ ${submit('Sign in', 'plain')}`,
       fields: z.strictObject({ email: NewUser.shape.email, password: z.string().min(1, 'is missing').max(1000) }),
       async run({ visit, fields, address }) {
         const { isKnown } = visit.browser;
-        const all = await signInByPassword(visit.databases, { ...fields, ...visit.from, isKnown });
+        const all = await signInByPassword(visit.accounts, { ...fields, ...visit.from, isKnown });
         const [found] = all;
         if (found === undefined || all.length > 1) {
           visit.browser.offer(all);
           return { redirect: `/developer/workspaces?next=${encodeURIComponent(nextOfAddress(address))}` };
         }
-        await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.databases, found));
+        await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
         return { redirect: nextOfAddress(address) };
       },
     }),
@@ -98,16 +98,16 @@ export const workspaces = openPage({
       async run({ visit, fields, address }) {
         const found = (await offeredTo(visit)).find(({ account }) => String(account.tenantId) === fields.tenant);
         if (found === undefined) throw new ApiError('VALIDATION_ERROR', 'Sign in again: that was too long ago.');
-        await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.databases, found));
+        await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
         return { redirect: nextOfAddress(address) };
       },
     }),
   },
 });
 
-async function offeredTo({ browser, databases }: Visit): Promise<(PasswordSignIn & { account: Account })[]> {
+async function offeredTo({ browser, accounts }: Visit): Promise<(PasswordSignIn & { account: Account })[]> {
   const offers = await Promise.all(
-    browser.offered.map(async (offer) => ({ ...offer, account: await findAccount(databases, offer.account) })),
+    browser.offered.map(async (offer) => ({ ...offer, account: await findAccount(accounts, offer.account) })),
   );
   return offers.flatMap(({ account, password }) => (account === undefined ? [] : [{ account, password }]));
 }

@@ -1,7 +1,6 @@
 import type { SafeHtml } from '@remix-run/html-template';
 import type { Context } from '../context.ts';
-import type { Databases } from '../database/databases.ts';
-import type { Account } from '../identity/account.ts';
+import type { Account, AccountStore } from '../identity/account.ts';
 import type { RelyingParty, TakeChallenge } from '../identity/passkeys.ts';
 import type { PasswordSignIn } from '../identity/password-sign-in.ts';
 import type { Origin, Session } from '../identity/sessions.ts';
@@ -19,7 +18,7 @@ export interface Visit {
   /** What the browser keeps. */
   browser: BrowserMemory;
   /** For who somebody is; data of the workspace is in `context`. */
-  databases: Pick<Databases, 'accounts' | 'system'>;
+  accounts: AccountStore;
   user?: SignedIn;
 }
 

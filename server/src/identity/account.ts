@@ -1,7 +1,7 @@
 import type { UserRole } from '@itsm-api/contract';
 import type { Databases } from '../database/databases.ts';
 import { selectRows } from '../database/statements.ts';
-import type { TenantClient } from '../database/tenant-client.ts';
+import { type TenantClient, tenantClient } from '../database/tenant-client.ts';
 
 /** A user who may be in the developer area: one row of one workspace, whoever else has the same e-mail address. */
 export interface Account {
@@ -25,6 +25,17 @@ export interface AccountRow {
   role: UserRole;
   time_zone: string | null;
   workspace: string;
+}
+
+/** Where the accounts of all workspaces are. Whoever passes it on can't look into it (tools/check-imports.ts). */
+export type AccountStore = Pick<Databases, 'accounts' | 'system'>;
+
+/** What an account's workspace has, with the rights of the system: how somebody signs in is no request's to see. */
+export function workspaceOf(
+  { system }: Pick<AccountStore, 'system'>,
+  { tenantId }: Pick<Account, 'tenantId'>,
+): TenantClient {
+  return tenantClient(system, tenantId);
 }
 
 /** The columns of an account, of `users u` and `tenants t`. */
@@ -53,7 +64,7 @@ export function toAccount(row: AccountRow): Account {
 
 /** The account of a user; undefined where they may not be in the area any more. */
 export async function findAccount(
-  { accounts }: Pick<Databases, 'accounts'>,
+  { accounts }: Pick<AccountStore, 'accounts'>,
   { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,
 ): Promise<Account | undefined> {
   const { rows }: { rows: AccountRow[] } = await accounts.query(

@@ -1,7 +1,14 @@
-import type { Databases } from '../database/databases.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
-import { type Account, type AccountRow, accountColumns, accountsOf, isSecured, toAccount } from './account.ts';
+import {
+  type Account,
+  type AccountRow,
+  type AccountStore,
+  accountColumns,
+  accountsOf,
+  isSecured,
+  toAccount,
+} from './account.ts';
 import { assertHere } from './another-cell.ts';
 import { newToken, readToken } from './token.ts';
 
@@ -54,7 +61,7 @@ const working = 'i.used_at IS NULL AND i.expires_at > now()';
  * @throws ApiError RATE_LIMIT_EXCEEDED where its workspace is in another cell
  */
 export async function findInvitation(
-  { accounts }: Pick<Databases, 'accounts'>,
+  { accounts }: Pick<AccountStore, 'accounts'>,
   text: string,
 ): Promise<Invitation | undefined> {
   const token = readToken(text);
@@ -70,7 +77,7 @@ export async function findInvitation(
 }
 
 /** Uses a link up. @returns whether it still worked: of those who try at once, one is told so */
-export async function useInvitation({ system }: Pick<Databases, 'system'>, text: string): Promise<boolean> {
+export async function useInvitation({ system }: Pick<AccountStore, 'system'>, text: string): Promise<boolean> {
   const token = readToken(text);
   if (token === undefined) return false;
   const { rowCount } = await system.pool.query(

@@ -5,12 +5,11 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import * as z from 'zod';
-import type { Databases } from '../database/databases.ts';
 import { tenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
 import { lazily } from '../lazily.ts';
 import { presentId, presentTimestamp } from '../present.ts';
-import { type Account, type AccountRow, accountColumns, accountsOf, toAccount } from './account.ts';
+import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
 import { assertHere } from './another-cell.ts';
 
 /** The site that passkeys are made for (WebAuthn §4, relying party). */
@@ -38,8 +37,6 @@ const webauthn = lazily(() => import('@simplewebauthn/server'));
  */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-type Sources = Pick<Databases, 'accounts' | 'system'>;
-
 /** Whether a challenge is one that was given to this browser, and lately. It is then used up. */
 export type TakeChallenge = (challenge: string) => boolean;
 
@@ -48,7 +45,7 @@ export type TakeChallenge = (challenge: string) => boolean;
  * @param anew whether the account has no other then; else a device that has one makes no second
  */
 export async function offerPasskey(
-  { system }: Sources,
+  { system }: AccountStore,
   { id }: RelyingParty,
   account: Account,
   { anew = false } = {},
@@ -106,7 +103,7 @@ export async function checkPasskey(
 
 /** Keeps a passkey of an account. @param name what it is called by */
 export async function keepPasskey(
-  { system }: Sources,
+  { system }: AccountStore,
   { tenantId, userId }: Account,
   passkey: NewPasskey & { name: string },
 ): Promise<void> {
@@ -132,7 +129,7 @@ export interface PasskeySignIn {
  * RATE_LIMIT_EXCEEDED where its workspace is in another cell
  */
 export async function signInByPasskey(
-  { accounts }: Sources,
+  { accounts }: AccountStore,
   site: RelyingParty,
   { response, takeChallenge }: { response: string; takeChallenge: TakeChallenge },
 ): Promise<PasskeySignIn> {
@@ -166,7 +163,7 @@ export async function signInByPasskey(
 }
 
 /** Whether the account has the passkey still. */
-export async function hasPasskey({ system }: Sources, { account, credentialId }: PasskeySignIn): Promise<boolean> {
+export async function hasPasskey({ system }: AccountStore, { account, credentialId }: PasskeySignIn): Promise<boolean> {
   const { tenantId, userId } = account;
   return (await tenantClient(system, tenantId).passkey.count({ where: { userId, credentialId } })) === 1;
 }
@@ -202,7 +199,7 @@ const byCredential = `
 const used = 'UPDATE passkeys SET counter = $3, last_used_at = now() WHERE tenant_id = $1 AND credential_id = $2';
 
 /** The passkeys of an account, newest first. */
-export async function listPasskeys({ system }: Sources, { tenantId, userId }: Account): Promise<PasskeyFacts[]> {
+export async function listPasskeys({ system }: AccountStore, { tenantId, userId }: Account): Promise<PasskeyFacts[]> {
   const rows = await tenantClient(system, tenantId).passkey.findMany({ where: { userId }, orderBy: { id: 'desc' } });
   return rows.map(({ id, name, createdAt, lastUsedAt }) => ({
     id: presentId(id),
@@ -213,7 +210,11 @@ export async function listPasskeys({ system }: Sources, { tenantId, userId }: Ac
 }
 
 /** Forgets a passkey of an account. @throws ApiError NOT_FOUND */
-export async function removePasskey({ system }: Sources, { tenantId, userId }: Account, id: number): Promise<string> {
+export async function removePasskey(
+  { system }: AccountStore,
+  { tenantId, userId }: Account,
+  id: number,
+): Promise<string> {
   const { passkey } = tenantClient(system, tenantId);
   const row = await passkey.findFirst({ where: { id, userId } });
   if (row === null) throw new ApiError('NOT_FOUND', 'There is no such passkey.');

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import type { Databases } from '../database/databases.ts';
 import { tenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
-import { type Account, type AccountRow, accountColumns, accountsOf, toAccount } from './account.ts';
+import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
 import { inAnotherCell, movesOf } from './another-cell.ts';
 import { checkStrength, hashPassword, isPassword } from './passwords.ts';
 import { countAttempt } from './sign-in-throttle.ts';
@@ -35,7 +34,7 @@ export interface PasswordSignIn {
  * in another cell is told to a browser that has been in it
  */
 export async function signInByPassword(
-  databases: Pick<Databases, 'accounts' | 'system'>,
+  databases: AccountStore,
   { email, password, address, isKnown }: Given,
 ): Promise<(PasswordSignIn & { account: Account })[]> {
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
@@ -69,7 +68,7 @@ const byEmail = `
 
 /** @throws ApiError RATE_LIMIT_EXCEEDED where the address is that of a known account whose workspace is in another cell */
 async function assertNotElsewhere(
-  { accounts }: Pick<Databases, 'accounts'>,
+  { accounts }: Pick<AccountStore, 'accounts'>,
   { email, isKnown }: Pick<Given, 'email' | 'isKnown'>,
 ): Promise<void> {
   const { rows }: { rows: { tenant_id: string; user_id: string; state: string }[] } = await accounts.query(
@@ -98,7 +97,7 @@ export async function checkPassword(account: Account, password: string): Promise
 
 /** Gives an account a password, in place of the one that it had. @param hash as `checkPassword` makes it */
 export async function keepPassword(
-  { system }: Pick<Databases, 'system'>,
+  { system }: Pick<AccountStore, 'system'>,
   { tenantId, userId }: Account,
   hash: string,
 ): Promise<void> {
@@ -112,7 +111,7 @@ export async function keepPassword(
 
 /** Whether the account has the same password still. */
 export async function hasSamePassword(
-  { system }: Pick<Databases, 'system'>,
+  { system }: Pick<AccountStore, 'system'>,
   { account: { tenantId, userId }, password }: PasswordSignIn,
 ): Promise<boolean> {
   const row = await tenantClient(system, tenantId).password.findFirst({ where: { userId } });
@@ -125,7 +124,7 @@ function digestOf(hash: string): string {
 
 /** Whether an account has a password. */
 export async function hasPassword(
-  { system }: Pick<Databases, 'system'>,
+  { system }: Pick<AccountStore, 'system'>,
   { tenantId, userId }: Account,
 ): Promise<boolean> {
   return (await tenantClient(system, tenantId).password.count({ where: { userId } })) > 0;
@@ -136,7 +135,7 @@ export async function hasPassword(
  * @throws ApiError RATE_LIMIT_EXCEEDED, since a session that was left open is no way to find it out
  */
 export async function isOwnPassword(
-  databases: Pick<Databases, 'system'>,
+  databases: Pick<AccountStore, 'system'>,
   { tenantId, userId, email }: Account,
   { password, address }: { password: string; address: string },
 ): Promise<boolean> {

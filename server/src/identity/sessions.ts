@@ -1,9 +1,9 @@
-import type { Databases } from '../database/databases.ts';
 import { tenantClient } from '../database/tenant-client.ts';
 import { presentTimestamp } from '../present.ts';
 import {
   type Account,
   type AccountRow,
+  type AccountStore,
   accountColumns,
   accountsOf,
   holdAccount,
@@ -36,14 +36,12 @@ export interface SessionFacts {
   lastSeenAt: string;
 }
 
-type Sources = Pick<Databases, 'accounts' | 'system'>;
-
 /** A session that nothing was heard of for that long is over; so is one that began 30 days ago, whatever happened. */
 const alive = `s.ended_at IS NULL AND s.last_seen_at > now() - interval '12 hours' AND s.created_at > now() - interval '30 days'`;
 
 /** Begins a session. @returns what the cookie holds, which nobody can find out afterwards */
 export async function beginSession(
-  { system }: Sources,
+  { system }: AccountStore,
   { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,
   { address, userAgent }: Origin,
 ): Promise<string> {
@@ -56,7 +54,7 @@ export async function beginSession(
  * The session of a cookie. Undefined where it is over, and its user or workspace inactive: it is looked at for each
  * request, so what ends a session does so at once.
  */
-export async function findSession({ accounts }: Sources, cookie: unknown): Promise<Session | undefined> {
+export async function findSession({ accounts }: AccountStore, cookie: unknown): Promise<Session | undefined> {
   const token = readToken(cookie);
   if (token === undefined) return undefined;
   const values = [token.tenantId, token.hash];
@@ -88,7 +86,7 @@ interface FactsRow {
 }
 
 /** The sessions of an account that are not over, newest first. */
-export async function listSessions({ accounts }: Sources, { tenantId, userId }: Account): Promise<SessionFacts[]> {
+export async function listSessions({ accounts }: AccountStore, { tenantId, userId }: Account): Promise<SessionFacts[]> {
   const { rows }: { rows: FactsRow[] } = await accounts.query(
     `SELECT id, address, user_agent, created_at, last_seen_at FROM sessions s
      WHERE tenant_id = $1 AND user_id = $2 AND ${alive} ORDER BY id DESC LIMIT 100`,
@@ -107,14 +105,14 @@ export async function listSessions({ accounts }: Sources, { tenantId, userId }: 
  * Whether a session goes on; if so, it does until the end of the transaction, and nobody else changes meanwhile how its
  * account signs in.
  */
-export async function holdSession({ system }: Sources, { id, account }: Session): Promise<boolean> {
+export async function holdSession({ system }: AccountStore, { id, account }: Session): Promise<boolean> {
   const db = tenantClient(system, account.tenantId);
   return (await holdAccount(db, account)) && (await db.session.count({ where: { id, endedAt: null } })) === 1;
 }
 
 /** Ends sessions of an account: one, all but one, or all. @returns how many were ended */
 export async function endSessions(
-  { system }: Sources,
+  { system }: AccountStore,
   { tenantId, userId }: Account,
   which: { id: number | bigint } | { butId: bigint } | 'all',
 ): Promise<number> {
@@ -127,12 +125,12 @@ export async function endSessions(
 }
 
 /** Lets the session show something once, known by `flash`. */
-export async function setFlash({ system }: Sources, { id, account }: Session, flash: string): Promise<void> {
+export async function setFlash({ system }: AccountStore, { id, account }: Session, flash: string): Promise<void> {
   await tenantClient(system, account.tenantId).session.updateMany({ where: { id }, data: { flash } });
 }
 
 /** Whether what is known by `flash` may be shown now; never again after that. */
-export async function takeFlash({ system }: Sources, { id, account }: Session, flash: string): Promise<boolean> {
+export async function takeFlash({ system }: AccountStore, { id, account }: Session, flash: string): Promise<boolean> {
   const taken = { where: { id, flash }, data: { flash: null } };
   return (await tenantClient(system, account.tenantId).session.updateMany(taken)).count === 1;
 }

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import type { Databases } from '../database/databases.ts';
 import { ApiError } from '../errors.ts';
+import type { AccountStore } from './account.ts';
 import { sha256 } from './token.ts';
 
 /** Who tries to sign in. */
@@ -38,7 +38,7 @@ interface Limit {
  * @throws ApiError RATE_LIMIT_EXCEEDED when there were too many from the address, at all or for the account
  */
 export async function countAttempt(
-  { system }: Pick<Databases, 'system'>,
+  { system }: Pick<AccountStore, 'system'>,
   { email, address }: Attempt,
 ): Promise<Counted> {
   const network = networkOf(address);
@@ -88,7 +88,7 @@ class Resting {
 }
 
 /** That of each database. */
-const restings = new WeakMap<Databases['system'], Resting>();
+const restings = new WeakMap<AccountStore['system'], Resting>();
 
 /** An IPv6 subscriber has a network of addresses. What is no address, but was told by a proxy, is as good a name. */
 function networkOf(address: string): string {
@@ -100,7 +100,7 @@ function networkOf(address: string): string {
 
 /** @returns what to say when there are too many */
 async function countOne(
-  system: Databases['system'],
+  system: AccountStore['system'],
   { of, most, minutes, rests }: Limit,
 ): Promise<ApiError | undefined> {
   const resting = restings.get(system) ?? new Resting();
