@@ -1,3 +1,4 @@
+import { Prisma } from '../database/generated/client.ts';
 import { selectPlanned, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import { hasSaid, QUERY_CANCELED } from '../error-code.ts';
@@ -8,24 +9,28 @@ import { ApiError } from '../errors.ts';
  * requests: they ask a function that is bound to their tenant (docs/decisions/search.md).
  */
 
+const { join, raw, sql } = Prisma;
+
 /** How many rows `q` finds at most: of more, those that come first in the order asked for. */
 export const mostFound = 10_000;
 
-/** The ids, at most one more than `mostFound`, in SQL; so are a resource's name and the words. */
-export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): string {
-  return `SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${mostFound + 1})`;
+/** Selects the ids of those that have the words, at most one more than `mostFound`. */
+export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): Prisma.Sql {
+  return sql`SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${mostFound + 1})`;
 }
 
 /**
- * The ids of a CTE whose rows have the words, in SQL; so are a resource's name and the words. A row of the CTE has the `place`
- * that the row's words stand in. Each text is found by its key, whatever the planner knows of the table.
+ * Selects the ids of those rows of the CTE `among` that have the words. A row of it has the `place` that its words stand in.
+ * Each text is found by its key, whatever the planner knows of the table.
  */
-export function havingWords(among: string, resource: string, words: string): string {
-  return `SELECT ${among}.id FROM ${among} JOIN (
-      SELECT place, replace((SELECT text_query(${words})), chr(1), text_place($1, ${resource}, place))::tsquery AS query
-      FROM (SELECT DISTINCT place FROM ${among}) AS places OFFSET 0
+export function havingWords({ $tenantId }: TenantClient, resource: string, words: string): Prisma.Sql {
+  return sql`SELECT among.id FROM among JOIN (
+      SELECT place, replace((SELECT text_query(${words})), chr(1), text_place(${$tenantId}, ${resource}, place))::tsquery
+        AS query
+      FROM (SELECT DISTINCT place FROM among) AS places OFFSET 0
     ) AS queries USING (place) CROSS JOIN LATERAL (
-      SELECT FROM texts WHERE tenant_id = $1 AND resource = ${resource} AND id = ${among}.id AND document @@ queries.query
+      SELECT FROM texts WHERE tenant_id = ${$tenantId} AND resource = ${resource} AND id = among.id
+        AND document @@ queries.query
       LIMIT 1
     ) AS text`;
 }
@@ -62,27 +67,28 @@ export async function findIds(
   resource: Searched,
   { words, where, skip, take }: Search,
 ): Promise<FoundIds> {
-  const values: unknown[] = [db.$tenantId, Math.min(skip, mostFound), take, words];
+  const table = raw(resource);
   const conditions = Object.entries(where).map(([name, condition]) => {
     const any = typeof condition === 'object' ? condition.in : [condition];
-    return `AND t.${columnOf(name)} = ANY ($${values.push(any)}::${typeOf(any)}[])`;
+    return sql`t.${raw(columnOf(name))} = ANY (${any}::${raw(typeOf(any))}[])`;
   });
-  const which = `t.tenant_id = $1 ${conditions.join(' ')}`;
-  const ask = (select: typeof selectRows, looked: string, found: string) =>
-    refusingTooBroad(() => select<CountedIds>(db, { text: countIds(looked, found), values }));
+  const which = join([sql`t.tenant_id = ${db.$tenantId}`, ...conditions], ' AND ');
+  const range = { skip: Math.min(skip, mostFound), take };
+  const ask = (select: typeof selectRows, looked: Prisma.Sql, found: Prisma.Sql) =>
+    refusingTooBroad(() => select<CountedIds>(db, countIds(looked, found, range)));
 
   const byWords = await ask(
     selectRows,
-    searchTexts(`'${resource}'`, '$4::text', 'DESC'),
-    `SELECT id FROM looked JOIN ${resource} t USING (id) WHERE ${which}`,
+    searchTexts(resource, words, 'DESC'),
+    sql`SELECT id FROM among JOIN ${table} t USING (id) WHERE ${which}`,
   );
   const wasEnough = byWords.some(({ count, looked }) => looked <= mostFound || count > mostFound);
   const [found] = wasEnough
     ? byWords
     : await ask(
         selectPlanned,
-        `SELECT id, 0 AS place FROM ${resource} t WHERE ${which}`,
-        havingWords('looked', `'${resource}'`, '$4::text'),
+        sql`SELECT id, 0 AS place FROM ${table} t WHERE ${which}`,
+        havingWords(db, resource, words),
       );
   const { count = 0, ids } = found ?? {};
   return { ids: ids ?? [], totalCount: Math.min(count, mostFound), isCapped: count > mostFound };
@@ -95,13 +101,18 @@ interface CountedIds {
   ids: number[] | null;
 }
 
-function countIds(looked: string, found: string): string {
-  return `WITH looked AS MATERIALIZED (${looked}), found AS MATERIALIZED (
-      ${found} ORDER BY id DESC LIMIT ${mostFound + 1}
+/** As literals: PostgreSQL takes a parameter for a tenth of all there is, where it plans a statement once for all values. */
+const most = raw(String(mostFound));
+const oneMore = raw(String(mostFound + 1));
+
+/** @param found selects of the CTE `among`, which is what is looked at */
+function countIds(looked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Prisma.Sql {
+  return sql`WITH among AS MATERIALIZED (${looked}), found AS MATERIALIZED (
+      ${found} ORDER BY id DESC LIMIT ${oneMore}
     )
-    SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM looked)::int AS looked,
-      (SELECT json_agg(id) FROM (SELECT id FROM (SELECT id FROM found LIMIT ${mostFound}) AS counted
-        ORDER BY id DESC LIMIT $3::int OFFSET $2::int) AS page) AS ids`;
+    SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM among)::int AS looked,
+      (SELECT json_agg(id) FROM (SELECT id FROM (SELECT id FROM found LIMIT ${most}) AS counted
+        ORDER BY id DESC LIMIT ${take} OFFSET ${skip}) AS page) AS ids`;
 }
 
 function columnOf(name: string): string {

@@ -1,3 +1,4 @@
+import { Prisma } from '../../database/generated/client.ts';
 import { selectPlanned, selectRows } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 
@@ -96,18 +97,7 @@ export interface Wanted {
   until?: Date | undefined;
 }
 
-/**
- * The last delivery before all that were made since a moment ($2), and the first behind all that were made until one ($3).
- * Ids are given out in the order of time but for transactions that overlap, none of which takes an hour; and it is events
- * that have an index of their times.
- */
-const bounds = `SELECT (${firstOf("e.created_at < $2::timestamptz - interval '1 hour'", 'DESC')}) AS after,
-  (${firstOf("e.created_at > $3::timestamptz + interval '1 hour'", 'ASC')}) AS before`;
-
-function firstOf(condition: string, order: 'ASC' | 'DESC'): string {
-  return `SELECT d.id FROM events e JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.event_id = e.id
-    WHERE e.tenant_id = $1 AND d.tenant_id = $1 AND ${condition} ORDER BY e.created_at ${order} LIMIT 1`;
-}
+const { join, sql } = Prisma;
 
 /** Between which ids they are; null where there is none. */
 interface Bounds {
@@ -115,24 +105,40 @@ interface Bounds {
   before?: string | null;
 }
 
+/**
+ * The last delivery before all that were made since a moment, and the first behind all that were made until one. Ids are
+ * given out in the order of time but for transactions that overlap, none of which takes an hour; and it is events that have
+ * an index of their times.
+ */
 async function boundsOf(db: TenantClient, { since, until }: Wanted): Promise<Bounds> {
   if ((since ?? until) === undefined) return {};
-  const [found] = await selectRows<Bounds>(db, { text: bounds, values: [db.$tenantId, since ?? null, until ?? null] });
+  const firstWhere = (condition: Prisma.Sql) => sql`
+    SELECT d.id FROM events e JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.event_id = e.id
+    WHERE e.tenant_id = ${db.$tenantId} AND d.tenant_id = ${db.$tenantId} AND ${condition} LIMIT 1`;
+  const [found] = await selectRows<Bounds>(
+    db,
+    sql`SELECT
+      (${firstWhere(sql`e.created_at < ${since ?? null}::timestamptz - interval '1 hour' ORDER BY e.created_at DESC`)}) AS after,
+      (${firstWhere(sql`e.created_at > ${until ?? null}::timestamptz + interval '1 hour' ORDER BY e.created_at`)}) AS before`,
+  );
   return found ?? {};
 }
 
-/** The condition of each thing that may be wanted, but for the type; its value stands at a place such as `$4`. */
-const conditions: { [Name in Exclude<keyof Wanted | keyof Bounds, 'event'>]-?: (value: string) => string } = {
-  subscription: (value) => `d.subscription_id = ${value}`,
-  madeBy: (value) => `d.subscription_id = ANY (ARRAY(
+type Condition<Value> = (value: NonNullable<Value>, tenantId: bigint) => Prisma.Sql;
+
+/** The condition of each thing that may be wanted, but for the type. */
+const conditions: { [Name in keyof (Omit<Wanted, 'event'> & Bounds)]-?: Condition<(Wanted & Bounds)[Name]> } = {
+  subscription: (id) => sql`d.subscription_id = ${id}`,
+  madeBy: (userId, tenantId) => sql`d.subscription_id = ANY (ARRAY(
     SELECT s.id FROM webhook_subscriptions s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
-    WHERE s.tenant_id = $1 AND k.tenant_id = $1 AND k.user_id = ${value}))`,
-  eventId: (value) => `d.event_id = (SELECT id FROM events WHERE tenant_id = $1 AND public_id = ${value})`,
-  state: (value) => `d.state = ${value}`,
-  since: (value) => `d.created_at >= ${value}`,
-  until: (value) => `d.created_at < ${value}`,
-  after: (value) => `d.id > ${value}`,
-  before: (value) => `d.id < ${value}`,
+    WHERE s.tenant_id = ${tenantId} AND k.tenant_id = ${tenantId} AND k.user_id = ${userId}))`,
+  eventId: (id, tenantId) => sql`d.event_id = (
+    SELECT id FROM events WHERE tenant_id = ${tenantId} AND public_id = ${id})`,
+  state: (state) => sql`d.state = ${state}`,
+  since: (moment) => sql`d.created_at >= ${moment}`,
+  until: (moment) => sql`d.created_at < ${moment}`,
+  after: (id) => sql`d.id > ${id}`,
+  before: (id) => sql`d.id < ${id}`,
 };
 
 /** How many of the newest are looked at one by one, in the hope that enough of them are of a type. */
@@ -148,23 +154,22 @@ export async function selectWanted(
   { event, ...wanted }: Wanted,
   { skip, take }: Pick<Range, 'skip' | 'take'>,
 ): Promise<bigint[]> {
-  const values: unknown[] = [db.$tenantId, skip, take];
+  const tenantId = db.$tenantId;
   const asked = Object.entries({ ...wanted, ...(await boundsOf(db, wanted)) }).flatMap(([name, value]) => {
     const isAsked = value !== undefined && value !== null;
-    return isAsked ? conditions[name as keyof typeof conditions](`$${values.push(value)}`) : [];
+    return isAsked ? conditions[name as keyof typeof conditions](value as never, tenantId) : [];
   });
-  const where = ['d.tenant_id = $1', ...asked].join(' AND ');
-  const select = async (ids: string, order = 'd.id') => {
-    const text = `${ids} ORDER BY ${order} DESC OFFSET $2::int LIMIT $3::int`;
-    return (await selectPlanned<{ id: string }>(db, { text, values })).map(({ id }) => BigInt(id));
+  const where = join([sql`d.tenant_id = ${tenantId}`, ...asked], ' AND ');
+  const select = async (ids: Prisma.Sql) => {
+    const rows = await selectPlanned<{ id: string }>(db, sql`${ids} DESC OFFSET ${skip} LIMIT ${take}`);
+    return rows.map(({ id }) => BigInt(id));
   };
-  if (event === undefined) return select(`SELECT d.id FROM deliveries d WHERE ${where}`);
+  if (event === undefined) return select(sql`SELECT d.id FROM deliveries d WHERE ${where} ORDER BY d.id`);
 
-  const type = `$${values.push(event)}`;
-  const events = `JOIN events e ON e.tenant_id = $1 AND e.id = d.event_id AND e.type = ${type}`;
-  const newest = `SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${lookedAt}`;
-  const near = await select(`SELECT d.id FROM (${newest}) d ${events}`);
+  const events = sql`JOIN events e ON e.tenant_id = ${tenantId} AND e.id = d.event_id AND e.type = ${event}`;
+  const newest = sql`SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${lookedAt}`;
+  const near = await select(sql`SELECT d.id FROM (${newest}) d ${events} ORDER BY d.id`);
   if (near.length === take) return near;
   // By an order that no index has, so that the best way to all of them is taken, not one that hopes to end early.
-  return select(`SELECT d.id FROM deliveries d ${events} WHERE ${where}`, '(d.id + 0)');
+  return select(sql`SELECT d.id FROM deliveries d ${events} WHERE ${where} ORDER BY (d.id + 0)`);
 }
