@@ -6,7 +6,7 @@ import { formatIdempotency, runIdempotency } from './idempotency.ts';
  */
 it.each([
   { creates: 250, kills: 4, perRequest: 1 },
-  { creates: 600, kills: 2, perRequest: 20 },
+  { creates: 3000, kills: 2, perRequest: 20 },
 ])(
   'makes $creates tickets once, $perRequest a request, whatever is cut off and killed',
   { timeout: 300_000 },
