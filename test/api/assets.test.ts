@@ -324,6 +324,23 @@ describe('PATCH /assets/:id', () => {
     });
   });
 
+  it.each([
+    { __prismaRawParameters__: true, values: [1, 'x'] },
+    { __prismaRawParameters__: true },
+    { $type: 'Json', value: '[1]' },
+    { $type: 'Param', name: 'x' },
+    { toJSON: 'x', _ref: 'x', _container: 'x' },
+    { set: 1, push: 1, increment: 1, equals: 1 },
+  ])('keeps customFields that the layers below know something else by: %j', async (customFields) => {
+    const made = await workspace.createAsset({ customFields });
+    expect(made.customFields).toEqual(customFields);
+    expect((await read(made)).customFields).toEqual(customFields);
+    const bare = await workspace.createAsset({ customFields: { values: 'kept' } });
+    const changed = await patch(bare.id, { customFields });
+    expect(changed.body.data.customFields).toEqual({ values: 'kept', ...customFields });
+    expect((await read(bare)).customFields).toEqual({ values: 'kept', ...customFields });
+  });
+
   it('merges customFields, removes by null and holds the result to the limits', async () => {
     const fields = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, i]));
     const { id } = await workspace.createAsset({ customFields: fields });

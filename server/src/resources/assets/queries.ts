@@ -8,6 +8,7 @@ import {
 } from '@itsm-api/contract';
 import { type Context, type Transaction, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
+import { json } from '../../database/json.ts';
 import { lockRow } from '../../database/lock.ts';
 import { selectRows } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
@@ -141,6 +142,7 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
       where: { id },
       data: {
         ...columns,
+        customFields: json(after.customFields),
         purchaseDate: toDate(after.purchaseDate),
         warrantyExpiresAt: toDate(after.warrantyExpiresAt),
       },
@@ -189,7 +191,7 @@ function columnsOf(input: NewAsset) {
     purchaseCost: input.purchaseCost ?? null,
     warrantyExpiresAt: toDate(input.warrantyExpiresAt ?? null),
     notes: input.notes ?? null,
-    customFields: input.customFields ?? {},
+    customFields: json(input.customFields ?? {}),
   };
 }
 
