@@ -33,7 +33,7 @@ const resources: readonly Resource[] = [
         name: page.title,
         description: page.about,
         mimeType: 'text/markdown',
-        read: async () => withLinksToMarkdown(page, await sourceOf(page, openApiDocument())),
+        read: async () => withLinksToMarkdown(page, await sourceOf(page, openApiDocument)),
       }),
     ),
 ];

@@ -16,7 +16,7 @@ export interface SearchEntry {
 /** Every section of every page and every operation; the script in the page searches it. */
 export async function searchIndex(document: OpenApi): Promise<SearchEntry[]> {
   const written = pages.filter((page) => page !== reference);
-  const found = await Promise.all(written.map(async (page) => entriesOf(page, await sourceOf(page, document))));
+  const found = await Promise.all(written.map(async (page) => entriesOf(page, await sourceOf(page, () => document))));
   return [...found.flat(), ...operationsOf(document).map(entryOf)];
 }
 

@@ -41,7 +41,7 @@ function addDocument(scope: FastifyInstance, document: OpenApi): void {
 
 function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
   serve(scope, markdownPath(page), { 'content-type': 'text/markdown; charset=utf-8' }, async () =>
-    withLinksToMarkdown(page, await sourceOf(page, document)),
+    withLinksToMarkdown(page, await sourceOf(page, () => document)),
   );
   // The reference has a page of its own.
   if (page === reference) return;
@@ -53,7 +53,7 @@ function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
   };
   serve(scope, page.path, headers, async () => {
     const { toPage } = await import('./article.ts');
-    return toPage(page, await sourceOf(page, document));
+    return toPage(page, await sourceOf(page, () => document));
   });
 }
 

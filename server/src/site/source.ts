@@ -5,9 +5,13 @@ import { groups, landing, markdownPath, type Page, pages } from './pages.ts';
 
 const root = new URL('../../../', import.meta.url);
 
-/** The Markdown of a page, with the links that it has in the repository. @throws where its file isn't there */
-export async function sourceOf({ source, title, about }: Page, document: OpenApi): Promise<string> {
-  if (typeof source === 'function') return source(document);
+/**
+ * The Markdown of a page, with the links that it has in the repository. The document is asked for where the page is made of it:
+ * to make that takes a few hundred milliseconds.
+ * @throws where its file isn't there
+ */
+export async function sourceOf({ source, title, about }: Page, document: () => OpenApi): Promise<string> {
+  if (typeof source === 'function') return source(document());
   const text = await readFile(new URL(source, root), 'utf8');
   return source.endsWith('.md') ? text : `# ${title}\n\n${about}\n\n\`\`\`ts ${source}\n${text}\`\`\`\n`;
 }
