@@ -3,7 +3,8 @@ import { tenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
 import { inAnotherCell, movesOf } from './another-cell.ts';
-import { checkStrength, hashPassword, isPassword } from './passwords.ts';
+import { checkStrength } from './password-strength.ts';
+import { hashPassword, isPassword } from './passwords.ts';
 import { countAttempt } from './sign-in-throttle.ts';
 import { sha256 } from './token.ts';
 
@@ -88,7 +89,7 @@ export const NewPassword = z
 
 /**
  * What is kept of a password that an account chooses.
- * @throws ApiError VALIDATION_ERROR at `password` for one that is easily guessed
+ * @throws ApiError VALIDATION_ERROR at `password` for one that is easily guessed, RATE_LIMIT_EXCEEDED
  */
 export async function checkPassword(account: Account, password: string): Promise<string> {
   await checkStrength(password, account);

@@ -1,8 +1,7 @@
 import type { Options } from '@node-rs/argon2';
 import PQueue from 'p-queue';
-import { ApiError, invalidField } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { lazily } from '../lazily.ts';
-import type { Account } from './account.ts';
 
 /** Argon2id as OWASP recommends it: 19 MiB, 2 passes, 1 lane. */
 const options: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -34,28 +33,3 @@ function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 const nobodys = lazily(async () => (await argon2()).hash('nobody has it', options));
-
-/** The least that zxcvbn must think of a password, of 0 to 4: "safely unguessable", moderate protection of a stolen hash. */
-const leastScore = 3;
-
-/** @throws ApiError VALIDATION_ERROR at `password` for one that is easily guessed, with what would be better */
-export async function checkStrength(password: string, { name, email, workspace }: Account): Promise<void> {
-  const { score, feedback } = (await estimator()).check(password, [name, ...email.split(/[@.]/), workspace, 'itsm']);
-  if (score >= leastScore) return;
-  const advice = [feedback.warning, ...feedback.suggestions].filter(Boolean).join(' ');
-  throw invalidField('VALIDATION_ERROR', 'password', `is easily guessed. ${advice}`.trim());
-}
-
-/** Its dictionaries take some megabytes: only who chooses a password loads them. */
-const estimator = lazily(async () => {
-  const [{ ZxcvbnFactory }, common, english] = await Promise.all([
-    import('@zxcvbn-ts/core'),
-    import('@zxcvbn-ts/language-common'),
-    import('@zxcvbn-ts/language-en'),
-  ]);
-  return new ZxcvbnFactory({
-    dictionary: { ...common.dictionary, ...english.dictionary },
-    graphs: common.adjacencyGraphs,
-    translations: english.translations,
-  });
-});

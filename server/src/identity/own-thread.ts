@@ -1,0 +1,57 @@
+import { ApiError } from '../errors.ts';
+import { lazily } from '../lazily.ts';
+
+export interface OwnThread {
+  /** What it runs: its default export gets each task. */
+  worker: URL;
+  /** Tasks that may wait for their turn, and how many of one tenant may be under way. */
+  longestQueue: number;
+  mostOfTenant: number;
+  /** What is said of too many tasks. */
+  tooMany(count: number): string;
+  /** How long a task may take, with its wait, and what is said of one that took longer. Without it there is no end. */
+  time?: { mostMs: number; tooLong: string };
+  /** When to ask again, of both. */
+  retryAfterSeconds: number;
+}
+
+/**
+ * Has what takes much CPU time done in a thread of its own, one task after the other, so that no request waits for it. The
+ * thread starts with the first task, and gives its memory back when there was none in a minute. Left to itself V8 would let
+ * what is young in it grow to 200 MB before it looks what is in use.
+ * @returns does a task of a tenant, or throws ApiError RATE_LIMIT_EXCEEDED while too many wait, or when it took too long
+ */
+export function inOwnThread<Task, Result>(options: OwnThread): (tenantId: bigint, task: Task) => Promise<Result> {
+  const { worker, longestQueue, mostOfTenant, tooMany, time, retryAfterSeconds } = options;
+  const threads = lazily(async () => {
+    const { Piscina } = await import('piscina');
+    return new Piscina<Task, Result>({
+      filename: worker.href,
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: 60_000,
+      resourceLimits: { maxYoungGenerationSizeMb: 16 },
+    });
+  });
+  const underWay = new Map<bigint, number>();
+  const refused = (message: string) => new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
+
+  return async (tenantId, task) => {
+    const pool = await threads();
+    const others = underWay.get(tenantId) ?? 0;
+    if (others >= mostOfTenant) throw refused(tooMany(mostOfTenant));
+    if (pool.queueSize >= longestQueue) throw refused(tooMany(longestQueue));
+    underWay.set(tenantId, others + 1);
+    // A task that is under way when its time is over ends with the thread; the next one gets another.
+    const signal = time === undefined ? null : AbortSignal.timeout(time.mostMs);
+    try {
+      return await pool.run(task, { signal });
+    } catch (error) {
+      throw time !== undefined && signal?.aborted === true ? refused(time.tooLong) : error;
+    } finally {
+      const left = (underWay.get(tenantId) ?? 1) - 1;
+      if (left === 0) underWay.delete(tenantId);
+      else underWay.set(tenantId, left);
+    }
+  };
+}

@@ -1,0 +1,33 @@
+import { invalidField } from '../errors.ts';
+import type { Account } from './account.ts';
+import { inOwnThread } from './own-thread.ts';
+import type { Estimate, Estimating } from './password-strength-worker.ts';
+
+/** The least that zxcvbn must think of a password, of 0 to 4: "safely unguessable", moderate protection of a stolen hash. */
+const leastScore = 3;
+
+/*
+ * What looks like words in other letters takes zxcvbn half a second. Its dictionaries take some megabytes: only who chooses
+ * a password loads them.
+ */
+const estimate = inOwnThread<Estimating, Estimate>({
+  worker: new URL('./password-strength-worker.ts', import.meta.url),
+  longestQueue: 50,
+  mostOfTenant: 5,
+  tooMany: () => 'Too many people choose a password just now. Try again in 5 seconds.',
+  time: {
+    mostMs: 5000,
+    tooLong: 'It took too long to find out how good the password is. Try again in 5 seconds, or choose a shorter one.',
+  },
+  retryAfterSeconds: 5,
+});
+
+/**
+ * @throws ApiError VALIDATION_ERROR at `password` for one that is easily guessed, with what would be better;
+ * RATE_LIMIT_EXCEEDED while too many are looked at, or when it took too long
+ */
+export async function checkStrength(password: string, { tenantId, name, email, workspace }: Account): Promise<void> {
+  const known = [name, ...email.split(/[@.]/), workspace, 'itsm'];
+  const { score, advice } = await estimate(tenantId, { password, known });
+  if (score < leastScore) throw invalidField('VALIDATION_ERROR', 'password', `is easily guessed. ${advice}`.trim());
+}

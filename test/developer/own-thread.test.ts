@@ -1,0 +1,16 @@
+import { inOwnThread } from '@itsm-api/server/identity/own-thread.ts';
+import { expect, it } from 'vitest';
+
+it('gives a task up that takes too long, and does the next one', async () => {
+  const run = inOwnThread<boolean, string>({
+    worker: new URL('endless-worker.ts', import.meta.url),
+    ...{ longestQueue: 1, mostOfTenant: 1, retryAfterSeconds: 5 },
+    tooMany: (count) => `more than ${count}`,
+    time: { mostMs: 3000, tooLong: 'too long' },
+  });
+  const refused = { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 5 };
+  const endless = expect(run(1n, false)).rejects.toMatchObject({ ...refused, message: 'too long' });
+  await expect(run(1n, true)).rejects.toMatchObject({ ...refused, message: 'more than 1' });
+  await endless;
+  expect(await run(1n, true)).toBe('done');
+});
