@@ -128,6 +128,27 @@ it('breaks off a file of the developer area when the session that asked for it h
   expect(await asked).toBe('broken off');
 });
 
+it('keeps a new key for whom its page was refused, and shows it once', async () => {
+  const visitor = await signIn(api, greedy);
+  const fields = { name: 'Kept', life: 30, scopes: 'tickets:read' };
+  const { headers } = await visitor.submit('/developer/keys/new', 'create', fields);
+  const page = async () => {
+    const { status, text } = await visitor.get(String(headers.location));
+    return { status, hasKey: /itsm_[\w-]{20}/.test(text) };
+  };
+  const { creates } = await whileCreatesWait(greedy, async () => {
+    const creates = Array.from({ length: 5 }, () => create(greedy));
+    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    await expect.poll(page).toEqual({ status: 429, hasKey: false });
+    return { creates };
+  });
+  await Promise.all(creates);
+  expect([await page(), await page()]).toEqual([
+    { status: 200, hasKey: true },
+    { status: 200, hasKey: false },
+  ]);
+});
+
 it('has a form do nothing whose session has ended while it waited for its turn', async () => {
   const visitor = await signIn(api, greedy);
   const token = await visitor.tokenOf('/developer/keys/new');

@@ -16,8 +16,8 @@ import type { Origin } from '../identity/sessions.ts';
 import { elsewhere, isFromSite, siteOf } from './address.ts';
 import { answerError, finished, send } from './answers.ts';
 import { askedOf } from './asked.ts';
-import { addCookies, assertSessionHere, flashFor, memoryOf, sessionOf } from './browser-memory.ts';
-import type { AnyPage } from './page.ts';
+import { addCookies, assertSessionHere, flashFor, mayShow, memoryOf, sessionOf } from './browser-memory.ts';
+import type { Answer, AnyPage } from './page.ts';
 import { pages } from './pages.ts';
 import { formNamed, receive } from './receive.ts';
 import { assertRole, forbidden, notAForm, uploadLimits } from './refusals.ts';
@@ -106,7 +106,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     request.visit = visit;
     const answer = await inItsTurn(visit, async () => {
       assertRole(page.roles, visit);
-      return page.show(askedOf(page, { visit, request }));
+      return show(page, { visit, request, accounts: options.accounts });
     });
     return send(await finished(answer), { visit, request, reply });
   });
@@ -144,6 +144,22 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   });
 }
 
+interface Showing {
+  visit: Visit;
+  request: FastifyRequest;
+  accounts: AccountStore;
+}
+
+/** Makes a page. What it shows once is taken when it is made: of a page that could not be, nothing is lost. */
+async function show(page: AnyPage, { visit, request, accounts }: Showing): Promise<Answer> {
+  const asked = askedOf(page, { visit, request });
+  const flash = request.method === 'GET' ? flashFor(request) : undefined;
+  if (visit.user === undefined || flash === undefined) return page.show(asked);
+  const answer = await page.show({ ...asked, visit: { ...visit, flash: flash.value } as UserVisit });
+  const { session } = visit.user;
+  return (await mayShow(accounts, request, { session, flash })) ? answer : page.show(asked);
+}
+
 function pathOf({ url }: FastifyRequest): string {
   return url.split('?', 1)[0] ?? url;
 }
@@ -178,10 +194,9 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
   if (session === undefined) return visit;
   const { account } = session;
   const user: SignedIn = { session, account };
-  const flash = request.method === 'GET' ? await flashFor(accounts, request, session) : undefined;
   const context = { ...services, db: options.dataOf(account.tenantId), userId: account.userId };
   return {
-    ...{ ...visit, user, context, flash, time: timeIn(account.timeZone) },
+    ...{ ...visit, user, context, flash: undefined, time: timeIn(account.timeZone) },
     inItsTurn: (work) => options.fairUse.run(account.tenantId, work),
     async again() {
       const now = await sessionOf(accounts, request);

@@ -135,12 +135,21 @@ export async function keepFlash(
   request.session.set('flash', { path, id, value });
 }
 
-/** What the page is to show once; undefined when there is nothing, or it was shown. */
-export async function flashFor(accounts: AccountStore, request: FastifyRequest, session: Session): Promise<unknown> {
+/** What the page of a request is to show once, if that was not shown yet; undefined when there is nothing. */
+export function flashFor(request: FastifyRequest): Flash | undefined {
   const flash = request.session.get('flash');
-  if (flash === undefined || flash.path !== request.url.split('?')[0]) return undefined;
+  return flash?.path === request.url.split('?')[0] ? flash : undefined;
+}
+
+/** Whether it may be shown now; never again after that. */
+export async function mayShow(
+  accounts: AccountStore,
+  request: FastifyRequest,
+  { session, flash }: { session: Session; flash: Flash },
+): Promise<boolean> {
+  const may = await takeFlash(accounts, session, flash.id);
   request.session.set('flash', undefined);
-  return (await takeFlash(accounts, session, flash.id)) ? flash.value : undefined;
+  return may;
 }
 
 function referenceOf(name: string): Reference {
