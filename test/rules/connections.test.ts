@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ticket } from '@itsm-api/contract';
+import { Pool } from '@itsm-api/server/database/pool.ts';
+import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { addressOf, samples } from '../developer/samples.ts';
 import { type Answer, type Api, startApi } from '../support/api.ts';
+import { workerDatabaseUrl } from '../support/database.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { signIn } from '../support/visitor.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -46,6 +49,31 @@ it('answers each read with what it asked for, or 500, while statements are ended
   expect(answered - failures.length).toBeGreaterThan(failures.length);
   for (const { read, expected } of reads) expect((await read()).body).toEqual(expected);
   await api.close();
+});
+
+it('keeps a connection that somebody always waits for, however long that goes on', async () => {
+  const watch = new SilenceWatch();
+  const timeouts = { statementMs: 300, lockMs: 300 };
+  const pool = new Pool({
+    connectionString: await workerDatabaseUrl(),
+    application_name: 'itsm-api wanted',
+    max: 1,
+    timeouts,
+    watch,
+    onConnectionError: () => undefined,
+  });
+  const sessions = new Set<number>();
+  const until = performance.now() + 4000;
+  const asking = Array.from({ length: 4 }, async () => {
+    while (performance.now() < until) {
+      const { rows } = await pool.query('SELECT pg_backend_pid() AS pid, pg_sleep(0.01)');
+      sessions.add(rows[0].pid);
+    }
+  });
+  await Promise.all(asking);
+  expect(sessions.size).toBe(1);
+  await pool.end();
+  watch.close();
 });
 
 it('keeps a connection whose statement has failed', async () => {

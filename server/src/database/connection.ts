@@ -45,6 +45,8 @@ export const utc = "SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'";
  */
 export class Connection extends pg.Client implements WatchedConnection {
   readonly #options: ConnectionOptions;
+  /** Whether nothing is being answered, as pg has it. */
+  declare readonly readyForQuery: boolean;
   #statementMs: number;
   #askedAt: number | undefined;
   #heardAt = performance.now();
@@ -104,7 +106,8 @@ export class Connection extends pg.Client implements WatchedConnection {
   /** As pg has it, but that `BEGIN` sets the tenant of the scope in the same round trip. */
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
   override query(...args: any[]): any {
-    this.#askedAt ??= performance.now();
+    // pg says `drain` of a connection only when nobody asks on it at once, as who waited for it in a pool does.
+    if (this.readyForQuery || this.#askedAt === undefined) this.#askedAt = performance.now();
     const [config] = args;
     const scope = config?.text === 'BEGIN' ? currentScope() : undefined;
     if (scope !== undefined) args[0] = `BEGIN; SELECT set_config('itsm.tenant_id', '${scope.tenantId}', true)`;
