@@ -2,18 +2,19 @@ import { createHash } from 'node:crypto';
 
 const names = new Map<string, string | undefined>();
 
-/** Fixed texts are a few hundred; more would be a text that is composed, whose names must not fill the memory. */
-const namesKept = 2000;
+/** Fixed texts are a few hundred; more would be texts that are composed, which must fill no memory, PostgreSQL's least of all. */
+const mostNames = 1000;
 
 /**
  * The name under which PostgreSQL keeps a statement and its plan, made of the text, so that it means the same in every
  * process. Undefined for a text whose length goes with what is asked for, a list of parameters: there is another one
- * for each length, and PostgreSQL would keep them all until the connection ends.
+ * for each length, and PostgreSQL would keep them all until the connection ends; and for one that is one too many.
  */
 export function statementName(text: string): string | undefined {
   if (names.has(text)) return names.get(text);
+  if (names.size >= mostNames) return undefined;
   const name = hasList(text) ? undefined : `itsm_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
-  if (names.size < namesKept) names.set(text, name);
+  names.set(text, name);
   return name;
 }
 
