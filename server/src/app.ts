@@ -118,7 +118,17 @@ export async function buildApp({
     },
   });
   if (usage !== undefined) followRequests(app, usage);
-  const keys = createKeyLookup({ databases, now: services.now, onTurnedAway: () => meters?.onRefused('keys') });
+  const keys = createKeyLookup({
+    databases,
+    now: services.now,
+    onTurnedAway: () => meters?.onRefused('keys'),
+    onAway: (err) => {
+      if (!reachability.explains(err, 'notifications')) {
+        logger.warn({ err }, 'no notifications arrive: every request asks the database for its key');
+      }
+    },
+    onBack: () => logger.warn('notifications arrive again: keys are remembered'),
+  });
   const store = await openRateLimitStore({ settings, clock, logger });
   app.decorate('rateLimitStore', store);
   // Without it every request asks the database for its key.

@@ -96,6 +96,28 @@ it('never counts as listening where notifications do not come back', async () =>
   watch.close();
 });
 
+it('says once that no notification arrives, and when they arrive again', async () => {
+  let swallows = false;
+  const proxy = await startProxy(await workerDatabaseUrl(), { swallowsNotifications: () => swallows });
+  const watch = new SilenceWatch();
+  const said: string[] = [];
+  const listener = listen({
+    ...{ url: proxy.url, channel: 'test', timeouts, watch, onNotify: () => undefined },
+    onAway: (reason) => said.push((reason as Error).name),
+    onBack: () => said.push('back'),
+  });
+  await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);
+  swallows = true;
+  await expect.poll(() => said, { timeout: 30_000 }).toEqual(['TimeoutError']);
+  await sleep(3000);
+  swallows = false;
+  await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);
+  expect(said).toEqual(['TimeoutError', 'back']);
+  await listener.close();
+  await proxy.close();
+  watch.close();
+}, 60_000);
+
 it('tells of a notification', async () => {
   const url = await workerDatabaseUrl();
   const watch = new SilenceWatch();

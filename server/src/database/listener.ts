@@ -20,13 +20,20 @@ interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch' |
   channel: string;
   /** Told what each notification says, and nothing whenever the connection is made or lost: what was missed can't be known. */
   onNotify: (payload?: string) => void;
+  /** Told, once, when none has arrived however often that was tried, and why. */
+  onAway?: ((reason: unknown) => void) | undefined;
+  /** Told when they arrive again after that. */
+  onBack?: (() => void) | undefined;
 }
+
+/** After how many tries in vain they count as away: PostgreSQL may be restarted without a word about it. */
+const triesUntilAway = 4;
 
 /**
  * Listens for the notifications of one channel, on a connection of its own that is made again when it breaks. A
  * heartbeat through the channel itself proves that they arrive: there are poolers that accept LISTEN and deliver nothing.
  */
-export function listen({ url, channel, onNotify, ...options }: ListenerOptions): Listener {
+export function listen({ url, channel, onNotify, onAway, onBack, ...options }: ListenerOptions): Listener {
   const stop = new AbortController();
   let listening = false;
   let failures = 0;
@@ -51,6 +58,7 @@ export function listen({ url, channel, onNotify, ...options }: ListenerOptions):
         await beat(connection, channel, until);
         if (!listening) {
           listening = true;
+          if (failures >= triesUntilAway) onBack?.();
           failures = 0;
           onNotify();
         }
@@ -66,8 +74,9 @@ export function listen({ url, channel, onNotify, ...options }: ListenerOptions):
 
   const done = (async () => {
     while (!stop.signal.aborted) {
-      await listenUntilLost().catch(() => undefined);
-      await sleep(backOff(failures++), undefined, { signal: stop.signal }).catch(() => undefined);
+      const reason = await listenUntilLost().catch((error: unknown) => error);
+      if (++failures === triesUntilAway && !stop.signal.aborted) onAway?.(reason);
+      await sleep(backOff(failures - 1), undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();
 

@@ -42,13 +42,16 @@ interface LookupOptions {
   now: () => Date;
   /** Told when a key is not looked up, since too many are that were not valid lately. */
   onTurnedAway?: (() => void) | undefined;
+  /** Told when nothing is heard of revocations, and every request asks the database; and when that is over. */
+  onAway?: ((reason: unknown) => void) | undefined;
+  onBack?: (() => void) | undefined;
 }
 
 /**
  * Finds keys by their hash and remembers them, for as long as a listener tells of every revocation within a second
  * (docs/decisions/keys.md). While the listener is down each request asks the database.
  */
-export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions): KeyLookup {
+export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;
   /** By their hash in base64: no key stays in memory for longer than its request. */
   const cache = new Map<string, KeyIdentity>();
@@ -63,7 +66,7 @@ export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions)
     if (!tenantId) return cache.clear();
     for (const [hash, identity] of cache) if (String(identity.tenantId) === tenantId) cache.delete(hash);
   };
-  const listener = listen({ ...options, channel: 'api_keys', onNotify });
+  const listener = listen({ ...options, channel: 'api_keys', onNotify, onAway, onBack });
 
   async function load(hash: Uint8Array): Promise<KeyIdentity | undefined> {
     const { rows }: { rows: KeyRow[] } = await keyLookups.query({
@@ -108,7 +111,7 @@ export function createKeyLookup({ databases, now, onTurnedAway }: LookupOptions)
       const expired = identity?.expiresAt != null && identity.expiresAt <= now();
       return expired ? undefined : identity;
     },
-    describe: (identity) => readKeyFacts(keyLookups, identity),
+    describe: (identity) => queue.run(`facts of ${identity.keyId}`, () => readKeyFacts(keyLookups, identity)),
     get listening() {
       return listener.listening;
     },
