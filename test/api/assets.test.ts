@@ -1,4 +1,4 @@
-import { type Asset, AssetStatus, AssetType, assetTransitions, NewAsset } from '@itsm-api/contract';
+import { type Asset, AssetStatus, AssetType, assetTransitions, type CustomFields, NewAsset } from '@itsm-api/contract';
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -324,7 +324,7 @@ describe('PATCH /assets/:id', () => {
     });
   });
 
-  it.each([
+  it.each<CustomFields>([
     { __prismaRawParameters__: true, values: [1, 'x'] },
     { __prismaRawParameters__: true },
     { $type: 'Json', value: '[1]' },
