@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { preview, signIn, stateOf, upload, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+import { fileOn, sendAbout } from './importing.ts';
 
 let api: Api;
 let workspace: Workspace;
@@ -93,12 +94,26 @@ describe('/developer/assets/import', () => {
     expect(text).toContain(email);
     expect(await tagsOf(own)).toEqual([]);
 
-    const sent = await Promise.all([visitor.submit(path, 'import'), visitor.submit(path, 'import')]);
+    const sent = await Promise.all([sendAbout(visitor, path, 'import'), sendAbout(visitor, path, 'import')]);
     expect(sent.map(({ status }) => status).sort()).toEqual([303, 400]);
     expect((await visitor.get('/developer/assets')).text).toContain('Imported 2 assets.');
     expect(await tagsOf(own)).toEqual(['L-2', 'L-1']);
     expect(await own.context.db.event.count({ where: { type: 'asset.created' } })).toBe(2);
     expect((await visitor.get(path)).text).toContain('Check the file');
+  });
+
+  it('imports no other file than the one that its page has shown', async () => {
+    const own = await createWorkspace(api);
+    const visitor = await signIn(api, own);
+    const before = await preview(visitor, path, 'name,assetTag,type\nSeen,A-1,LAPTOP\n');
+    await preview(visitor, path, 'name,assetTag,type\nUnseen,B-1,LAPTOP\n');
+    for (const form of ['import', 'discard']) await visitor.submit(path, form, { file: fileOn(before) });
+    const late = await visitor.submit(path, 'import', { file: fileOn(before) });
+    expect(late.status).toBe(400);
+    expect(late.text).toContain('no more the one that your page has shown');
+    expect(await tagsOf(own)).toEqual([]);
+    expect((await visitor.submit(path, 'import', { file: fileOn(late.text) })).status).toBe(303);
+    expect(await tagsOf(own)).toEqual(['B-1']);
   });
 
   it('names every line that is wrong, also where it became wrong meanwhile, and creates nothing', async () => {
@@ -113,17 +128,17 @@ describe('/developer/assets/import', () => {
     expect(rows).toEqual(['2', '4', '5']);
     expect(wrong).toContain('T-2 is already on line 3');
     expect(wrong).not.toContain('form=import');
-    expect((await visitor.submit(path, 'import')).status).toBe(400);
+    expect((await sendAbout(visitor, path, 'import')).status).toBe(400);
 
     await preview(visitor, path, 'name,assetTag,type\nGood,T-1,LAPTOP\n');
     await own.createAsset({ assetTag: 'T-1' });
-    const late = await visitor.submit(path, 'import');
+    const late = await sendAbout(visitor, path, 'import');
     expect(late.status).toBe(400);
     expect(late.text).toContain('T-1 is taken by another asset');
     expect((await visitor.get(path)).text).toContain('T-1 is taken by another asset');
     expect(await tagsOf(own)).toEqual(['T-1']);
 
-    await visitor.submitAndFollow(path, 'discard');
+    expect((await sendAbout(visitor, path, 'discard')).status).toBe(303);
     expect((await visitor.get(path)).text).toContain('Check the file');
   });
 
@@ -148,7 +163,7 @@ describe('/developer/assets/import', () => {
     ['half a character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
   ])('says of a file what is wrong with it: %s', async (_, file, told) => {
     expect(await preview(admin, path, file)).toContain(told);
-    await admin.submitAndFollow(path, 'discard');
+    expect((await sendAbout(admin, path, 'discard')).status).toBe(303);
   });
 
   it.each([
@@ -170,7 +185,7 @@ describe('/developer/assets/import', () => {
     expect(text).toContain('1 asset can be imported');
     expect(text).toContain(`a: ${'x'.repeat(197)}…`);
     expect(await preview(admin, path, `${'y'.repeat(4000)},${'y'.repeat(4000)}\nA,B`)).not.toContain('y'.repeat(101));
-    await admin.submitAndFollow(path, 'discard');
+    expect((await sendAbout(admin, path, 'discard')).status).toBe(303);
   });
 
   it('keeps a file for who has sent it', async () => {
@@ -178,10 +193,10 @@ describe('/developer/assets/import', () => {
     const visitor = await signIn(api, { tenantId: workspace.tenantId, userId: other.id });
     const theirs = await createWorkspace(api);
     const stranger = await signIn(api, theirs);
-    await preview(admin, path, 'name,assetTag,type\nMine,M-1,OTHER\n');
+    const file = fileOn(await preview(admin, path, 'name,assetTag,type\nMine,M-1,OTHER\n'));
     for (const each of [visitor, stranger]) {
       expect((await each.get(path)).text).toContain('Check the file');
-      expect((await each.submit(path, 'import')).status).toBe(400);
+      expect((await each.submit(path, 'import', { file })).status).toBe(400);
     }
     expect((await admin.get(path)).text).toContain('M-1');
   });
@@ -203,7 +218,7 @@ describe('/developer/assets/export', () => {
     const theirs = await createWorkspace(api);
     const importer = await signIn(api, theirs);
     expect(await preview(importer, path, text)).toContain('4 assets can be imported');
-    await importer.submitAndFollow(path, 'import');
+    expect((await sendAbout(importer, path, 'import')).status).toBe(303);
     const given = async ({ context }: Workspace) =>
       (await listAssets(context, page)).data.map(({ assetTag, name, notes, customFields }) => {
         return { assetTag, name, notes, customFields };
@@ -220,7 +235,7 @@ describe('/developer/assets/export', () => {
     const { text } = await (await signIn(api, own)).get('/developer/assets/export');
     const importer = await signIn(api, theirs);
     expect(await preview(importer, path, text)).toContain('1 asset can be imported');
-    await importer.submitAndFollow(path, 'import');
+    expect((await sendAbout(importer, path, 'import')).status).toBe(303);
     expect((await listAssets(theirs.context, page)).data).toMatchObject([
       { assignedToId: there.id, customFields: { leased: 'false', insured: 'true', floor: '3' } },
     ]);

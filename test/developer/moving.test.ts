@@ -10,6 +10,7 @@ import { newAuthenticator } from '../support/authenticator.ts';
 import { keepingWritersOut, movedBack, movedTo } from '../support/moving.ts';
 import { type Fields, openBrowser, signIn, upload, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { fileOn } from './importing.ts';
 import { addressOf } from './samples.ts';
 
 /*
@@ -28,6 +29,7 @@ const authenticator = newAuthenticator();
 
 const password = 'seven wandering walruses';
 const account = '/developer/account';
+const importPage = '/developer/assets/import';
 const signInPage = '/developer/sign-in';
 const moving = 'The workspace is being moved and can only be read meanwhile. Try again in 5 seconds.';
 
@@ -41,7 +43,7 @@ beforeAll(async () => {
   await visitor.submit(await invite(), 'password', { password });
   await visitor.submit(account, 'passkey', { response: authenticator.create((await visitor.get(account)).text) });
   elsewhere = await signIn(api, mine);
-  await upload(visitor, '/developer/assets/import', 'name,assetTag,type\nOne,LT-1,LAPTOP\n');
+  await upload(visitor, importPage, 'name,assetTag,type\nOne,LT-1,LAPTOP\n');
 });
 afterAll(async () => {
   await client.end();
@@ -105,7 +107,7 @@ describe('while the workspace is moved', () => {
       async () => ({ current: password, password: 'nine patient lighthouses', others: 'end' }),
     ],
     ['making a key', '/developer/keys/new', 'create', async () => ({ name: 'new', life: 30, scopes: 'tickets:read' })],
-    ['importing', '/developer/assets/import', 'import', async () => ({})],
+    ['importing', importPage, 'import', async () => ({ file: fileOn((await visitor.get(importPage)).text) })],
   ])('%s is refused, and changes nothing', async (_, path, form, fields) => {
     const given = await fields();
     const before = await written();

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { ApiError } from '../errors.ts';
 import { type CsvColumns, counted } from '../resources/csv-columns.ts';
 import { type CsvResource, checkFile, importFile, type Problem } from '../resources/csv-import.ts';
-import { findPreview, findUpload, keepUpload, type Preview, previewOf, takeUpload } from '../resources/csv-uploads.ts';
-import { fileField, formOf, submit } from './fields.ts';
+import { findPreview, findUpload, type Kept, keepUpload, previewOf, takeUpload } from '../resources/csv-uploads.ts';
+import { fileField, formOf, submit, summary } from './fields.ts';
 import { html, linkButton, notice, type SafeHtml, section, table } from './html.ts';
 import { type AnyPage, type Asked, form, page, type Sent } from './page.ts';
 import type { UserVisit } from './visit.ts';
@@ -15,6 +15,9 @@ const CsvFile = z
   .instanceof(Uint8Array, { error: 'must be a file' })
   .refine(({ length }) => length > 0, { error: 'must be chosen, and not be empty', abort: true })
   .refine(({ length }) => length <= most.bytes, 'must take at most 1 MiB; split it, or import it on the command line');
+
+/** Which file a form is about: that of the page that it stands on, and none that was sent from another page since. */
+const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
 
 /**
  * Rows from a CSV file, in two steps: it is sent, checked and looked at, and then imported. In between the server keeps it,
@@ -57,11 +60,11 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
         },
       }),
       import: form({
-        fields: z.strictObject({}),
+        fields: OfFile,
         audit: `${resource}.imported`,
-        async run({ visit }) {
-          const content = await takeUpload(visit.context, resource);
-          if (content === undefined) throw new ApiError('VALIDATION_ERROR', 'There is no file to import: choose one.');
+        async run({ visit, fields }) {
+          const content = await takeUpload(visit.context, resource, fields.file);
+          if (content === undefined) throw await notThere(visit);
           const { entries, problems } = await importFile(visit.context, csv, content, most.lines);
           // The file is there again: the transaction is undone.
           if (problems.length > 0) {
@@ -71,15 +74,24 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
         },
       }),
       discard: form({
-        fields: z.strictObject({}),
+        fields: OfFile,
         audit: `${resource}.discarded`,
-        async run({ visit }) {
-          await takeUpload(visit.context, resource);
+        async run({ visit, fields }) {
+          await takeUpload(visit.context, resource, fields.file);
           return { redirect: path };
         },
       }),
     },
   });
+
+  async function notThere(visit: UserVisit): Promise<ApiError> {
+    const other = await findPreview(visit.context, resource);
+    const message =
+      other === undefined
+        ? 'There is no file to import: choose one.'
+        : 'Nothing was imported: the file is no more the one that your page has shown. This is the one that is there now.';
+    return new ApiError('VALIDATION_ERROR', message);
+  }
 
   async function checkAgain(visit: UserVisit): Promise<void> {
     const content = await findUpload(visit.context, resource);
@@ -101,6 +113,7 @@ ${fileField(sent, { name: 'file', label: 'CSV file', accept: '.csv,text/csv', hi
 ${submit('Check the file')}`;
   const customFields = hasCustomFields && html`, and <code>customFields.NAME</code> for each custom field`;
   return html`<p class="lead">All ${resource} of a file are created, or none when a line is wrong. You see them before.</p>
+${summary(asked.sent.import)}
 ${formOf(asked, 'upload', fields, { upload: true })}
 ${section(
   'The file',
@@ -117,18 +130,19 @@ function listed(names: readonly string[]): SafeHtml[] {
 function preview(
   asked: Asked<UserVisit>,
   columns: { resource: string; one: string },
-  { kept, head }: { kept: Preview; head: string[] },
+  { kept, head }: { kept: Kept; head: string[] },
 ): SafeHtml {
-  const { lines, first, problems, firstProblems } = kept;
-  const discard = formOf(asked, 'discard', () => submit('Choose another file', 'plain'));
+  const { lines, first, problems, firstProblems } = kept.preview;
+  const file = html`<input type="hidden" name="file" value="${kept.at.toISOString()}">`;
+  const discard = formOf(asked, 'discard', () => html`${file}${submit('Choose another file', 'plain')}`);
   if (problems > 0) {
-    return html`${notice(`The file can't be imported: ${problems === 1 ? '1 thing is' : `${problems} things are`} wrong. Correct it, and send it again.`, 'bad')}
+    return html`${summary(asked.sent.import)}${notice(`The file can't be imported: ${problems === 1 ? '1 thing is' : `${problems} things are`} wrong. Correct it, and send it again.`, 'bad')}
 ${discard}${section('What is wrong', problemTable(firstProblems, problems))}`;
   }
   const all = counted(columns, lines);
   const rows = first.map(({ line, cells }) => [line, ...cells]);
   return html`${notice(`${all} can be imported. Nothing was yet.`)}
-<div class="actions">${formOf(asked, 'import', () => submit(`Import ${all}`))}${discard}</div>
+<div class="actions">${formOf(asked, 'import', () => html`${file}${submit(`Import ${all}`)}`)}${discard}</div>
 ${section('The first of them', table(`The first ${columns.resource} of the file`, ['Line', ...head], rows, ''))}`;
 }
 

@@ -27,7 +27,7 @@ ${told}${drawn}</form>`;
 }
 
 /** What is wrong, before everything else: who can't see the fields hears of it first. */
-function summary(sent: Sent | undefined): SafeHtml | null {
+export function summary(sent: Sent | undefined): SafeHtml | null {
   if (sent === undefined) return null;
   const wrong = Object.entries(sent.errors);
   if (sent.message === undefined && wrong.length === 0) return null;

@@ -76,29 +76,43 @@ export async function keepUpload(
   ]);
 }
 
+/** A file that is kept. */
+export interface Kept {
+  preview: Preview;
+  /** When it was sent, or checked last: what tells it from another one. */
+  at: Date;
+}
+
 /** What is to be seen of the user's file; undefined where there is none, or it has grown old. */
-export function findPreview(context: OwnContext, resource: Resource): Promise<Preview | undefined> {
-  return findColumn(context, resource, 'preview');
+export function findPreview(context: OwnContext, resource: Resource): Promise<Kept | undefined> {
+  return find(context, resource, 'preview, created_at AS at');
 }
 
 /** The user's file, to be checked anew; undefined where there is none, or it has grown old. */
-export function findUpload(context: OwnContext, resource: Resource): Promise<Uint8Array | undefined> {
-  return findColumn(context, resource, 'content');
+export async function findUpload(context: OwnContext, resource: Resource): Promise<Uint8Array | undefined> {
+  return (await find<{ content: Uint8Array }>(context, resource, 'content'))?.content;
 }
 
-/** Takes the file away: of two who ask for it at once, one gets it. Undefined where there is none. */
-export async function takeUpload({ db, userId }: OwnContext, resource: Resource): Promise<Uint8Array | undefined> {
-  const text = `DELETE FROM csv_uploads WHERE ${own} RETURNING content`;
-  const [row] = await selectRows<{ content: Uint8Array }>(db, { text, values: [db.$tenantId, userId, resource] });
+/**
+ * Takes the file away: of two who ask for it at once, one gets it. Undefined where there is none, or another one.
+ * @param at as `findPreview` tells it
+ */
+export async function takeUpload(
+  { db, userId }: OwnContext,
+  resource: Resource,
+  at: Date,
+): Promise<Uint8Array | undefined> {
+  const text = `DELETE FROM csv_uploads WHERE ${own} AND created_at = $4::timestamptz RETURNING content`;
+  const [row] = await selectRows<{ content: Uint8Array }>(db, { text, values: [db.$tenantId, userId, resource, at] });
   return row?.content;
 }
 
-async function findColumn<Value>(
+async function find<Row extends object>(
   { db, userId }: OwnContext,
   resource: Resource,
-  column: 'content' | 'preview',
-): Promise<Value | undefined> {
-  const text = `SELECT ${column} AS value FROM csv_uploads WHERE ${own} AND created_at >= now() - ${keptFor}`;
-  const [row] = await selectRows<{ value: Value }>(db, { text, values: [db.$tenantId, userId, resource] });
-  return row?.value;
+  columns: string,
+): Promise<Row | undefined> {
+  const text = `SELECT ${columns} FROM csv_uploads WHERE ${own} AND created_at >= now() - ${keptFor}`;
+  const [row] = await selectRows<Row>(db, { text, values: [db.$tenantId, userId, resource] });
+  return row;
 }
