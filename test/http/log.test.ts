@@ -1,10 +1,13 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import pg from 'pg';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { requestsWaiting } from '../support/waiting.ts';
@@ -131,4 +134,63 @@ it('calls it no error of the server when a client hangs up', async () => {
   await sleep(100);
   await api.close();
   expect(lines().filter(({ level }) => level > 30)).toEqual([]);
+});
+
+describe('a log on standard output', () => {
+  const logger = JSON.stringify(new URL('../../server/src/http/logger.ts', import.meta.url).href);
+
+  /** A process that does this with its log, and then exits with 3 where nothing else ends it. */
+  function logging(script: string, stdout: number | 'pipe' = 'pipe') {
+    const source = `
+      import { createLogger } from ${logger};
+      import { setTimeout as sleep } from 'node:timers/promises';
+      const log = createLogger('info');
+      ${script}
+      process.exit(3);`;
+    const args = ['--input-type=module', '--eval', source];
+    return spawn(process.execPath, args, { stdio: ['pipe', stdout, 'inherit'] });
+  }
+
+  it('is written to the last line, however late it comes and however slow the reader is', async () => {
+    const child = logging("for (let number = 1; number <= 5000; number++) log.info({ number }, 'a'.repeat(100));");
+    await sleep(500);
+    const [written] = await Promise.all([text(child.stdout as NonNullable<typeof child.stdout>), once(child, 'exit')]);
+    const numbers = written.split('\n').map((line) => /"number":(\d+)/.exec(line)?.[1]);
+    expect(
+      numbers
+        .filter(Boolean)
+        .map(Number)
+        .sort((a, b) => a - b),
+    ).toEqual(Array.from({ length: 5000 }, (_, i) => i + 1));
+  });
+
+  it.each([
+    ['a line that is left', "log.info('left');"],
+    ['lines that were tried', "for (let i = 0; i < 3; i++) { log.info('a'.repeat(5000)); await sleep(150); }"],
+  ])('neither ends the process nor keeps it from its end on a full disk, with %s', async (_, script) => {
+    const child = logging(script, openSync('/dev/full', 'w'));
+    expect(await once(child, 'exit')).toEqual([3, null]);
+  });
+
+  it.each([
+    [
+      'a line that is left',
+      "process.stdin.once('end', () => { log.info('left'); process.exit(3); }).resume(); await sleep(60_000);",
+    ],
+    ['lines that were tried', "for (let i = 0; i < 10; i++) { log.info('a'.repeat(5000)); await sleep(150); }"],
+  ])('neither does it without a reader, with %s', async (_, script) => {
+    const child = logging(script);
+    child.stdout?.destroy();
+    child.stdin?.end();
+    expect(await once(child, 'exit')).toEqual([3, null]);
+  });
+
+  it('keeps no more of what it can not write than fits in memory', async () => {
+    const script = `
+      for (let i = 0; i < 100_000; i++) log.info('a'.repeat(1000));
+      const { heapUsed, external } = process.memoryUsage();
+      if (heapUsed + external > 60e6) process.exit(4);`;
+    const child = logging(script, openSync('/dev/full', 'w'));
+    expect(await once(child, 'exit')).toEqual([3, null]);
+  });
 });

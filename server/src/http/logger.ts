@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
 import type { Settings } from '../env.ts';
+import { standardOutput } from './standard-output.ts';
 
 /** Whether a person is watching what is printed; else each line of it is JSON, for whatever gathers logs. */
 export function isWatched(): boolean {
@@ -26,8 +27,7 @@ export function createLogger(
   };
   if (destination !== undefined) return pino(options, destination);
   if (isWatched()) return pino(options, pretty({ sync: true, singleLine: true }));
-  // One write for many lines: one for each would take a tenth of a request's time. What is left is written at exit.
-  return pino(options, pino.destination({ minLength: 4096, periodicFlush: 100 }));
+  return pino(options, standardOutput());
 }
 
 /** What is logged of an error. What else it carries may be rows and parameters, or a request's headers. */
