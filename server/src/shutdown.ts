@@ -23,6 +23,7 @@ interface ShutdownOptions {
 export function shutDownWith({ stop, longestMs, byNpm }: ShutdownOptions): void {
   const report = (text: string) => process.stderr.write(`${text}\n`);
   let drain = false;
+  let stopping = false;
   const { close } = closeWithGrace(
     {
       skip: [...signals],
@@ -31,20 +32,23 @@ export function shutDownWith({ stop, longestMs, byNpm }: ShutdownOptions): void 
       onTimeout: () => report(`Not everything was done within ${longestMs / 1000} seconds.`),
     },
     async ({ err }) => {
+      stopping = true;
       report(err === undefined ? '\nStopping …' : `\nStopping after an error: ${err.stack}`);
       await stop({ drain });
     },
   );
 
-  let stoppingSince: number | undefined;
+  let signalledAt: number | undefined;
   const begin = (bySupervisor: boolean) => {
-    if (stoppingSince !== undefined) return;
-    stoppingSince = performance.now();
+    if (signalledAt !== undefined) return;
+    signalledAt = performance.now();
+    // What an error has begun goes on, and ends with its exit code.
+    if (stopping) return;
     drain = bySupervisor;
     close();
   };
   const onSignal = (signal: NodeJS.Signals) => {
-    if (stoppingSince !== undefined && performance.now() - stoppingSince > sameSignalMs) process.exit(130);
+    if (signalledAt !== undefined && performance.now() - signalledAt > sameSignalMs) process.exit(130);
     begin(signal === 'SIGTERM' || !(process.stdin.isTTY || process.stdout.isTTY));
   };
   for (const signal of signals) process.on(signal, onSignal);

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+
+/*
+ * What ends a process, and with which exit code, without a server in it: start.test.ts and stop.test.ts have one.
+ */
+const shutdown = JSON.stringify(new URL('../../server/src/shutdown.ts', import.meta.url).href);
+
+/** A process that takes this long to stop. Milliseconds. */
+function stopping(stopMs: number) {
+  const script = `
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { shutDownWith } from ${shutdown};
+    const stop = async () => {
+      await sleep(${stopMs});
+      console.log('stopped');
+    };
+    shutDownWith({ stop, longestMs: 10_000, byNpm: false });
+    process.stdin.once('data', () => { throw new Error('of this test'); });
+    console.log('ready');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  return { child, exited: once(child, 'exit'), output: () => output };
+}
+
+it('lets the end that an error began go on when a signal comes, and keeps its exit code', async () => {
+  const { child, exited, output } = stopping(1000);
+  await expect.poll(output, { timeout: 10_000 }).toContain('ready');
+  child.stdin.write('go');
+  await expect.poll(output, { timeout: 10_000 }).toContain('Stopping after an error: Error: of this test');
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([1, null]);
+  expect(output()).toContain('stopped');
+  expect(output().match(/Stopping/g)).toHaveLength(1);
+});
+
+it('ends at once on the second signal after an error', async () => {
+  const { child, exited, output } = stopping(9000);
+  await expect.poll(output, { timeout: 10_000 }).toContain('ready');
+  child.stdin.write('go');
+  await expect.poll(output, { timeout: 10_000 }).toContain('Stopping after an error');
+  child.kill('SIGTERM');
+  await sleep(1500);
+  expect(child.exitCode).toBeNull();
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([130, null]);
+  expect(output()).not.toContain('stopped');
+});
