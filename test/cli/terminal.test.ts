@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -109,6 +109,16 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
     expect(stderr).toContain('DATA_DIR');
     expect(stderr).toContain('pnpm@12 start');
     await expect(access(away)).rejects.toThrow('ENOENT');
+  });
+
+  it('a command says in one line that .env can not be read', async () => {
+    const cwd = join(folder, 'with-a-folder');
+    await mkdir(join(cwd, '.env'), { recursive: true });
+    const run = (...args: string[]) => promisify(execFile)(program, args, { cwd, env }).catch((error) => error);
+    const message = ".env: can't be read: it is a folder";
+    expect(await run('tenants', 'list')).toMatchObject({ code: 2, stdout: '', stderr: `error: ${message}\n` });
+    const { code, stderr } = await run('tenants', 'list', '--json');
+    expect([code, JSON.parse(stderr)]).toEqual([2, { error: { code: 'SETTINGS', message } }]);
   });
 
   it('a link in PATH runs, and is called so in its examples', async () => {

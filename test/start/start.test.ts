@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -158,6 +158,14 @@ describe('start', () => {
     const server = start({ LOG_LEVEL: 'info' }, folder);
     expect(await server.exited).toBe(1);
     expect(server.output()).toBe('PORT: must be a whole number from 0 to 65535\n');
+  });
+
+  it('says in one line that .env can not be read', async () => {
+    const folder = await dataDir();
+    await mkdir(join(folder, '.env'));
+    const server = start({}, folder);
+    expect(await server.exited).toBe(1);
+    expect(server.output()).toBe(".env: can't be read: it is a folder\n");
   });
 
   it('takes a signal that comes twice at once for one', { timeout: 60_000 }, async () => {

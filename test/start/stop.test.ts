@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -176,6 +177,38 @@ describe('a server process', () => {
     expect(await query(url, 'SELECT sum(requests)::int AS requests FROM usage_hours WHERE key_id <> 0')).toEqual([
       { requests: 2 },
     ]);
+  });
+
+  it('serves on and ends well when nobody takes its log, nor what it says', { timeout: 60_000 }, async () => {
+    const { url, key } = await database();
+    const port = await steadyPort();
+    const child = spawn(process.execPath, [join(root, 'server/src/main.ts')], {
+      env: {
+        PATH: process.env.PATH,
+        ...compiled,
+        DATABASE_URL: url,
+        WEBHOOK_SECRET_KEY,
+        PORT: String(port),
+        DRAIN_SECONDS: '1',
+        LOG_LEVEL: 'trace',
+      },
+      // A disk that is full, and a reader that is gone.
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+    });
+    child.stderr?.destroy();
+    stops.push(() => child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    const status = (path: string) =>
+      ask(`http://127.0.0.1:${port}${path}`, { headers: { 'x-api-key': key } }).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    await expect.poll(() => status('/readyz'), { timeout: 20_000 }).toBe(200);
+    for (let requests = 0; requests < 20; requests++) expect(await status(`${pathPrefix}/tickets`)).toBe(200);
+    child.kill('SIGTERM');
+    await expect.poll(() => status('/readyz'), { timeout: 5000 }).toBe(503);
+    expect(await status(`${pathPrefix}/tickets`)).toBe(200);
+    expect(await exited).toEqual([0, null]);
   });
 
   it('drains nothing when Ctrl-C ends it at a terminal', { timeout: 60_000 }, async (context) => {

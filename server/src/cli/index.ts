@@ -6,15 +6,16 @@ import { buildProgram } from './program.ts';
 
 // Prisma plans its queries in WebAssembly: to make the most of it takes longer than the few queries of a command.
 setFlagsFromString('--liftoff-only');
-loadEnvFile();
 
 const words = process.argv.slice(2);
 
-// A reader such as `head` may go before everything is said.
+// A reader such as `head` may go before everything is said; of what is said beside it, nobody waits for the rest.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+process.stderr.on('error', () => undefined);
 
 let started: Command | undefined;
 try {
+  await loadEnvFile();
   if (words[0] === 'complete') {
     const { complete } = await import('./complete.ts');
     await complete(words.slice(1));
