@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
-import { commandLine } from './itsm.ts';
+import { commandLine, spawnCommand } from './itsm.ts';
 
 const newest = '20261121000000_row_level_security';
 let database: TestDatabase;
@@ -52,6 +54,15 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
     expect(stdout).toContain(newest);
   });
 
+  it('goes on when whoever read how far it is has seen enough', async () => {
+    await empty();
+    const child = spawnCommand(['migrate'], database.url);
+    child.stderr.destroy();
+    const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    expect(child.exitCode).toBe(0);
+    expect(stdout).toContain(newest);
+  });
+
   it('makes a queue again that is missing', async () => {
     await execute(database.url, "DELETE FROM pgboss.queue WHERE name = 'totals-check'");
     const behind = await itsm('tenants list');
@@ -82,11 +93,14 @@ describe('every other command', { timeout: 60_000 }, () => {
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
        VALUES ('x', 'x', '20991231000000_later', now(), 1)`,
     );
-    expect(await itsm('tenants list --json')).toEqual({
-      code: 0,
-      stdout: '[]\n',
-      stderr: 'The database is ahead of this version of the program: a newer one has applied 20991231000000_later.\n',
-    });
+    const said =
+      'The database is ahead of this version of the program: a newer one has applied 20991231000000_later.\n';
+    expect(await itsm('tenants list')).toMatchObject({ code: 0, stderr: said });
+    // For programs stderr is one document, and only where something went wrong.
+    expect(await itsm('tenants list --json')).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
+    const refused = await itsm('tenants show nobody --json');
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'NOT_FOUND' } });
   });
 
   it('refuses job queues that are ahead, which pg-boss does not work with', async () => {

@@ -13,13 +13,15 @@ interface Closable {
   close(): Promise<void>;
 }
 
+/** Tells people on stderr how far a command is; nothing with `--json`. */
+type Say = (line: string) => void;
+
 interface Action<Opened, Input, Result> {
   /** Opens what the command works on. */
-  open(settings: Settings): Promise<Opened>;
+  open(settings: Settings, say: Say): Promise<Opened>;
   /** What the options and arguments must be, by their names in camel case. */
   input: z.ZodType<Input>;
-  /** @param say tells people on stderr how far it is; nothing with `--json` */
-  work(opened: Opened, input: Input, say: (line: string) => void): Promise<Result>;
+  work(opened: Opened, input: Input, say: Say): Promise<Result>;
   /** The result for people, on stdout; with `--json` the result itself is printed. */
   format(result: Result, view: View): string;
   /** What people should know beside it, on stderr; nothing where it is undefined. */
@@ -47,8 +49,9 @@ export function actionOn<Opened extends Closable, Input, Result>(given: Action<O
     const parsed = input.safeParse({ ...options, ...Object.fromEntries(values) });
     if (!parsed.success) throw new UsageError(detailsOf(parsed.error.issues, 'is unknown'));
 
-    const say = (line: string) => json || process.stderr.write(`${line}\n`);
-    const done = await untilInterrupted(open, async (opened) => {
+    const say: Say = json ? () => undefined : tell;
+    const opening = (settings: Settings) => open(settings, say);
+    const done = await untilInterrupted(opening, async (opened) => {
       return { opened, result: await work(opened, parsed.data, say) };
     });
     const { result } = done;
@@ -61,6 +64,10 @@ export function actionOn<Opened extends Closable, Input, Result>(given: Action<O
     process.stdout.write(`${json ? whole : format(result, await view())}\n`);
     if (failed?.(result)) process.exitCode = 1;
   };
+}
+
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 function beside<Opened extends Closable, Input, Result>(
@@ -103,7 +110,7 @@ async function untilInterrupted<Opened extends Closable, Result>(
  * @throws CommandError when there is no database
  */
 export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
-  const runtime = await openForCommand(readSettings(process.env));
+  const runtime = await openForCommand(readSettings(process.env), tell);
   try {
     return await work(runtime);
   } finally {
@@ -112,7 +119,7 @@ export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Re
 }
 
 /** Opens the runtime without making or changing anything. @throws CommandError when there is no database */
-async function openForCommand(settings: Settings): Promise<Runtime> {
+async function openForCommand(settings: Settings, say: Say): Promise<Runtime> {
   await refuseMissingDatabase(settings);
   // Takes longer to load than all that a command finds wrong before it needs a database.
   const [{ openRuntime }, { checkSchema }] = await Promise.all([import('../runtime.ts'), import('../schema.ts')]);
@@ -122,9 +129,7 @@ async function openForCommand(settings: Settings): Promise<Runtime> {
     prepare: async (databaseUrl) => {
       const { ahead } = await checkSchema(databaseUrl);
       if (ahead.length === 0) return;
-      process.stderr.write(
-        `The database is ahead of this version of the program: a newer one has applied ${ahead.join(', ')}.\n`,
-      );
+      say(`The database is ahead of this version of the program: a newer one has applied ${ahead.join(', ')}.`);
     },
     // A broken connection shows as the error of the query that needs it.
     onConnectionError: () => undefined,
