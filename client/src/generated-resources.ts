@@ -558,7 +558,7 @@ export interface Webhooks {
   /**
    * Send deliveries of a subscription again.
    *
-   * Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that were settled before the request. A subscription may have 10 replays under way.
+   * Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that were settled before the request, or made before it where they are pending. A subscription may have 10 replays under way.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *

@@ -239,7 +239,7 @@ export interface TicketQuery {
 export interface ChangesQuery {
   /** What has changed since this moment, and perhaps a little before it. Not together with `cursor`. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since?: string | undefined;
-  /** The `nextCursor` of the page before: what has changed after it. 1 to 200 characters. */
+  /** The `nextCursor` of the page before: what has changed after it. */
   cursor?: string | undefined;
   /** How many rows a page has. 1 to 100. 100 by default. */
   perPage?: number | string | undefined;
@@ -497,9 +497,9 @@ export interface AssetPatch {
 /** What was done to the resource. */
 export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 
-/** Whose key did it; null where it was done on the command line. */
+/** Who did it; null where it was done on the command line. */
 export type Actor = {
-  /** The user who created the key. */
+  /** The user who created the key, or who was signed in to the developer area. */
   userId: number;
   /** The key; null where none was needed. */
   keyId: number | null;
@@ -620,7 +620,7 @@ export interface TicketActivity {
   at: string;
   /** What was done to the resource. */
   action: Open<ActivityAction>;
-  /** Whose key did it; null where it was done on the command line. */
+  /** Who did it; null where it was done on the command line. */
   actor: Actor;
   /** What changed, as events tell it; empty for CREATED. Of a longer text there are the first 1000 characters and `…`; of `customFields` those that differ, which share as many, and of a list that is longer the beginning of its JSON. */
   changes: TicketChanges;
@@ -742,7 +742,7 @@ export interface AssetActivity {
   at: string;
   /** What was done to the resource. */
   action: Open<ActivityAction>;
-  /** Whose key did it; null where it was done on the command line. */
+  /** Who did it; null where it was done on the command line. */
   actor: Actor;
   /** What changed, as events tell it; empty for CREATED. Of a longer text there are the first 1000 characters and `…`; of `customFields` those that differ, which share as many, and of a list that is longer the beginning of its JSON. */
   changes: AssetChanges;
@@ -991,9 +991,6 @@ export interface Delivery {
   settledAt: string | null;
 }
 
-/** The states from which deliveries can be sent again together: all but PENDING. */
-export type ReplayableState = 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
-
 /** What is being sent again from now on. */
 export interface WebhookReplayStarted {
   /** The subscription whose deliveries they are. */
@@ -1001,7 +998,7 @@ export interface WebhookReplayStarted {
   /** Those that were made then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
   /** Those in one of these states. */
-  states: Open<ReplayableState>[];
+  states: Open<DeliveryState>[];
   /** How many deliveries were found; 10000 of them and more are not counted. */
   matching: number;
 }
@@ -1010,8 +1007,8 @@ export interface WebhookReplayStarted {
 export interface WebhookReplay {
   /** Deliveries that were made then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
-  /** Those in one of these states; EXHAUSTED alone unless given. 1 to 3 of them. */
-  states?: readonly Open<ReplayableState>[] | undefined;
+  /** Those in one of these states; EXHAUSTED alone unless given. With PENDING what waits for another attempt is sent at once. 1 to 4 of them. */
+  states?: readonly Open<DeliveryState>[] | undefined;
 }
 
 /** The page and the filters of a list of deliveries. */
@@ -1074,7 +1071,7 @@ export interface TicketCreatedEvent {
   type: 'ticket.created';
   /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Whose key did it; null where it was done on the command line. */
+  /** Who did it; null where it was done on the command line. */
   actor: Actor;
   /** The ticket as it was then. */
   ticket: Ticket;
@@ -1088,7 +1085,7 @@ export interface TicketUpdatedEvent {
   type: 'ticket.updated';
   /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Whose key did it; null where it was done on the command line. */
+  /** Who did it; null where it was done on the command line. */
   actor: Actor;
   /** The ticket as it was then. */
   ticket: Ticket;
@@ -1104,7 +1101,7 @@ export interface AssetCreatedEvent {
   type: 'asset.created';
   /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Whose key did it; null where it was done on the command line. */
+  /** Who did it; null where it was done on the command line. */
   actor: Actor;
   /** The asset as it was then. */
   asset: Asset;
@@ -1183,7 +1180,7 @@ export interface TaskUpdatedEvent {
   type: 'task.updated';
   /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Whose key did it; null where it was done on the command line. */
+  /** Who did it; null where it was done on the command line. */
   actor: Actor;
   /** The task as it was then. */
   task: Task;

@@ -211,13 +211,13 @@ export type Priority = z.output<typeof Priority>;
 /** Who did something (docs/decisions/comments-and-activity.md). */
 export const Actor = z
   .object({
-    userId: Id.meta({ description: 'The user who created the key.' }),
+    userId: Id.meta({ description: 'The user who created the key, or who was signed in to the developer area.' }),
     keyId: Id.nullable().meta({ description: 'The key; null where none was needed.' }),
   })
   .nullable()
   .meta({
     id: 'Actor',
-    description: 'Whose key did it; null where it was done on the command line.',
+    description: 'Who did it; null where it was done on the command line.',
     example: { userId: 1, keyId: 1 },
   });
 export type Actor = z.output<typeof Actor>;

@@ -125,11 +125,6 @@ export const WebhookPatch = patch({
 });
 export type WebhookPatch = z.output<typeof WebhookPatch>;
 
-const ReplayableState = DeliveryState.exclude(['PENDING']).meta({
-  id: 'ReplayableState',
-  description: 'The states from which deliveries can be sent again together: all but PENDING.',
-});
-
 export const WebhookReplay = z
   .strictObject({
     since: TimestampInput.refine(
@@ -139,12 +134,10 @@ export const WebhookReplay = z
     ).meta({
       description: 'Deliveries that were made then or later.',
     }),
-    states: z
-      .array(ReplayableState)
-      .min(1)
-      .max(3)
-      .optional()
-      .meta({ description: 'Those in one of these states; EXHAUSTED alone unless given.' }),
+    states: z.array(DeliveryState).min(1).max(DeliveryState.options.length).optional().meta({
+      description:
+        'Those in one of these states; EXHAUSTED alone unless given. With PENDING what waits for another attempt is sent at once.',
+    }),
   })
   .meta({
     id: 'WebhookReplay',
@@ -163,7 +156,7 @@ export const WebhookReplayStarted = z
   .object({
     webhookId: Id.meta({ description: 'The subscription whose deliveries they are.' }),
     since: Timestamp.meta({ description: 'Those that were made then or later.' }),
-    states: z.array(ReplayableState).meta({ description: 'Those in one of these states.' }),
+    states: z.array(DeliveryState).meta({ description: 'Those in one of these states.' }),
     matching: z
       .int()
       .min(0)
@@ -244,7 +237,7 @@ export const webhooks = endpoints({
     summary: 'Send deliveries of a subscription again',
     description:
       'Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that ' +
-      'were settled before the request. ' +
+      'were settled before the request, or made before it where they are pending. ' +
       `A subscription may have ${maxReplays} replays under way.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,

@@ -196,12 +196,30 @@ describe('POST /webhooks/:id/replay', () => {
     ['a day', { since: '2026-11-20' }, 'since'],
     ['the future', { since: '2126-11-20T10:00:00Z' }, 'since'],
     ['no state', { since: longAgo, states: [] }, 'states'],
-    ['what waits', { since: longAgo, states: ['PENDING'] }, 'states.0'],
+    ['another state', { since: longAgo, states: ['PAUSED'] }, 'states.0'],
   ])('refuses %s', async (_, body, path) => {
     const { workspace, id } = await start(1);
     const answer = await workspace.call('POST', `/webhooks/${id}/replay`, body);
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
+  });
+
+  it('has what waits for another attempt sent at once, and each delivery once, where that is asked for', async () => {
+    const { workspace, id, rows, due } = await start(3);
+    const before = await rows();
+    const claim = '00000000-0000-4000-8000-000000000000';
+    const [inFlight] = before.filter(({ state }) => state === 'PENDING');
+    await sender.api.prisma.delivery.updateMany({ where: { id: inFlight?.id ?? 0n }, data: { claim } });
+    const states = ['EXHAUSTED', 'PENDING'];
+    const answer = await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states });
+    expect(answer.body.data).toMatchObject({ states, matching: 6 });
+    await workOff();
+    const wanted = settledAs(before, ...states) as typeof before;
+    expect((await due()).map((row) => row.id)).toEqual(
+      wanted.map((row) => row.id).filter((each) => each !== inFlight?.id),
+    );
+    const [replay] = await listReplays(workspace.context, id, 1);
+    expect(replay).toMatchObject({ sent: 5 });
   });
 
   it('is refused while ten are under way', async () => {

@@ -6,17 +6,18 @@ import type { SubscriptionRef } from './subscription-ref.ts';
  * Has deliveries sent again, as if they were new but for their id and the attempts before; those that are being sent just
  * now are left alone. Waits for whoever holds one, who may yet leave it as it was: in the order of their ids, as all do.
  * Resolves to the subscription of each that was there.
- * @param settledBy only those that were settled then or before, and not since: they may have been sent again meanwhile
+ * @param only those that are in this state still, and were settled then or before: they may have been sent again meanwhile
  */
 export function sendAgain(
   client: Pick<PrismaClient, '$queryRaw'>,
-  { tenantId, ids, settledBy = null }: { tenantId: bigint; ids: bigint[]; settledBy?: Date | null },
+  { tenantId, ids, only }: { tenantId: bigint; ids: bigint[]; only?: { state: string; settledBy: Date } },
 ): Promise<{ subscriptionId: bigint }[]> {
   return client.$queryRaw`
     UPDATE deliveries SET state = 'PENDING', attempts = 0, lost = 0, next_attempt_at = now(), settled_at = NULL
     WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
       SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND id = ANY (${ids}::bigint[]) AND claim IS NULL
-        AND (${settledBy}::timestamptz IS NULL OR settled_at <= ${settledBy}::timestamptz)
+        AND (${only === undefined} OR state = ${only?.state ?? null}
+          AND (state = 'PENDING' OR settled_at <= ${only?.settledBy ?? null}::timestamptz))
       ORDER BY id FOR NO KEY UPDATE))
     RETURNING subscription_id AS "subscriptionId"`;
 }
@@ -67,11 +68,13 @@ export async function replaySome(
 
 async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promise<SubscriptionRef | null> {
   const { tenantId, subscriptionId, since, askedAt } = replay;
+  const [state = ''] = replay.states;
   const found = await lookAt(tx, replay);
+  // What is pending was not settled: it was made by then.
   const ids = found
-    .filter(({ createdAt, settledAt }) => createdAt >= since && settledAt !== null && settledAt <= askedAt)
+    .filter(({ createdAt, settledAt }) => createdAt >= since && (settledAt ?? createdAt) <= askedAt)
     .map(({ id }) => id);
-  const sent = ids.length > 0 ? await sendAgain(tx, { tenantId, ids, settledBy: askedAt }) : [];
+  const sent = ids.length > 0 ? await sendAgain(tx, { tenantId, ids, only: { state, settledBy: askedAt } }) : [];
   await advance(tx, replay, { sent: sent.length, ...(found.length === batchSize && { afterId: found.at(-1)?.id }) });
   return sent.length > 0 ? { tenantId, subscriptionId } : null;
 }
@@ -109,7 +112,7 @@ async function count(
         SELECT created_at, settled_at FROM deliveries
         WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = wanted.state
         ORDER BY id DESC LIMIT ${mostCounted}::int
-      ) d WHERE created_at >= ${since} AND settled_at <= ${askedAt})
+      ) d WHERE created_at >= ${since} AND coalesce(settled_at, created_at) <= ${askedAt})
     WHERE tenant_id = ${tenantId} AND id = ${id}`;
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type DeliveryState,
   type EventType,
   events,
   maxActiveWebhooks,
@@ -225,13 +226,15 @@ export function replayWebhook(
   return transaction(context, async ({ db }) => {
     await lockActive(db, id);
     const { since } = replay;
-    const states = [...new Set(replay.states ?? (['EXHAUSTED'] as const))];
+    const states = [...new Set<DeliveryState>(replay.states ?? ['EXHAUSTED'])];
     if ((await db.webhookReplay.count({ where: { subscriptionId: id, finishedAt: null } })) >= maxReplays) {
       const message = `This subscription has ${maxReplays} replays under way, the most it may have; ask again when one is done.`;
       throw new ApiError('VALIDATION_ERROR', message);
     }
     const matching = await countMadeSince(db, { subscriptionId: id, states, since, atMost: maxCountedReplay });
-    const replayId = await insertReplay(db, { subscriptionId: id, since, states });
+    // Before the others are, which are pending from then on.
+    const inTurn = states.toSorted((a, b) => Number(b === 'PENDING') - Number(a === 'PENDING'));
+    const replayId = await insertReplay(db, { subscriptionId: id, since, states: inTurn });
     return { id: presentId(replayId), webhookId: id, since, states, matching };
   });
 }
