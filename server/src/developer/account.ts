@@ -140,7 +140,7 @@ async function password(asked: Asked<UserVisit>) {
     asked,
     'password',
     (sent) => html`${has ? textField(sent, current) : null}${textField(sent, next)}
-${checkbox('others', 'end', 'Sign out everywhere else', true)}${submit(has ? 'Change the password' : 'Set a password', 'plain')}`,
+${checkbox('others', 'end', 'Sign out everywhere else', sent === undefined || 'others' in sent.values)}${submit(has ? 'Change the password' : 'Set a password', 'plain')}`,
   );
 }
 
