@@ -61,6 +61,20 @@ describe('/developer/assets', () => {
     expect(late.text).toContain('value="Late"');
   });
 
+  it('takes custom fields as lines, whatever else breaks lines, and names the line that is none', async () => {
+    const { id } = await workspace.createAsset({ customFields: { site: 'One\u2028two\u2029three' } });
+    const at = `/developer/assets/${id}`;
+    const { text } = await admin.get(at);
+    const customFields = /<textarea name="customFields"[^>]*>\n([^<]*)</.exec(text)?.[1] ?? '';
+    const change = { ...typed, status: 'IN_STOCK', state: await stateOf(admin, at) };
+    const saved = await admin.submit(at, 'change', { ...change, customFields: `${customFields}\r\nfloor = 3` });
+    expect(saved.status).toBe(303);
+    const found = (await listAssets(workspace.context, page)).data.find((asset) => asset.id === id);
+    expect(found?.customFields).toEqual({ site: 'One\u2028two\u2029three', floor: '3' });
+    const wrong = await admin.submit(at, 'change', { ...change, customFields: '\r\nfloor = 3\r\n\r\nno value\r\n' });
+    expect(wrong.text).toContain('line 4 is not');
+  });
+
   it('says beside the fields what is wrong, and keeps what was typed', async () => {
     const { assetTag } = await workspace.createAsset();
     const wrong = await admin.submit('/developer/assets/new', 'create', {

@@ -39,18 +39,18 @@ export function othersOf(fields: CustomFields): SafeHtml | null {
 export const CustomFieldLines = z
   .string()
   .transform((text, { addIssue }): CustomFields => {
-    const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-    const pairs = lines.map((line) =>
-      /^([^=]+)=(.*)$/
-        .exec(line)
-        ?.slice(1)
-        .map((part) => part.trim()),
-    );
-    const wrong = pairs.findIndex((pair) => !pair?.[0] || pair[0] === '__proto__');
-    if (wrong >= 0) {
-      addIssue({ code: 'custom', message: `must be lines such as costCentre = CC-104; line ${wrong + 1} is not` });
+    const pairs: [string, string][] = [];
+    for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
+      if (line.trim() === '') continue;
+      // To `.` a line may end in more ways than in these.
+      const [, name = '', value = ''] = (/^([^=]+)=(.*)$/s.exec(line) ?? []).map((part) => part.trim());
+      if (name === '' || name === '__proto__') {
+        addIssue({ code: 'custom', message: `must be lines such as costCentre = CC-104; line ${index + 1} is not` });
+        return z.NEVER;
+      }
+      pairs.push([name, value]);
     }
-    return Object.fromEntries(pairs.filter((pair) => pair !== undefined));
+    return Object.fromEntries(pairs);
   })
   .pipe(CustomFields);
 
