@@ -235,6 +235,21 @@ describe('a session', () => {
     expect((await third.get(account)).status).toBe(303);
   });
 
+  it('is begun with a passkey, whatever else its browser says of it', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    for (const transports of [[1, null], 'usb', Array(1000).fill('usb'), ['usb', 'nfc']]) {
+      const link = `/developer/join?token=${await invite(mine, id)}`;
+      const browser = openBrowser(api);
+      const made = JSON.parse(newAuthenticator().create((await browser.get(link)).text));
+      const response = JSON.stringify({ ...made, response: { ...made.response, transports } });
+      expect((await browser.submit(link, 'passkey', { response })).status).toBe(303);
+      expect((await browser.get(account)).status).toBe(200);
+    }
+    expect(await api.prisma.passkey.findMany({ where: { tenantId: mine.tenantId, userId: id } })).toMatchObject([
+      { transports: ['usb', 'nfc'] },
+    ]);
+  });
+
   it('ends when its account chooses by a link how to sign in from then on', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const stolen = await joined(mine, id);
@@ -284,6 +299,11 @@ describe('a session', () => {
     const next = 'nine patient lighthouses';
     const wrong = await one.submit(account, 'password', { current: 'what was it', password: next, others: 'end' });
     expect([wrong.status, wrong.text.includes('is not your present password')]).toEqual([400, true]);
+    // Whether the others end is asked again as it was answered.
+    const box = (text: string) => /<input type="checkbox" name="others"[^>]*>/.exec(text)?.[0] ?? '';
+    expect(box(wrong.text)).toContain('checked');
+    const unticked = await one.submit(account, 'password', { current: 'what was it', password: next });
+    expect([unticked.status, box(unticked.text).includes('checked')]).toEqual([400, false]);
     const right = await one.submit(account, 'password', { current: password, password: next, others: 'end' });
     expect(right.status).toBe(303);
     expect([(await one.get(account)).status, (await two.get(account)).status]).toEqual([200, 303]);
