@@ -151,7 +151,19 @@ describe('the page of usage', () => {
     expect(wordsOf(empty.text)).toContain('There was no request in this time');
     const agent = await createUser(fresh.context, { name: 'A', email: `${unique()}@example.com`, role: 'AGENT' });
     const keyless = await (await signIn(api, { ...fresh, userId: agent.id })).get('/developer/usage');
-    expect(keyless.text).toContain('Create a key');
+    expect(wordsOf(keyless.text)).toContain('You have no key. An administrator of the workspace makes keys.');
+    expect(keyless.text).not.toContain('Create a key');
+  });
+
+  it('tells of each limit by itself when a key last came near', async () => {
+    const own = await createWorkspace(api);
+    const used = { key: Number(own.context.keyId), endpoint: 'tickets_list', requests: 1 };
+    await add(own, { ...used, hoursAgo: 5, peaks: [90, 10] });
+    await add(own, { ...used, hoursAgo: 3, peaks: [10, 85] });
+    await add(own, { ...used, hoursAgo: 1, peaks: [10, 10] });
+    const words = wordsOf((await (await signIn(api, own)).get('/developer/usage')).text);
+    expect(words).toContain('all endpoints 90 % 0 22 Nov 2026, 07:00:00 UTC');
+    expect(words).toContain('tickets endpoints 85 % 0 22 Nov 2026, 09:00:00 UTC');
   });
 
   it('refuses what it does not know', async () => {

@@ -107,7 +107,8 @@ function noneFound(): SafeHtml {
 }
 
 function none(isAdmin: boolean): SafeHtml {
-  return isAdmin
-    ? html`<p>There is no key yet. Make one, and a program can call the API with it.</p>`
-    : html`<p>You have no key. An administrator of the workspace makes keys.</p>`;
+  return isAdmin ? html`<p>There is no key yet. Make one, and a program can call the API with it.</p>` : noneOfAgent;
 }
+
+/** What is said to agents who have no key. */
+export const noneOfAgent = html`<p>You have no key. An administrator of the workspace makes keys.</p>`;

@@ -19,6 +19,7 @@ import { type Chart, looks, sizeOf, type Width } from './chart.ts';
 import { drawChart } from './charts.ts';
 import { optional, selectField, submit } from './fields.ts';
 import { badge, emptyState, facts, html, linkButton, type SafeHtml, section, table, withQuery } from './html.ts';
+import { noneOfAgent } from './keys.ts';
 import { page } from './page.ts';
 import { answersChart, groupsChart, latencyChart, refusalsChart } from './usage-charts.ts';
 import type { UserVisit } from './visit.ts';
@@ -67,7 +68,7 @@ export const usage = page({
     const near = await keysNearLimits(context, of);
     const parts =
       counts.byOutcome.size === 0
-        ? [nothing(keys)]
+        ? [nothing(visit, keys)]
         : [
             inNumbers(counts),
             ...byStep({ visit, query, counts }),
@@ -139,13 +140,15 @@ function nameOf({ name, lastFour }: NamedKey): string {
   return `${name} (…${lastFour})`;
 }
 
-function nothing(keys: NamedKey[]): SafeHtml {
+function nothing(visit: UserVisit, keys: NamedKey[]): SafeHtml {
+  if (keys.length === 0) return emptyState(isAdmin(visit) ? noKey : noneOfAgent);
   return emptyState(
-    keys.length === 0
-      ? html`<p>There is no key yet. Create one, and what it is used for shows here.</p>${linkButton('/developer/keys', 'Create a key', 'main')}`
-      : html`<p>There was no request in this time. Look further back, or send the first one.</p>${linkButton('/docs/guides/first-request', 'How to send a request')}`,
+    html`<p>There was no request in this time. Look further back, or send the first one.</p>${linkButton('/docs/guides/first-request', 'How to send a request')}`,
   );
 }
+
+const noKey = html`<p>There is no key yet. Create one, and what it is used for shows here.</p>
+${linkButton('/developer/keys', 'Create a key', 'main')}`;
 
 function inNumbers({ byOutcome }: UsageCounts): SafeHtml {
   const count = (...outcomes: Outcome[]) =>

@@ -136,8 +136,13 @@ export async function keysNearLimits(context: Usable, { range, keyIds }: UsageOf
   const found = new Map<string, NearLimit>();
   for (const row of rows) {
     const group = groupOf.get(row.endpoint);
-    noteNear(found, row, { limit: 'global', peak: row.globalPeak, refused: row.globalRefused });
-    if (group !== undefined) noteNear(found, row, { limit: group, peak: row.groupPeak, refused: row.groupRefused });
+    noteNear(found, row.keyId, {
+      ...{ limit: 'global', peak: row.globalPeak, refused: row.globalRefused, lastAt: row.globalAt },
+    });
+    if (group === undefined) continue;
+    noteNear(found, row.keyId, {
+      ...{ limit: group, peak: row.groupPeak, refused: row.groupRefused, lastAt: row.groupAt },
+    });
   }
   return [...found.values()].sort((a, b) => b.refused - a.refused || b.peak - a.peak);
 }
@@ -147,13 +152,17 @@ interface NearRow {
   endpoint: string;
   globalPeak: number;
   globalRefused: number;
+  /** When it last came near; null where it didn't. */
+  globalAt: Date | null;
   groupPeak: number;
   groupRefused: number;
-  lastAt: Date;
+  groupAt: Date | null;
 }
 
 const nearing = (table: string) => `
-  SELECT key_id AS "keyId", endpoint, max(at) AS "lastAt",
+  SELECT key_id AS "keyId", endpoint,
+    max(at) FILTER (WHERE global_peak >= ${nearPercent}) AS "globalAt",
+    max(at) FILTER (WHERE group_peak >= ${nearPercent}) AS "groupAt",
     max(global_peak) AS "globalPeak", coalesce(sum(requests) FILTER (WHERE outcome = 'GLOBAL_LIMIT'), 0)::float8 AS "globalRefused",
     max(group_peak) AS "groupPeak", coalesce(sum(requests) FILTER (WHERE outcome = 'GROUP_LIMIT'), 0)::float8 AS "groupRefused"
   FROM ${table}
@@ -163,10 +172,10 @@ const nearing = (table: string) => `
 
 function noteNear(
   found: Map<string, NearLimit>,
-  { keyId, lastAt }: NearRow,
-  { limit, peak, refused }: Pick<NearLimit, 'limit' | 'peak' | 'refused'>,
+  keyId: string,
+  { limit, peak, refused, lastAt }: Omit<NearLimit, 'keyId' | 'lastAt'> & { lastAt: Date | null },
 ): void {
-  if (peak < nearPercent) return;
+  if (lastAt === null) return;
   const name = `${keyId} ${limit}`;
   const known = found.get(name) ?? { keyId: Number(keyId), limit, peak: 0, refused: 0, lastAt };
   found.set(name, {
