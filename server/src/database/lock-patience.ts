@@ -52,8 +52,8 @@ export async function whileLocked<Result>(
       return await work();
     } catch (error) {
       if (!isLocked(error)) throw error;
-      deadline ??= Date.now() + patienceMs;
-      if (Date.now() > deadline) throw error;
+      deadline ??= performance.now() + patienceMs;
+      if (performance.now() > deadline) throw error;
     }
     onLocked();
     // By chance, so that what comes at regular times isn't met each time.
@@ -130,8 +130,8 @@ export class LockPatience {
   }
 
   #say(blockers: Session[]): void {
-    if (blockers.length === 0 || Date.now() < this.#said + sayEveryMs) return;
-    this.#said = Date.now();
+    if (blockers.length === 0 || performance.now() < this.#said + sayEveryMs) return;
+    this.#said = performance.now();
     this.#onProgress?.(`Waiting for ${blockers.map(describe).join(' and ')} …`);
   }
 }

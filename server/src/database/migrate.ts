@@ -162,7 +162,7 @@ async function settleInterrupted(client: pg.ClientBase): Promise<void> {
 
 /** PostgreSQL works on for a process that was killed, until it has something to tell it. */
 async function untilEngineIsGone(client: pg.ClientBase): Promise<void> {
-  for (const deadline = Date.now() + patience; Date.now() < deadline; await sleep(100)) {
+  for (const deadline = performance.now() + patience; performance.now() < deadline; await sleep(100)) {
     const { rowCount } = await client.query(
       'SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1',
       [engineName],

@@ -37,8 +37,8 @@ export async function takeTurn(client: pg.ClientBase, options: TurnOptions): Pro
     if (rows[0]?.taken === true) return;
     const other = await findLockHolder(client, first, second);
     if (other !== undefined) refuseIdle(other, patienceMs);
-    if (other !== undefined && Date.now() > said + sayEveryMs) {
-      said = Date.now();
+    if (other !== undefined && performance.now() > said + sayEveryMs) {
+      said = performance.now();
       const next = await findNext();
       const where = next === undefined ? '' : `, ${next} next`;
       onProgress?.(`Another process is migrating this database${where}, as ${describe(other)}: waiting …`);

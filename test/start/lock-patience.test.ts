@@ -1,0 +1,16 @@
+import { whileLocked } from '@itsm-api/server/database/lock-patience.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+
+afterEach(() => void vi.useRealTimers());
+
+it("waits for locks by a clock that nobody sets, as the machine's may be meanwhile", async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  let attempts = 0;
+  const work = async () => {
+    attempts++;
+    if (attempts === 3) return 'done';
+    vi.setSystemTime(Date.now() + 3_600_000);
+    throw Object.assign(new Error('of this test'), { code: '55P03' });
+  };
+  expect(await whileLocked(work)).toBe('done');
+});
