@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { utc } from './database/connection.ts';
 import { compareHistory, readApplied } from './database/history.ts';
-import { areJobsCurrent, migrateJobs } from './database/job-schema.ts';
+import { areJobsCurrent, migrateJobs, type Queue } from './database/job-schema.ts';
 import { type ApplyOptions, applyMigrations } from './database/migrate.ts';
 import { takeTurn } from './database/migration-turn.ts';
 import { MigrationError, readMigrations } from './database/migrations.ts';
@@ -20,6 +20,14 @@ import { retentionQueue } from './webhooks/retention.ts';
  */
 
 const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue];
+
+/**
+ * As they must be in a database that has been migrated so far by a newer version: that knows best what options they have,
+ * and an older one that is started beside it must not take them back. It is enough that they are there.
+ */
+function queuesFor(ahead: string[]): Queue[] {
+  return ahead.length === 0 ? queues : queues.map((queue) => ({ ...queue, options: {} }));
+}
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -59,9 +67,10 @@ export async function migrateDatabase(databaseUrl: string, options: MigrateOptio
     await takeTurn(client, { findNext, patienceMs, onProgress });
     try {
       const applied = await applyMigrations(client, { databaseUrl, ...options });
-      if (!(await areJobsCurrent(client, queues))) {
+      const { jobs, ahead } = await look(client, folder);
+      if (!jobs) {
         onProgress?.('Making the job queues …');
-        await migrateJobs(client, databaseUrl, queues);
+        await migrateJobs(client, databaseUrl, queuesFor(ahead));
       }
       return applied;
     } catch (cause) {
@@ -108,7 +117,8 @@ async function look(client: pg.ClientBase, folder?: string) {
   const migrations = await readMigrations(folder);
   const read = async () => {
     const { missing, ahead } = compareHistory(migrations, (await readApplied(client)) ?? []);
-    return { missing: missing.map(({ name }) => name), ahead, jobs: await areJobsCurrent(client, queues) };
+    const jobs = await areJobsCurrent(client, queuesFor(ahead));
+    return { missing: missing.map(({ name }) => name), ahead, jobs };
   };
   try {
     return await read();

@@ -42,6 +42,29 @@ it('gives a queue the options of this version', async () => {
   expect(rows).toEqual([{ seconds: 60 }]);
 });
 
+it('leaves the options that a newer version has given a queue, and makes what is missing', async () => {
+  await client.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+     VALUES ('x', 'x', '20991231000000_later', now(), 1);
+     UPDATE pgboss.queue SET expire_seconds = 1 WHERE name = 'webhook-dispatch'`,
+  );
+  const seconds = async () => {
+    const { rows } = await client.query(
+      "SELECT expire_seconds AS seconds FROM pgboss.queue WHERE name = 'webhook-dispatch'",
+    );
+    return rows;
+  };
+  expect(await checkSchema(database.url)).toEqual({ ahead: ['20991231000000_later'] });
+  expect(await migrateDatabase(database.url)).toEqual([]);
+  expect(await seconds()).toEqual([{ seconds: 1 }]);
+
+  await client.query("DELETE FROM pgboss.queue WHERE name = 'totals-check'");
+  await expect(checkSchema(database.url)).rejects.toThrow('it lacks job queues');
+  await migrateDatabase(database.url);
+  expect(await checkSchema(database.url)).toEqual({ ahead: ['20991231000000_later'] });
+  expect(await seconds()).toEqual([{ seconds: 1 }]);
+});
+
 it('builds the indexes that pg-boss leaves for after its migration, or says why not', { timeout: 60_000 }, async () => {
   const leave = (command: string) =>
     client.query("INSERT INTO pgboss.bam (name, version, table_name, command) VALUES ('later', 1, 'job_common', $1)", [
