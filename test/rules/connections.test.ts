@@ -5,7 +5,7 @@ import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { addressOf, samples } from '../developer/samples.ts';
-import { type Answer, type Api, startApi } from '../support/api.ts';
+import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { workerDatabaseUrl } from '../support/database.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { signIn } from '../support/visitor.ts';
@@ -137,3 +137,22 @@ async function readsOfNewTenant(api: Api): Promise<Read[]> {
     expected: { success: true, ...answer },
   }));
 }
+
+it('says of a change that another one holds up that nothing was done, and when to try again', async () => {
+  const api = await startApi({ env: { LOCK_TIMEOUT_MS: '200' } });
+  const workspace = await createWorkspace(api);
+  const { id } = await workspace.createAsset();
+  const other = await api.owner.pool.connect();
+  await other.query('BEGIN');
+  await other.query(`SELECT FROM assets WHERE id = ${id} FOR UPDATE`);
+  const answer = await workspace.call('PATCH', `/assets/${id}`, { name: 'Laptop of Bo' });
+  await other.query('ROLLBACK');
+  other.release();
+  expect([answer.status, answer.headers['retry-after']], answer.text).toEqual([500, '5']);
+  expect(errorOf(answer)).toMatchObject({
+    code: 'INTERNAL_ERROR',
+    message: 'Another change of the same took too long, and nothing was done. Try again in a few seconds.',
+  });
+  expect((await workspace.call('PATCH', `/assets/${id}`, { name: 'Laptop of Bo' })).status).toBe(200);
+  await api.close();
+});

@@ -44,3 +44,23 @@ it('tells of a subscription to events that only a later release sends, and chang
   const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { id, tenantId: owner.tenantId } });
   expect(row.events).toContain('change.planned');
 });
+
+it('leaves out what is about nothing but events that only a later release sends', async () => {
+  const workspace = await createWorkspace(api);
+  const [theirs, mine] = [await workspace.createWebhook(), await workspace.createWebhook()];
+  await workspace.createTicket();
+  await workspace.createTicket();
+  await api.owner.pool.query(`UPDATE webhook_subscriptions SET events = ARRAY['change.planned'] WHERE id = $1`, [
+    theirs.id,
+  ]);
+  const { rows } = await api.owner.pool.query(
+    `UPDATE events SET type = 'change.planned' WHERE id = (SELECT min(event_id) FROM deliveries WHERE subscription_id = $1)
+     RETURNING (SELECT id FROM deliveries WHERE subscription_id = $1 AND event_id = events.id) AS id`,
+    [mine.id],
+  );
+  expect((await workspace.call('GET', '/webhooks')).body).toMatchObject({ data: [{ id: mine.id }] });
+  expect((await workspace.call('GET', `/webhooks/${theirs.id}`)).status).toBe(404);
+  const deliveries = (await workspace.call('GET', `/webhooks/${mine.id}/deliveries`)).body.data;
+  expect(deliveries.map(({ event }: { event: string }) => event)).toEqual(['ticket.created']);
+  expect((await workspace.call('GET', `/deliveries/${rows[0].id}`)).status).toBe(404);
+});

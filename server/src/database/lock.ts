@@ -2,7 +2,7 @@ import { type Statement, selectRows } from './statements.ts';
 import type { TenantClient } from './tenant-client.ts';
 
 /** The tables whose rows an update locks first. */
-type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'webhook_subscriptions' | 'api_keys';
+type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'users' | 'webhook_subscriptions' | 'api_keys';
 
 /**
  * Locks one row until the end of the transaction: what is read after it, in a statement of its own, is what will be

@@ -3,7 +3,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { docsOf, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isMoving } from '../error-code.ts';
+import { hasSaid, isMoving, LOCK_NOT_AVAILABLE } from '../error-code.ts';
 import { ApiError } from '../errors.ts';
 import { FairUseRefused } from '../fair-use.ts';
 import { answerHeaders, setAnswerHeaders } from './answer-headers.ts';
@@ -135,6 +135,12 @@ function outage(): ApiError {
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
 }
 
+/** Something else changes the same and takes longer than a lock is waited for, such as an import of many rows. */
+function heldUp(): ApiError {
+  const message = 'Another change of the same took too long, and nothing was done. Try again in a few seconds.';
+  return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: outageSeconds.max });
+}
+
 /** The workspace is on its way to another cell: it can be read, and not be written (docs/decisions/cells.md). */
 function moving(): ApiError {
   const retryAfterSeconds = 5;
@@ -145,6 +151,7 @@ function moving(): ApiError {
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (isMoving(thrown)) return moving();
+  if (hasSaid(thrown, LOCK_NOT_AVAILABLE)) return heldUp();
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', 'Something failed on our side. Please try again.');
 }

@@ -1,7 +1,7 @@
 import type { NewUser, User, UserPatch, UserQuery } from '@itsm-api/contract';
 import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
-import { lockTenant } from '../../database/lock.ts';
+import { lockRow, lockTenant } from '../../database/lock.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
@@ -121,7 +121,11 @@ export async function findUser({ db }: Pick<Context, 'db'>, reference: string | 
  */
 export function updateUser(context: Context, reference: string | number, data: UserPatch): Promise<User> {
   return keepingAnAdministrator(context, async ({ db, ifMatch }) => {
-    if (ifMatch !== undefined) requireMatch(ifMatch, await findUser({ db }, reference));
+    if (ifMatch !== undefined) {
+      const { id } = await findUser({ db }, reference);
+      await lockRow(db, 'users', id);
+      requireMatch(ifMatch, await findUser({ db }, id));
+    }
     const [row] = await createUnique('email', `${data.email} is taken by another user`, () =>
       db.user.updateManyAndReturn({ where: whereOf(reference), data }),
     );
