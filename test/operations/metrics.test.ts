@@ -5,6 +5,7 @@ import { measureDeliveries } from '@itsm-api/server/operations/delivery-metrics.
 import { addMetricsRoutes, createMetrics, type Metrics } from '@itsm-api/server/operations/metrics.ts';
 import { createTenantUsage } from '@itsm-api/server/operations/tenant-usage.ts';
 import { readBacklog } from '@itsm-api/server/webhooks/backlog.ts';
+import { findOldestDue } from '@itsm-api/server/webhooks/pending.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
 import Fastify from 'fastify';
 import pg from 'pg';
@@ -265,6 +266,26 @@ it('deliveries are counted by outcome and timed, and the backlog is told', { tim
   const left = await api.prisma.delivery.count({ where: { state: 'PENDING' } });
   expect(left).toBeGreaterThanOrEqual(3);
   expect(await readBacklog(pool)).toMatchObject({ due: 0, waiting: left, oldestDueSeconds: 0 });
+});
+
+it('the backlog and `itsm doctor` count no time that a circuit was open for, and one delivery where it is half-open', async () => {
+  const { api, workspace, ...sender } = await startSender();
+  stops.push(() => sender.close());
+  const { pool, prisma } = api.databases.system;
+  const { id } = await workspace.createWebhook();
+  for (let i = 0; i < 3; i++) await workspace.createTicket();
+  await sender.age(3_600_000);
+  expect(await readBacklog(pool)).toMatchObject({ due: 3, waiting: 0 });
+
+  const openUntil = new Date(Date.now() - 5000);
+  await api.prisma.webhookSubscription.updateMany({ where: { id }, data: { openUntil } });
+  const backlog = await readBacklog(pool);
+  expect(backlog).toMatchObject({ due: 1, waiting: 2 });
+  const oldest = await findOldestDue(prisma);
+  for (const seconds of [backlog.oldestDueSeconds, oldest?.seconds]) {
+    expect(seconds).toBeGreaterThanOrEqual(5);
+    expect(seconds).toBeLessThan(30);
+  }
 });
 
 it('the backlog is absent while the database does not tell it, and nobody waits for it', async () => {

@@ -1,13 +1,13 @@
 import type { Pool } from '../database/pool.ts';
-import { pendingSubscriptions } from './pending.ts';
+import { maySend, mightBeSentSince, pendingSubscriptions } from './pending.ts';
 
 /** What there is to deliver, in all workspaces together. */
 export interface Backlog {
-  /** Deliveries that may be sent now. */
+  /** Deliveries that may be sent now; of a subscription whose circuit is half-open that is one. */
   due: number;
   /** All others that are not settled: in flight, to be tried again, or held back by a circuit, a pause or a switch-off. */
   waiting: number;
-  /** For how long the oldest due one has been; 0 where none is. */
+  /** For how long the oldest due one might have been sent; 0 where none is. */
   oldestDueSeconds: number;
   /** Jobs that wait, by queue. */
   jobs: Record<string, number>;
@@ -43,8 +43,8 @@ export async function readBacklog(pool: Pool): Promise<Backlog> {
 const select = `
   WITH RECURSIVE ${pendingSubscriptions},
   of_subscription AS (
-    SELECT counted.pending, counted.oldest,
-      CASE WHEN s.active AND t.active AND (s.open_until IS NULL OR s.open_until <= now()) THEN counted.due ELSE 0 END AS due
+    SELECT counted.pending, ${mightBeSentSince('counted.oldest')} AS since,
+      CASE WHEN NOT (${maySend}) THEN 0 WHEN s.open_until IS NULL THEN counted.due ELSE least(counted.due, 1) END AS due
     FROM pending
     JOIN tenants t ON t.id = pending.tenant_id
     JOIN webhook_subscriptions s ON s.tenant_id = pending.tenant_id AND s.id = pending.subscription_id
@@ -61,7 +61,7 @@ const select = `
   SELECT
     coalesce(sum(due), 0)::int AS due,
     coalesce(sum(pending - due), 0)::int AS waiting,
-    coalesce(extract(epoch FROM now() - min(oldest) FILTER (WHERE due > 0)), 0)::float AS "oldestDueSeconds",
+    coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE due > 0)), 0)::float AS "oldestDueSeconds",
     (SELECT json_object_agg(name, (
        SELECT count(*) FROM (
          SELECT FROM pgboss.job WHERE job.name = queue.name AND state < 'active' LIMIT ${jobsCounted}

@@ -27,6 +27,14 @@ export const pendingSubscriptions = `
     ) d
   )`;
 
+/** Whether deliveries to the subscription `s` of the tenant `t` may be sent now, as SQL. */
+export const maySend = 't.active AND s.active AND (s.open_until IS NULL OR s.open_until <= now())';
+
+/** Since when what is due first, at `nextAttemptAt`, might have been sent to the subscription `s`, as SQL: not while its circuit was open. */
+export function mightBeSentSince(nextAttemptAt: string): string {
+  return `greatest(${nextAttemptAt}, s.open_until)`;
+}
+
 /**
  * Looks through all subscriptions with something pending.
  * @param except those whose due deliveries need not be told
@@ -38,7 +46,7 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
     FROM pending
     JOIN tenants t ON t.id = pending.tenant_id AND ${Prisma.raw(isWhole('t.id'))}
     JOIN webhook_subscriptions s ON s.tenant_id = pending.tenant_id AND s.id = pending.subscription_id
-    WHERE NOT s.active OR t.active AND (s.open_until IS NULL OR s.open_until <= now()) AND EXISTS (
+    WHERE NOT s.active OR ${Prisma.raw(maySend)} AND EXISTS (
       SELECT FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.subscription_id = s.id
         AND d.state = 'PENDING' AND d.next_attempt_at <= now()
       -- Each looked up by itself: PostgreSQL may take it to be cheaper to read all that is due first.
@@ -60,15 +68,15 @@ export interface OldestDue extends SubscriptionRef {
 export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | undefined> {
   const [oldest] = await prisma.$queryRaw<OldestDue[]>`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId",
-      extract(epoch FROM now() - greatest(d.next_attempt_at, s.open_until))::float8 AS seconds
+      extract(epoch FROM now() - ${Prisma.raw(mightBeSentSince('d.next_attempt_at'))})::float8 AS seconds
     FROM webhook_subscriptions s
-    JOIN tenants t ON t.id = s.tenant_id AND t.active
+    JOIN tenants t ON t.id = s.tenant_id
     CROSS JOIN LATERAL (
       SELECT next_attempt_at FROM deliveries
       WHERE tenant_id = s.tenant_id AND subscription_id = s.id AND state = 'PENDING' AND next_attempt_at <= now()
       ORDER BY next_attempt_at LIMIT 1
     ) d
-    WHERE s.active AND (s.open_until IS NULL OR s.open_until <= now())
+    WHERE ${Prisma.raw(maySend)}
     ORDER BY seconds DESC LIMIT 1`;
   return oldest;
 }
