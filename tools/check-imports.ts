@@ -27,7 +27,7 @@ const rooms: Record<string, Room> = {
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },
   // The ways into the database that see all tenants: no request may get hold of one.
-  'all tenants': { files: /^server\/src\/database\/(prisma|databases)\.ts$/, imports: ['basics', 'database'] },
+  'all tenants': { files: /^server\/src\/database\/(prisma|databases|connection|own-connection|pool)\.ts$/, imports: ['basics', 'database'] },
   database: { files: /^server\/src\/database\//, imports: ['contract', 'basics', 'all tenants'] },
   webhooks: { files: /^server\/src\/webhooks\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
   usage: { files: /^server\/src\/usage\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
@@ -42,8 +42,8 @@ const rooms: Record<string, Room> = {
   },
   // What no request asks for: the rows of tenants themselves, and what is done every night.
   'queries over all tenants': {
-    files: /^server\/src\/resources\/(tenants\/queries|tickets\/totals|idempotency-retention)\.ts$/,
-    imports: ['contract', 'basics', 'database', 'all tenants', 'context', 'queries'],
+    files: /^server\/src\/resources\/(tenants\/.+|tickets\/totals|idempotency-retention)\.ts$/,
+    imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks', 'context', 'queries'],
   },
   queries: {
     files: /^server\/src\/resources\//,

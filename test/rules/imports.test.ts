@@ -6,6 +6,8 @@ const queries = 'server/src/resources/tickets/queries.ts';
 describe('the check of imports', () => {
   it.each([
     ['a query of the ways to all tenants', queries, '../../database/prisma.ts'],
+    ['a query of connections of its own', queries, '../../database/own-connection.ts'],
+    ['the developer area of the ways to all tenants', 'server/src/developer/area.ts', '../database/databases.ts'],
     ['a handler of the database', 'server/src/resources/tickets/handlers.ts', '../../database/tenant-client.ts'],
     ['http of queries', 'server/src/http/guard.ts', '../resources/tickets/queries.ts'],
     ['webhooks of the context', 'server/src/webhooks/worker.ts', '../context.ts'],
@@ -25,6 +27,7 @@ describe('the check of imports', () => {
 
   it.each([
     ['raw SQL in a presenter', 'server/src/present.ts', 'await db.$queryRaw`SELECT 1`'],
+    ['rows of all tenants in the developer area', 'server/src/developer/area.ts', 'await visit.accounts.system.prisma'],
     ['the environment outside of the settings', queries, 'process.env.PORT'],
   ])('refuses %s', (_, file, source) => {
     expect(faultsOf(file, source)).toHaveLength(1);

@@ -42,6 +42,34 @@ function requestsFor({ tickets }: Data): string[] {
   ];
 }
 
+/** Rows of everything that is no ticket, which a workspace has few of, and what is read of them and beside tickets. */
+async function otherRequests(server: Measured, data: Data): Promise<string[]> {
+  const make = async (path: string, body: object) =>
+    (await ask<{ id: number }>(server, data, path, { method: 'POST', body: JSON.stringify(body) })).data.id;
+  const project = await make('/projects', { name: 'Laptops for all' });
+  const ticket = `tickets/${firstTicketId}`;
+  let asset = 0;
+  for (let made = 0; made < 500; made++) {
+    const name = `Laptop of ${made}`;
+    asset = await make('/assets', { name, assetTag: `${project}-${made}`, type: 'LAPTOP' });
+    await make(`/projects/${project}/tasks`, { title: `Hand out the ${name}` });
+    await make(`/${ticket}/comments`, { body: `${name} is on its way.`, visibility: 'PUBLIC' });
+  }
+  return [
+    'me',
+    `assets/${asset}`,
+    'users/11',
+    'assets?q=laptop',
+    'projects?q=laptops',
+    `projects/${project}/tasks?q=laptop`,
+    `${ticket}/comments`,
+    `${ticket}/activity`,
+    'assets/changes',
+    'tasks/changes',
+    'users/changes',
+  ];
+}
+
 /** So often everything is asked for: what the machine does meanwhile falls on one of them. */
 const rounds = 3;
 
@@ -50,8 +78,15 @@ export async function measureFinding(
   server: Measured,
   { data, onProgress }: { data: Data; onProgress: (text: string) => void },
 ): Promise<FindingResult[]> {
-  const asked = [...requestsFor(data), ...(await changesRequests(server, data))].map((request) => ({
-    request: decodeURIComponent(request).replace(/cursor=.*/, 'cursor=…'),
+  const wanted = [
+    ...requestsFor(data),
+    ...(await changesRequests(server, data)),
+    ...(await otherRequests(server, data)),
+  ];
+  const asked = wanted.map((request) => ({
+    request: decodeURIComponent(request)
+      .replace(/cursor=.*/, 'cursor=…')
+      .replace(/(?<=^(assets|projects)\/)\d+/, '{id}'),
     path: `/${request.replaceAll(' ', '%20')}`,
     shots: [] as Shot[],
   }));
@@ -65,12 +100,12 @@ export async function measureFinding(
   const results: FindingResult[] = [];
   for (const { request, path, shots } of asked) {
     const { meta } = await ask(server, data, path);
+    const { totalCount, totalCountCapped } = meta ?? {};
     results.push({
       request,
       p50Ms: median(shots.map(({ p50Ms }) => p50Ms)),
       p99Ms: median(shots.map(({ p99Ms }) => p99Ms)),
-      found:
-        meta.totalCount === undefined ? undefined : `${meta.totalCount}${meta.totalCountCapped ? ' and more' : ''}`,
+      found: totalCount === undefined ? undefined : `${totalCount}${totalCountCapped ? ' and more' : ''}`,
     });
   }
   return results;
@@ -81,12 +116,12 @@ async function changesRequests(server: Measured, data: Data): Promise<string[]> 
   const { meta } = await ask(server, data, `/tickets/changes?since=${middle}`);
   const { meta: end } = await ask(server, data, `/tickets/changes?since=${new Date().toISOString()}`);
   const from = (cursor: unknown) => `tickets/changes?cursor=${cursor}`;
-  return ['tickets/changes', `tickets/changes?since=${middle}`, from(meta.nextCursor), from(end.nextCursor)];
+  return ['tickets/changes', `tickets/changes?since=${middle}`, from(meta?.nextCursor), from(end?.nextCursor)];
 }
 
-async function ask({ url }: Measured, data: Data, path: string) {
-  const headers = { authorization: `Bearer ${data.keys[0]}` };
-  const answer = await fetch(`${url}/api/public/v1${path}`, { headers });
+async function ask<Row = unknown>({ url }: Measured, data: Data, path: string, init: RequestInit = {}) {
+  const headers = { authorization: `Bearer ${data.keys[0]}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/api/public/v1${path}`, { headers, ...init });
   if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as { meta: Record<string, unknown> };
+  return (await answer.json()) as { data: Row; meta?: Record<string, unknown> };
 }
