@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { ItsmClient } from '@itsm-api/client';
 import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
@@ -83,6 +84,55 @@ describe('a passkey', () => {
     await press('Sign in with a passkey');
     await page.getByRole('alert').filter({ hasText: 'The passkey was not accepted' }).waitFor();
   });
+});
+
+/** Gets into the area by a link. */
+async function enter(): Promise<void> {
+  await page.goto(await linkFor({ demo: true }));
+  await press('Look around first');
+  await page.waitForURL(`${origin}/developer/keys`);
+}
+
+const endSessions = () =>
+  api.prisma.session.updateMany({ where: { tenantId: mine.tenantId }, data: { endedAt: new Date() } });
+
+describe('a list that follows what is typed', () => {
+  const search = () => page.getByRole('searchbox', { name: 'Search' });
+  const found = () => page.locator('#found[aria-live=polite]');
+
+  it('says why it shows nothing: words that are of no use, a refusal, a session that has ended', async () => {
+    const { name } = await mine.createAsset({ name: 'Lamp' });
+    await enter();
+    await page.goto(`${origin}/developer/assets`);
+    await found().getByText(name).waitFor();
+    await search().fill('!!!');
+    await found().getByText('Search: must hold a letter or a digit').waitFor();
+    expect(await found().textContent()).not.toContain('is like that');
+    await search().fill('x'.repeat(1001));
+    await found().getByText('must have at most 1000 characters').waitFor();
+    await search().fill('lamp');
+    await found().getByText(name).waitFor();
+    await endSessions();
+    await search().fill('lam');
+    await found().getByText('You are signed out').waitFor();
+    expect(await found().getByText(name).count()).toBe(0);
+  });
+});
+
+it('a page that is looked at again is left alone once its session has ended', async () => {
+  await enter();
+  const { id } = await mine.createDelivery();
+  await page.goto(`${origin}/developer/deliveries/${id}`);
+  const asked: string[] = [];
+  // Redirects that a browser doesn't follow are requests to its tools all the same.
+  const note = ({ url = '' }: IncomingMessage) => asked.push(url);
+  api.app.server.on('request', note);
+  await expect.poll(() => asked.length, { timeout: 5000 }).toBeGreaterThan(0);
+  await endSessions();
+  asked.length = 0;
+  await page.waitForTimeout(6000);
+  api.app.server.off('request', note);
+  expect(asked).toEqual([`/developer/deliveries/${id}`]);
 });
 
 describe('a key', () => {

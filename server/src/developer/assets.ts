@@ -7,7 +7,7 @@ import { csvFiles } from './csv-files.ts';
 import { csvImport, importedNotice } from './csv-import.ts';
 import { optional, selectField } from './fields.ts';
 import { badge, html, linkButton, pager, table } from './html.ts';
-import { anyOr, PageNumber, perPage, searched, searchForm, Words } from './list.ts';
+import { anyOr, noRow, PageNumber, perPage, searched, searchForm, Words } from './list.ts';
 import { page } from './page.ts';
 
 const path = '/developer/assets';
@@ -54,7 +54,7 @@ ${importedNotice(assetCsv.columns, visit.flash)}
 <p class="actions">${linkButton(`${path}/new`, 'New asset', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
  ${linkButton(`${path}/export`, 'Export CSV')}</p>
 ${searchForm(path, words, 'Name, tag or serial number', filters)}
-<div id="found">${table('Assets', ['Tag', 'Name', 'Type', 'Status', 'Assigned to', 'Changed'], rows, none(query))}
+<div id="found">${table('Assets', ['Tag', 'Name', 'Type', 'Status', 'Assigned to', 'Changed'], rows, noRow(words, none(query)))}
 ${pager(list.meta, address)}</div>`,
     };
   },

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { ApiError } from '../errors.ts';
 import type { Page } from '../resources/lists.ts';
 import { submit, textField } from './fields.ts';
-import { html, type SafeHtml } from './html.ts';
+import { type Cell, html, type SafeHtml } from './html.ts';
 import type { Sent } from './page.ts';
 
 /*
@@ -47,6 +47,11 @@ export async function searched<Row>(
     if (error instanceof ApiError && error.code === 'QUERY_TOO_BROAD') return refused(error.message);
     throw error;
   }
+}
+
+/** What is shown where there is no row: what is wrong with the words, or what the list says of itself. */
+export function noRow({ errors }: Sent, none: Cell): Cell {
+  return errors.q === undefined ? none : html`<p>Search: ${errors.q}</p>`;
 }
 
 /** The form that narrows a list. @param placeholder what the words are looked for in */

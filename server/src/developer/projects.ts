@@ -7,7 +7,7 @@ import { csvFiles } from './csv-files.ts';
 import { csvImport, importedNotice } from './csv-import.ts';
 import { optional, selectField } from './fields.ts';
 import { badge, html, linkButton, pager, table } from './html.ts';
-import { anyOr, PageNumber, perPage, searched, searchForm, Words } from './list.ts';
+import { anyOr, noRow, PageNumber, perPage, searched, searchForm, Words } from './list.ts';
 import { page } from './page.ts';
 
 const path = '/developer/projects';
@@ -48,7 +48,7 @@ ${importedNotice(projectCsv.columns, visit.flash)}
 <p class="actions">${linkButton(`${path}/new`, 'New project', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
  ${linkButton(`${path}/export`, 'Export CSV')}</p>
 ${searchForm(path, words, 'Key, name or description', [selectField(undefined, { name: 'status', label: 'Status', value: status, options })])}
-<div id="found">${table('Projects', ['Key', 'Name', 'Status', 'Priority', 'Manager', 'Ends', 'Changed'], rows, none)}
+<div id="found">${table('Projects', ['Key', 'Name', 'Status', 'Priority', 'Manager', 'Ends', 'Changed'], rows, noRow(words, none))}
 ${pager(list.meta, address)}</div>`,
     };
   },

@@ -44,6 +44,9 @@
   // A list follows what is typed into its filters, and the address follows, too.
   function followFilters(within) {
     for (const form of within.querySelectorAll('form[data-live]')) {
+      const shown = document.getElementById(form.dataset.live);
+      // Who can't see that the list has changed is told.
+      shown.setAttribute('aria-live', 'polite');
       let last = 0;
       form.addEventListener('input', async () => {
         const turn = ++last;
@@ -51,12 +54,21 @@
         if (turn !== last) return;
         const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ''));
         const address = `${location.pathname}?${query}`;
-        const page = await load(address);
-        if (turn !== last || page === undefined) return;
+        const { page, trouble } = await load(address);
+        if (turn !== last) return;
+        if (page === undefined) return shown.replaceChildren(notice(trouble));
         history.replaceState(null, '', address);
-        replace(page, form.dataset.live);
+        shown.replaceChildren(...page.getElementById(shown.id).childNodes);
+        enhance(shown);
       });
     }
+  }
+
+  function notice(message) {
+    const told = document.createElement('p');
+    told.className = 'notice bad';
+    told.textContent = message;
+    return told;
   }
 
   // What a choice of scopes allows is shown while it is made.
@@ -81,7 +93,8 @@
     const seconds = document.querySelector('main[data-reload]')?.dataset.reload;
     if (seconds === undefined) return;
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-    const page = document.hidden ? undefined : await load(location.href);
+    const { page, isOver = false } = document.hidden ? {} : await load(location.href);
+    if (isOver) return;
     if (page !== undefined) {
       const { reload } = page.querySelector('main').dataset;
       const shown = document.querySelector('main');
@@ -91,10 +104,17 @@
     watch();
   }
 
+  // A page of the area; or why there is none, and whether there will be none later either.
   async function load(address) {
-    const answer = await fetch(address, { headers: { accept: 'text/html' } }).catch(() => undefined);
-    if (answer?.ok !== true || answer.redirected) return undefined;
-    return new DOMParser().parseFromString(await answer.text(), 'text/html');
+    // To be led to signing in is not followed: that page would have a challenge of another window forgotten.
+    const options = { headers: { accept: 'text/html' }, redirect: 'manual' };
+    const answer = await fetch(address, options).catch(() => undefined);
+    if (answer === undefined) return { trouble: 'The server was not reached. Try again.' };
+    if (answer.type === 'opaqueredirect') return { trouble: 'You are signed out. Load the page again.', isOver: true };
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    if (answer.ok) return { page };
+    const trouble = page.querySelector('main p')?.textContent ?? 'That failed. Try again.';
+    return { trouble, isOver: answer.status < 500 && answer.status !== 429 };
   }
 
   function replace(page, id) {

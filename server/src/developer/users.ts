@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { listUsers } from '../resources/users/queries.ts';
 import { optional, selectField } from './fields.ts';
 import { html, linkButton, pager, table } from './html.ts';
-import { anyOr, PageNumber, perPage, searched, searchForm, Words } from './list.ts';
+import { anyOr, noRow, PageNumber, perPage, searched, searchForm, Words } from './list.ts';
 import { page } from './page.ts';
 import { stateOf } from './user.ts';
 
@@ -42,7 +42,7 @@ export const users = page({
       body: html`<p class="lead">Who works in this workspace, or has tickets in it, the newest first.</p>
 <p>${linkButton(`${path}/new`, 'Invite a user', 'main')}</p>
 ${searchForm(path, words, 'Name or e-mail', filters)}
-<div id="found">${table('Users', ['Name', 'E-mail', 'Role', 'State', 'Created'], rows, 'Nobody here is like that.')}
+<div id="found">${table('Users', ['Name', 'E-mail', 'Role', 'State', 'Created'], rows, noRow(words, 'Nobody here is like that.'))}
 ${pager(list.meta, address)}</div>`,
     };
   },
