@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { shareFiles } from '@itsm-api/server/http/shared-files.ts';
+import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 
@@ -94,4 +97,22 @@ it('keeps what CORS says of the origin', async () => {
   const { headers } = await open.call({ method: 'GET', path: '/openapi.json', headers: { origin } });
   expect(headers.vary).toBe('Origin, Accept-Encoding');
   await open.close();
+});
+
+it('is compressed once, be it that many ask at the same time', async () => {
+  const app = Fastify();
+  shareFiles(app, 'public');
+  const text = randomBytes(400_000).toString('hex');
+  app.get('/', () => text);
+  const ask = async (count: number) => {
+    const before = process.cpuUsage();
+    const request = { method: 'GET', url: '/', headers: { 'accept-encoding': 'br' } } as const;
+    const answers = await Promise.all(Array.from({ length: count }, () => app.inject(request)));
+    for (const { rawPayload } of answers) expect(brotliDecompressSync(rawPayload).toString()).toBe(text);
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  const first = await ask(3);
+  expect(await ask(3)).toBeLessThan(first / 2);
+  await app.close();
 });
