@@ -149,6 +149,26 @@ it('keeps a new key for whom its page was refused, and shows it once', async () 
   ]);
 });
 
+it('shows a form again, as it was typed, that had no room', async () => {
+  const visitor = await signIn(api, greedy);
+  const token = await visitor.tokenOf('/developer/keys/new');
+  const { creates, sent } = await whileCreatesWait(greedy, async () => {
+    const creates = Array.from({ length: 5 }, () => create(greedy));
+    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    await sleep(50);
+    const fields = { name: 'No room', life: 30, scopes: 'tickets:read' };
+    const sent = visitor.submit('/developer/keys/new', 'create', fields, token);
+    await sleep(300);
+    return { creates, sent };
+  });
+  await Promise.all(creates);
+  const { status, headers, text } = await sent;
+  expect([status, headers['retry-after']]).toEqual([429, '1']);
+  expect(text).toContain('requests under way at once');
+  expect(text).toContain('value="No room"');
+  expect(await api.prisma.apiKey.count({ where: { tenantId: greedy.tenantId, name: 'No room' } })).toBe(0);
+});
+
 it('has a form do nothing whose session has ended while it waited for its turn', async () => {
   const visitor = await signIn(api, greedy);
   const token = await visitor.tokenOf('/developer/keys/new');

@@ -1,4 +1,5 @@
 import { parse as parseQuery } from 'node:querystring';
+import { setTimeout as sleep } from 'node:timers/promises';
 import csrfProtection from '@fastify/csrf-protection';
 import formBody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
@@ -9,7 +10,7 @@ import type { Services } from '../context.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import type { Settings } from '../env.ts';
 import { ApiError } from '../errors.ts';
-import type { FairUse } from '../fair-use.ts';
+import { type FairUse, FairUseRefused } from '../fair-use.ts';
 import type { ErrorSources } from '../http/error-handler.ts';
 import type { AccountStore } from '../identity/account.ts';
 import type { Origin } from '../identity/sessions.ts';
@@ -19,7 +20,7 @@ import { askedOf } from './asked.ts';
 import { addCookies, assertSessionHere, flashFor, mayShow, memoryOf, sessionOf } from './browser-memory.ts';
 import type { Answer, AnyPage } from './page.ts';
 import { pages } from './pages.ts';
-import { formNamed, receive } from './receive.ts';
+import { formNamed, type Received, receive, showRefused } from './receive.ts';
 import { assertRole, forbidden, notAForm, uploadLimits } from './refusals.ts';
 import { addStaticFiles } from './static-files.ts';
 import { timeIn } from './time.ts';
@@ -128,18 +129,29 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   scope.post(page.path, { onRequest, preHandler, ...limit }, async (request, reply) => {
     const visit = request.visit as Visit;
     const { accounts } = options;
-    const { answer, status } = await inItsTurn(visit, async () => {
-      if (visit.user !== undefined) {
-        // The session may have ended while the form came in, and while it waited; or it is another role's by now.
-        const user = await (visit as UserVisit).again();
-        if (user === undefined) {
-          await assertSessionHere(accounts, request);
-          return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
+    const receiving = { visit, request, accounts, errors: options };
+    const answering = (answer: () => Promise<Received>) =>
+      inItsTurn(visit, async () => {
+        if (visit.user !== undefined) {
+          // The session may have ended while the form came in, and while it waited; or it is another role's by now.
+          const user = await (visit as UserVisit).again();
+          if (user === undefined) {
+            await assertSessionHere(accounts, request);
+            return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
+          }
+          assertRole(formNamed(page, request).form.roles ?? page.roles, { ...visit, user });
         }
-        assertRole(formNamed(page, request).form.roles ?? page.roles, { ...visit, user });
-      }
-      return receive(page, { visit, request, accounts, errors: options });
-    });
+        return answer();
+      });
+    const { answer, status, retryAfterSeconds } = await answering(() => receive(page, receiving)).catch(
+      async (error: unknown) => {
+        if (!(error instanceof FairUseRefused)) throw error;
+        // What was typed would be lost: the page of the form takes a turn of its own, a little later.
+        await sleep(1000);
+        return answering(() => showRefused(page, receiving, error));
+      },
+    );
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
     return send(answer, { visit, request, reply: reply.code(status) });
   });
 }

@@ -20,9 +20,10 @@ interface Receiving {
 }
 
 /** What comes of a form: where it leads, or the page with what is wrong. */
-interface Received {
+export interface Received {
   answer: Answer;
   status: number;
+  retryAfterSeconds?: number | undefined;
 }
 
 /** Which of the page's forms is sent. @throws ApiError NOT_FOUND */
@@ -34,17 +35,21 @@ export function formNamed(page: AnyPage, request: FastifyRequest): { name: strin
 }
 
 /** Does what a form asks for; or shows the page again, with what was typed and what is wrong with it. */
-export async function receive(page: AnyPage, { visit, request, ...sources }: Receiving): Promise<Received> {
-  const { name, form } = formNamed(page, request);
+export async function receive(page: AnyPage, receiving: Receiving): Promise<Received> {
+  const { visit, request, accounts } = receiving;
+  const { form } = formNamed(page, request);
   const asked = askedOf(page, { visit, request });
-  const { _csrf, ...values } = (request.body ?? {}) as Record<string, unknown>;
+  const values = valuesOf(request);
   try {
     const done = await run(form, { ...asked, fields: parsed(form.fields, values, unknownField) });
-    if ('found' in done) return await again({ values: typed(values), errors: {}, found: done.found }, 200);
+    if ('found' in done) {
+      const sent = { values: typed(values), errors: {}, found: done.found };
+      return { answer: await showAgain(page, receiving, sent), status: 200 };
+    }
     const { redirect, flash } = done;
     const session = visit.user?.session;
     if (flash !== undefined && session !== undefined) {
-      await keepFlash(sources.accounts, request, {
+      await keepFlash(accounts, request, {
         session,
         path: redirect.split(/[?#]/)[0] ?? redirect,
         value: flash,
@@ -52,15 +57,29 @@ export async function receive(page: AnyPage, { visit, request, ...sources }: Rec
     }
     return { answer: { redirect }, status: 303 };
   } catch (error) {
-    const { code, details = [], message, status } = apiErrorOf(error, request, sources.errors);
-    if (status >= 500 || code === 'NOT_FOUND') throw error;
-    const errors = Object.fromEntries(details.map((detail) => [detail.path.split('.')[0], detail.message]).reverse());
-    return await again({ values: typed(values), errors, labels: new Map(), message }, status);
+    return await showRefused(page, receiving, error);
   }
+}
 
-  async function again(sent: Sent, status: number): Promise<Received> {
-    return { answer: await page.show({ ...asked, sent: { [name]: sent } }), status };
-  }
+/** The page with what was typed and why it was refused. @throws what the form can't do anything about */
+export async function showRefused(page: AnyPage, receiving: Receiving, thrown: unknown): Promise<Received> {
+  const { request, errors: sources } = receiving;
+  const { code, details = [], message, status, retryAfterSeconds } = apiErrorOf(thrown, request, sources);
+  if (status >= 500 || code === 'NOT_FOUND') throw thrown;
+  const errors = Object.fromEntries(details.map((detail) => [detail.path.split('.')[0], detail.message]).reverse());
+  const sent = { values: typed(valuesOf(request)), errors, labels: new Map(), message };
+  return { answer: await showAgain(page, receiving, sent), status, retryAfterSeconds };
+}
+
+function showAgain(page: AnyPage, { visit, request }: Receiving, sent: Sent): Promise<Answer> {
+  const { name } = formNamed(page, request);
+  return page.show({ ...askedOf(page, { visit, request }), sent: { [name]: sent } });
+}
+
+/** What was sent, but for what every form sends. */
+function valuesOf({ body }: FastifyRequest): Record<string, unknown> {
+  const { _csrf, ...values } = (body ?? {}) as Record<string, unknown>;
+  return values;
 }
 
 /** Runs a form with its entry in the audit log: both are committed, or neither. */
