@@ -1,11 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { pathPrefix } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { commandLine } from './itsm.ts';
+import { commandLine, program, secretKey } from './itsm.ts';
 
 /*
  * What is made on the command line is listed, changed, taken away and given back there.
@@ -214,6 +217,37 @@ describe('projects', { timeout: 180_000 }, () => {
       stderr: expect.stringContaining('line 2: key OFFICE is taken by another project'),
     });
     expect((await itsm('projects template')).stdout).toMatch(/^key,name,description,.*\nOFFICE,/);
+  });
+});
+
+describe('what is secret', { timeout: 60_000 }, () => {
+  /** Runs a command with this on standard input. */
+  async function given(input: string, ...args: string[]) {
+    const env = { PATH: process.env.PATH, DATABASE_URL: database.url, WEBHOOK_SECRET_KEY: secretKey };
+    const child = spawn(program, args, { env });
+    child.stdin.end(input);
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { code: child.exitCode, stdout, stderr };
+  }
+
+  it('is taken from standard input, where no list of processes shows it', async () => {
+    await makeTenant('Oscorp');
+    const create =
+      'webhooks create --tenant Oscorp --url https://hooks.example.com/itsm --events ticket.created --secret -';
+    const made = await given('of-this-test-24-characters\nand no more\n', ...create.split(' '));
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('Created the subscription') });
+    for (const [input, command] of [
+      ['a'.repeat(257), create],
+      ['', create],
+      ['\n', 'listen --secret -'],
+    ] as const) {
+      const refused = await given(input, ...command.split(' '));
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/^error: --secret must /)]);
+    }
+    expect(await given('cell-2.example.com\n', ...'tenants move Oscorp --to -'.split(' '))).toMatchObject({
+      code: 2,
+      stderr: 'error: --to must be like postgresql://user:password@host:5432/database\n',
+    });
   });
 });
 

@@ -10,6 +10,8 @@ export interface Parameter {
   about?: string;
   /** Of an option: whether the command can't do without it. */
   required?: boolean;
+  /** Of an option: whether others must not see it, as they do in a list of processes. Then `-` is a line of standard input. */
+  secret?: boolean;
   /** What it is where it isn't given. */
   fallback?: string;
   /** What it may be, for completions: these, or what the database knows. A list separated by commas has them, too. */

@@ -1,7 +1,8 @@
-import { Argument, Command } from 'commander';
+import { Argument, Command, type Option } from 'commander';
 import { type Action, type Noun, optionsOf, type Single, type Verb } from './command.ts';
 import { commands } from './commands.ts';
 import { examples, programName } from './help.ts';
+import { readLine } from './standard-input.ts';
 
 /**
  * The table of commands as commander has it.
@@ -44,11 +45,20 @@ function add(command: Command, loaded: Noun | Single): void {
 function fill(command: Command, verb: Verb, findAction: () => Promise<Action | undefined>): void {
   command.summary(verb.summary).description([verb.summary, verb.details].filter(Boolean).join('.\n\n'));
   for (const { flags, about = '' } of verb.arguments ?? []) command.addArgument(new Argument(flags, about));
-  for (const { flags, about, required = false, fallback } of optionsOf(verb)) {
+  const secrets: Option[] = [];
+  for (const { flags, about, required = false, fallback, secret = false } of optionsOf(verb)) {
     const option = command.createOption(flags, about).makeOptionMandatory(required);
+    if (secret) secrets.push(option);
     command.addOption(fallback === undefined ? option : option.default(fallback));
   }
   command.addHelpText('after', examples(verb.examples)).action(async function (this: Command) {
+    for (const option of secrets) await readGiven(this, option);
     await (await findAction())?.call(this);
   });
+}
+
+/** Puts a line of standard input in the place of a `-`. */
+async function readGiven(command: Command, option: Option): Promise<void> {
+  const name = option.attributeName();
+  if (command.getOptionValue(name) === '-') command.setOptionValue(name, await readLine(option.long ?? name));
 }

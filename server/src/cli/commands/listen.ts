@@ -18,7 +18,11 @@ export const listen: Single = {
       { ...common.tenant, required: false, about: 'with --subscribe: name or id of the tenant' },
       { flags: '--url <url>', about: 'with --subscribe: a public address that leads here (default: this port)' },
       { flags: '--port <port>', about: 'the port to listen on (default: 4000; with --subscribe a free one)' },
-      { flags: '--secret <secret>', about: 'the secret of the subscription; without it nothing can be verified' },
+      {
+        flags: '--secret <secret>',
+        about: 'the secret of the subscription, without which nothing can be verified; - reads it from standard input',
+        secret: true,
+      },
       { flags: '--body', about: 'print the whole body of each delivery, too' },
       { flags: '--json', about: 'print one JSON document per delivery, on a line' },
     ],

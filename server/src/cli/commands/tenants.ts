@@ -56,11 +56,11 @@ export const tenants = noun({
         'good, --call-off has the tenant written here again.',
       arguments: [tenant],
       options: [
-        { flags: '--to <url>', about: 'DATABASE_URL of the other cell' },
+        { flags: '--to <url>', about: 'DATABASE_URL of the other cell; - reads it from standard input', secret: true },
         { flags: '--call-off', about: 'take back a move to a cell that is lost for good' },
         { ...common.yes, about: 'do not ask before calling off' },
       ],
-      examples: ["tenants move Acme --to 'postgresql://itsm@cell-2.example.com/itsm'", 'tenants move Acme --call-off'],
+      examples: ['tenants move Acme --to - < cell-2.url', 'tenants move Acme --call-off'],
     },
   },
   actions: () => import('../actions/tenants.ts'),

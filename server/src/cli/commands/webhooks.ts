@@ -7,7 +7,11 @@ const id = { flags: '<id>', about: 'id of the subscription', values: 'webhooks' 
 
 const fields = [
   { flags: '--filter <field=values...>', about: 'only where the field is one of these; may be repeated' },
-  { flags: '--secret <secret>', about: 'what signs each delivery, of 24 characters or more' },
+  {
+    flags: '--secret <secret>',
+    about: 'what signs each delivery, of 24 characters or more; - reads it from standard input',
+    secret: true,
+  },
 ] satisfies Parameter[];
 const events = { flags: '--events <events>', about: eventsHelp, values: EventType.options };
 
