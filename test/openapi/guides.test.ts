@@ -21,6 +21,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
  * Every block of code in the guides does what the guide says, against a running server.
  */
 const guides = new URL('../../docs/guides/', import.meta.url);
+const itsm = fileURLToPath(new URL('../../itsm', import.meta.url));
 const secret = 'a secret of the guides, long enough';
 
 let api: Api;
@@ -154,6 +155,8 @@ it('the first request', async () => {
   expect(await run('ts', guide.take('ts'))).toBe('INC-3 OPEN\n');
   const python = guide.take('python');
   if (!missing.includes('python')) expect(await run('python', python)).toBe('INC-4 OPEN\n');
+  const onBehalf = guide.take('sh').replace('"requesterId":1', `"requesterId":${workspace.userId}`);
+  expect(await run('sh', onBehalf)).toContain(`"requesterId":${workspace.userId}`);
   expect(guide.blocks).toEqual([]);
 });
 
@@ -189,6 +192,8 @@ it('finding', async () => {
   const newest = (await workspace.call('GET', '/tickets?perPage=1')).body.data[0].ticketNumber;
   expect(JSON.parse(await run('sh', guide.take('sh'))).data.workspace.name).toMatch(/^Workspace/);
   expect(await run('sh', guide.take('sh').replace('INC-17', newest))).toContain('VPN drops at noon');
+  const user = guide.take('sh').replace('users/1', `users/${workspace.userId}`);
+  expect(JSON.parse(await run('sh', user)).data.id).toBe(workspace.userId);
   expect(await run('sh', guide.take('sh'))).toContain('VPN drops at noon');
   expect(JSON.parse(await run('sh', guide.take('sh'))).meta.totalCount).toBeGreaterThan(0);
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ VPN drops at noon\n1 of 1\n$/);
@@ -300,6 +305,11 @@ it('keeping a copy', async () => {
   await workspace.createTicket();
   await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount + 1} tickets\n`);
   expect(await run('sh', guide.take('sh'))).toContain('"hasMore":false');
+  const exporting = guide.take('sh').replace('itsm', itsm).replace('Acme', String(workspace.tenantId));
+  const { cursor } = JSON.parse(await run('sh', exporting, { DATABASE_URL: api.databaseUrl }));
+  const lines = (await readFile(join(folder, 'tickets.jsonl'), 'utf8')).trimEnd().split('\n');
+  expect(lines).toHaveLength(totalCount + 1);
+  expect((await workspace.call('GET', `/tickets/changes?cursor=${cursor}`)).status).toBe(200);
   expect(guide.blocks).toEqual([]);
 });
 
