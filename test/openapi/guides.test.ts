@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -23,6 +23,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 const guides = new URL('../../docs/guides/', import.meta.url);
 const itsm = fileURLToPath(new URL('../../itsm', import.meta.url));
 const secret = 'a secret of the guides, long enough';
+const secretKey = randomBytes(32).toString('base64');
 
 let api: Api;
 let workspace: Workspace;
@@ -33,6 +34,7 @@ let stopDelivery: () => Promise<void>;
 beforeAll(async () => {
   api = await startApi({
     ownDatabase: true,
+    secretKeys: [secretKey],
     env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true', RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '1' },
   });
   workspace = await createWorkspace(api);
@@ -221,7 +223,7 @@ it('agents', async () => {
   await symlink(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
   const [tools, answer] = (await run('ts', guide.take('ts'))).split(/\n(.*)/s);
   expect(tools).toContain('list_tickets get_ticket create_ticket');
-  expect(answer).toContain('Seen in a guide');
+  expect(answer).toContain('VPN drops');
   expect(await called('npx')).toContain(`--cli\n${mcp}\n`);
   expect(guide.blocks).toEqual([]);
 });
@@ -306,7 +308,9 @@ it('keeping a copy', async () => {
   await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount + 1} tickets\n`);
   expect(await run('sh', guide.take('sh'))).toContain('"hasMore":false');
   const exporting = guide.take('sh').replace('itsm', itsm).replace('Acme', String(workspace.tenantId));
-  const { cursor } = JSON.parse(await run('sh', exporting, { DATABASE_URL: api.databaseUrl }));
+  const { cursor } = JSON.parse(
+    await run('sh', exporting, { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey }),
+  );
   const lines = (await readFile(join(folder, 'tickets.jsonl'), 'utf8')).trimEnd().split('\n');
   expect(lines).toHaveLength(totalCount + 1);
   expect((await workspace.call('GET', `/tickets/changes?cursor=${cursor}`)).status).toBe(200);
