@@ -3,7 +3,14 @@ import type { FastifyBaseLogger } from 'fastify';
 type Log = Pick<FastifyBaseLogger, 'error' | 'warn'>;
 
 /** What fails when the database can't be reached. */
-type Failing = 'requests' | 'loop steps' | 'jobs' | 'idle connections' | 'uses of keys' | 'counts of usage' | 'notifications';
+type Failing =
+  | 'requests'
+  | 'loop steps'
+  | 'jobs'
+  | 'idle connections'
+  | 'uses of keys'
+  | 'counts of usage'
+  | 'notifications';
 
 /** How often it is told what has failed, and for how long opening must have gone well to count as back. Milliseconds. */
 const tellEveryMs = 5000;
