@@ -1,4 +1,7 @@
-/** The first line of standard input; empty where there is none. @param option what it is for, told to a person who is asked for it */
+/**
+ * The first line of standard input; empty where there is none.
+ * @param option what it is for, which a person at a terminal is told
+ */
 export async function readLine(option: string): Promise<string> {
   const { createInterface } = await import('node:readline');
   if (process.stdin.isTTY) process.stderr.write(`${option}: `);

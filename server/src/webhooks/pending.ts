@@ -30,7 +30,10 @@ export const pendingSubscriptions = `
 /** Whether deliveries to the subscription `s` of the tenant `t` may be sent now, as SQL. */
 export const maySend = 't.active AND s.active AND (s.open_until IS NULL OR s.open_until <= now())';
 
-/** Since when what is due first, at `nextAttemptAt`, might have been sent to the subscription `s`, as SQL: not while its circuit was open. */
+/**
+ * Since when what is due first to the subscription `s` might have been sent, as SQL: not while its circuit was open.
+ * @param nextAttemptAt as SQL
+ */
 export function mightBeSentSince(nextAttemptAt: string): string {
   return `greatest(${nextAttemptAt}, s.open_until)`;
 }
