@@ -326,6 +326,38 @@ it('counts pages of the developer area that nobody reads, too', async () => {
   await own.close();
 }, 60_000);
 
+it('counts what nobody reads of a file of the developer area, until it is read or nobody wants it', async () => {
+  const env = { FAIR_USE_UNREAD_BYTES: '1000000' };
+  const own = await startApi({ env, logger: pino({ level: 'silent' }) });
+  const slow = await createWorkspace(own);
+  const description = 'x'.repeat(60_000);
+  const data = Array.from({ length: 500 }, (_, i) => ({ key: `P${i}`, name: 'Large', description }));
+  for (let i = 0; i < 500; i += 100) {
+    const some = data.slice(i, i + 100).map((each) => ({ ...each, tenantId: slow.tenantId }));
+    await own.prisma.project.createMany({ data: some });
+  }
+  const visitor = await signIn(own, slow);
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  await own.app.listen({ port: 0, host: '127.0.0.1' });
+  const ask = () =>
+    leaveUnread(own.app, `GET /developer/projects/export HTTP/1.1\r\nHost: localhost\r\nCookie: ${cookie}`, 1);
+  const status = async () => (await visitor.get('/developer/keys')).status;
+
+  const read = ask();
+  await expect.poll(status, { timeout: 15_000 }).toBe(429);
+  let bytes = 0;
+  read.on('data', ({ length }) => (bytes += length)).resume();
+  await expect.poll(() => bytes, { timeout: 15_000 }).toBeGreaterThan(500 * description.length);
+  await expect.poll(status, { timeout: 15_000 }).toBe(200);
+  read.destroy();
+
+  const left = ask();
+  await expect.poll(status, { timeout: 15_000 }).toBe(429);
+  left.destroy();
+  await expect.poll(status, { timeout: 15_000 }).toBe(200);
+  await own.close();
+}, 60_000);
+
 it('refuses a tenant many large answers at once that nobody reads', async () => {
   const env = { DATABASE_POOL_SIZE: '8', FAIR_USE_SHARE: '0.25', FAIR_USE_UNREAD_BYTES: '1000000' };
   const own = await startApi({ env, logger: pino({ level: 'silent' }) });

@@ -24,7 +24,9 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
       roles,
       async show({ visit }) {
         const format = await csvFile(visit.context.db, csv);
-        return { file: { name, type, content: Readable.from(linesOf(visit, csv.rows, format)) } };
+        // No part is made before it is asked for.
+        const content = Readable.from(linesOf(visit, csv.rows, format), { highWaterMark: 0 });
+        return { file: { name, type, content } };
       },
     }),
     page({

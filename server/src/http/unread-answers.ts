@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * Counts the bytes of each tenant's answers that its clients have asked for and not read: they are kept in memory until
@@ -32,19 +34,48 @@ export function countUnreadAnswers(
     return answers;
   }
 
+  /** Has something done when the answer was read, or its connection is gone. */
+  function whenOver({ request, raw }: FastifyReply, act: () => void): void {
+    const answers = track(request.raw.socket);
+    const end = () => {
+      if (answers.delete(end)) act();
+    };
+    answers.add(end);
+    raw.once('close', end);
+  }
+
+  /** A file that is made while it is read: each part counts until it was read, and the next one is made then. */
+  function countParts(reply: FastifyReply, tenantId: bigint, file: Readable): Readable {
+    const over = Promise.withResolvers<void>();
+    async function* parts(): AsyncGenerator<string | Buffer> {
+      for await (const part of file) {
+        const bytes = Buffer.byteLength(part);
+        add(tenantId, bytes);
+        try {
+          yield part;
+          if (reply.raw.writableNeedDrain) await Promise.race([once(reply.raw, 'drain'), over.promise]);
+          if (counted.destroyed) return;
+        } finally {
+          add(tenantId, -bytes);
+        }
+      }
+    }
+    const counted = Readable.from(parts());
+    whenOver(reply, () => {
+      over.resolve();
+      counted.destroy();
+    });
+    return counted;
+  }
+
   app.addHook('onSend', (request, reply, payload, done) => {
     const tenantId = tenantOf(request);
-    const { socket } = request.raw;
-    const isCounted = typeof payload === 'string' || Buffer.isBuffer(payload);
-    if (tenantId !== undefined && isCounted && !socket.destroyed) {
+    if (tenantId === undefined || request.raw.socket.destroyed) return done(null, payload);
+    if (payload instanceof Readable) return done(null, countParts(reply, tenantId, payload));
+    if (typeof payload === 'string' || Buffer.isBuffer(payload)) {
       const bytes = Buffer.byteLength(payload);
-      const answers = track(socket);
-      const end = () => {
-        if (answers.delete(end)) add(tenantId, -bytes);
-      };
       add(tenantId, bytes);
-      answers.add(end);
-      reply.raw.once('close', end);
+      whenOver(reply, () => add(tenantId, -bytes));
     }
     done(null, payload);
   });
