@@ -50,6 +50,24 @@ it.each(['/nope', '/tickets', `${pathPrefix}/tickts`, `${pathPrefix}/tickets/1/2
   },
 );
 
+it.each(['/developer/keys', '/developer', '/developer/keys/new'])(
+  '%s is named where a slash stands behind it',
+  async (path) => {
+    const answer = await api.call({ method: 'GET', path: `${path}/` });
+    expect([answer.status, answer.text]).toEqual([404, expect.stringContaining(`this one is ${path}.`)]);
+    expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+  },
+);
+
+it.each(['POST', 'PUT'])('%s is told no methods of a page that is not there', async (method) => {
+  for (const path of ['/developer/nope', '/developer/nope/', '/developer/files/nope']) {
+    const answer = await api.call({ method, path });
+    expect([answer.status, answer.headers.allow]).toEqual([404, undefined]);
+  }
+  const known = await api.call({ method: 'PUT', path: '/developer/keys/new' });
+  expect([known.status, known.headers.allow]).toEqual([404, 'GET, HEAD, POST']);
+});
+
 it('many slashes take no longer than other letters', async () => {
   const answer = await api.call({ method: 'GET', path: `${'/'.repeat(400_000)}a` });
   expect(answer.status).toBe(404);

@@ -66,7 +66,10 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
     });
     scope.decorateRequest('visit');
     scope.decorateRequest('isRead', false);
-    scope.setErrorHandler((thrown, request, reply) => answerError(thrown, { request, reply, errors: options }));
+    // A path that can't be one is refused before the headers are set.
+    scope.setErrorHandler((thrown, request, reply) =>
+      answerError(thrown, { request, reply: reply.headers(pageHeaders), errors: options }),
+    );
     for (const page of pages) addPage(scope, page, options);
     scope.get('/developer', (_request, reply) => reply.redirect('/developer/keys', 303));
     scope.get('/developer/*', async () => {

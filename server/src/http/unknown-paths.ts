@@ -11,8 +11,8 @@ export function addUnknownPaths(app: FastifyInstance): void {
   const router = findMyWay();
   const methods = new Set<HTTPMethod>();
   app.addHook('onRoute', ({ method, url }) => {
-    // That of CORS, which serves no path of its own.
-    if (url === '*') return;
+    // That of CORS, and what answers the rest below a path, serve no path of their own.
+    if (url.endsWith('*')) return;
     for (const each of [method].flat() as HTTPMethod[]) {
       methods.add(each);
       router.on(each, url, () => undefined);
@@ -22,14 +22,17 @@ export function addUnknownPaths(app: FastifyInstance): void {
 
   app.addHook('onRequest', (request, reply, done) => {
     const [path = ''] = request.url.split('?');
+    const { url: route = '' } = request.routeOptions;
     // `/tickets/` would be a ticket without an id.
-    const endsWrong = path.endsWith('/') && request.routeOptions.config.tsRestRoute !== undefined;
+    const endsWrong = path.endsWith('/') && !route.endsWith('/') && route !== '*';
     if (!request.is404 && !endsWrong) return done();
 
     const withoutSlash = withoutSlashes(path);
     if (withoutSlash !== path && methodsOf(withoutSlash).length > 0) {
       return done(unknown(`There is no slash at the end of a path; this one is ${withoutSlash}.`));
     }
+    // Whoever answers the rest says so.
+    if (route.endsWith('/*')) return done();
     const allowed = methodsOf(path);
     if (allowed.length > 0) reply.header('allow', allowed.join(', '));
     done(unknown(describe(request, allowed)));
