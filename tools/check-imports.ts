@@ -22,12 +22,15 @@ const rooms: Record<string, Room> = {
   'client tools': { files: /^client\//, imports: ['contract'] },
   basics: {
     files:
-      /^server\/src\/(abandoned|actor|at-most|back-off|entity-tag|env|env-file|errors|error-code|fair-use|health|lazily|loop|loopback|made-once|present|reply|validation)\.ts$/,
+      /^server\/src\/(abandoned|actor|at-most|back-off|entity-tag|env|env-file|errors|error-code|fair-use|health|lazily|loop|loopback|made-once|own-thread|present|reply|validation)\.ts$/,
     imports: ['contract'],
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },
   // The ways into the database that see all tenants: no request may get hold of one.
-  'all tenants': { files: /^server\/src\/database\/(prisma|databases|connection|own-connection|pool)\.ts$/, imports: ['basics', 'database'] },
+  'all tenants': {
+    files: /^server\/src\/database\/(prisma|databases|connection|own-connection|pool)\.ts$/,
+    imports: ['basics', 'database'],
+  },
   database: { files: /^server\/src\/database\//, imports: ['contract', 'basics', 'all tenants'] },
   webhooks: { files: /^server\/src\/webhooks\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
   usage: { files: /^server\/src\/usage\//, imports: ['contract', 'basics', 'database', 'all tenants'] },

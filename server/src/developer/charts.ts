@@ -1,4 +1,4 @@
-import { inOwnThread } from '../identity/own-thread.ts';
+import { inOwnThread } from '../own-thread.ts';
 import type { Drawing } from './chart.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { invalidField } from '../errors.ts';
+import { inOwnThread } from '../own-thread.ts';
 import type { Account } from './account.ts';
-import { inOwnThread } from './own-thread.ts';
 import type { Estimate, Estimating } from './password-strength-worker.ts';
 
 /** The least that zxcvbn must think of a password, of 0 to 4: "safely unguessable", moderate protection of a stolen hash. */

@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts';
-import { lazily } from '../lazily.ts';
+import { ApiError } from './errors.ts';
+import { lazily } from './lazily.ts';
 
 export interface OwnThread {
   /** What it runs: its default export gets each task. */

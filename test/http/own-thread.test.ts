@@ -1,4 +1,4 @@
-import { inOwnThread } from '@itsm-api/server/identity/own-thread.ts';
+import { inOwnThread } from '@itsm-api/server/own-thread.ts';
 import { expect, it } from 'vitest';
 
 it('gives a task up that takes too long, and does the next one', async () => {
