@@ -278,7 +278,10 @@ describe('PATCH /tickets/bulk', () => {
       code: 'VALIDATION_ERROR',
       details: [{ path: 'tickets.2.id', message: 'is that of another item: name each id once' }],
     });
-    const second = [{ id: made.id, title: 'x' }, { id: made.ticketNumber, title: '' }];
+    const second = [
+      { id: made.id, title: 'x' },
+      { id: made.ticketNumber, title: '' },
+    ];
     expect((await workspace.call('PATCH', '/tickets/bulk', { tickets: second })).status).toBe(400);
     expect((await workspace.call('GET', `/tickets/${made.id}`)).body.data).toEqual(made);
   });
