@@ -1,4 +1,5 @@
 import type { Asset, Task, Webhook } from '@itsm-api/contract';
+import { statementName } from '@itsm-api/server/database/statement-name.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -152,3 +153,15 @@ it('keeps as many statements, and as much memory, after 5,000 varied requests as
   expect(after.statements).toBe(before.statements);
   expect(after.bytes).toBeLessThan(before.bytes * 1.1);
 }, 120_000);
+
+it('names a thousand texts at most, and lists use up none of them', () => {
+  for (let length = 2; length < 2000; length++) {
+    const parameters = Array.from({ length }, (_, i) => `$${i + 1}`).join(', ');
+    expect(statementName(`SELECT 1 WHERE id IN (${parameters})`)).toBeUndefined();
+  }
+  expect(statementName('SELECT fixed')).toMatch(/^itsm_[\w-]{22}$/);
+  const names = Array.from({ length: 1000 }, (_, i) => statementName(`SELECT ${i}`));
+  expect(names[0]).toBeDefined();
+  expect(names.at(-1)).toBeUndefined();
+  expect(statementName('SELECT fixed')).toBeDefined();
+});

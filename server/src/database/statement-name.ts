@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-const names = new Map<string, string | undefined>();
+const names = new Map<string, string>();
 
 /** Fixed texts are a few hundred; more would be texts that are composed, which must fill no memory, PostgreSQL's least of all. */
 const mostNames = 1000;
@@ -11,9 +11,10 @@ const mostNames = 1000;
  * for each length, and PostgreSQL would keep them all until the connection ends; and for one that is one too many.
  */
 export function statementName(text: string): string | undefined {
-  if (names.has(text)) return names.get(text);
-  if (names.size >= mostNames) return undefined;
-  const name = hasList(text) ? undefined : `itsm_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
+  const known = names.get(text);
+  if (known !== undefined) return known;
+  if (hasList(text) || names.size >= mostNames) return undefined;
+  const name = `itsm_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
   names.set(text, name);
   return name;
 }
