@@ -45,8 +45,6 @@ export const utc = "SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'";
  */
 export class Connection extends pg.Client implements WatchedConnection {
   readonly #options: ConnectionOptions;
-  /** Whether nothing is being answered, as pg has it. */
-  declare readonly readyForQuery: boolean;
   #statementMs: number;
   #askedAt: number | undefined;
   #heardAt = performance.now();
@@ -58,6 +56,10 @@ export class Connection extends pg.Client implements WatchedConnection {
     this.#statementMs = options.timeouts.statementMs;
     // Without a listener the error of a lost connection would end the process: there is none while it is opened.
     this.on('error', () => undefined);
+    // Each statement has its time. pg tells by `drain` alone that nobody asks at once, as who waits in a pool does.
+    this.connection.on('readyForQuery', () => {
+      if (this.#askedAt !== undefined) this.#askedAt = performance.now();
+    });
     this.on('drain', () => {
       this.#askedAt = undefined;
       this.#heardAt = performance.now();
@@ -106,8 +108,7 @@ export class Connection extends pg.Client implements WatchedConnection {
   /** As pg has it, but that `BEGIN` sets the tenant of the scope in the same round trip. */
   // biome-ignore lint/suspicious/noExplicitAny: pg declares it eight times over
   override query(...args: any[]): any {
-    // pg says `drain` of a connection only when nobody asks on it at once, as who waited for it in a pool does.
-    if (this.readyForQuery || this.#askedAt === undefined) this.#askedAt = performance.now();
+    this.#askedAt ??= performance.now();
     const [config] = args;
     const scope = config?.text === 'BEGIN' ? currentScope() : undefined;
     if (scope !== undefined) args[0] = `BEGIN; SELECT set_config('itsm.tenant_id', '${scope.tenantId}', true)`;

@@ -65,7 +65,7 @@ export async function receive(page: AnyPage, receiving: Receiving): Promise<Rece
 export async function showRefused(page: AnyPage, receiving: Receiving, thrown: unknown): Promise<Received> {
   const { request, errors: sources } = receiving;
   const { code, details = [], message, status, retryAfterSeconds } = apiErrorOf(thrown, request, sources);
-  if (status >= 500 || code === 'NOT_FOUND') throw thrown;
+  if ((status >= 500 && retryAfterSeconds === undefined) || code === 'NOT_FOUND') throw thrown;
   const errors = Object.fromEntries(details.map((detail) => [detail.path.split('.')[0], detail.message]).reverse());
   const sent = { values: typed(valuesOf(request)), errors, labels: new Map(), message };
   return { answer: await showAgain(page, receiving, sent), status, retryAfterSeconds };

@@ -135,9 +135,9 @@ function outage(): ApiError {
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
 }
 
-/** Something else changes the same and takes longer than a lock is waited for, such as an import of many rows. */
+/** Something else holds what is needed for longer than a lock is waited for, such as an import of many rows. */
 function heldUp(): ApiError {
-  const message = 'Another change of the same took too long, and nothing was done. Try again in a few seconds.';
+  const message = 'Something else held this up for too long, and nothing was done. Try again in a few seconds.';
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: outageSeconds.max });
 }
 
