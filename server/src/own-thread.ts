@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { ApiError } from './errors.ts';
 import { lazily } from './lazily.ts';
 
@@ -9,7 +10,7 @@ export interface OwnThread {
   mostOfTenant: number;
   /** What is said of too many tasks. */
   tooMany(count: number): string;
-  /** How long a task may take, with its wait, and what is said of one that took longer. Without it there is no end. */
+  /** How long a task may take once it has begun, and what is said of one that took longer. Without it there is no end. */
   time?: { mostMs: number; tooLong: string };
   /** When to ask again, of both. */
   retryAfterSeconds: number;
@@ -33,21 +34,29 @@ export function inOwnThread<Task, Result>(options: OwnThread): (tenantId: bigint
       resourceLimits: { maxYoungGenerationSizeMb: 16 },
     });
   });
+  // Its own queue forgets who waits behind a task that is given up.
+  const turns = new PQueue({ concurrency: 1 });
   const underWay = new Map<bigint, number>();
   const refused = (message: string) => new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 
-  return async (tenantId, task) => {
+  async function run(task: Task): Promise<Result> {
     const pool = await threads();
-    const others = underWay.get(tenantId) ?? 0;
-    if (others >= mostOfTenant) throw refused(tooMany(mostOfTenant));
-    if (pool.queueSize >= longestQueue) throw refused(tooMany(longestQueue));
-    underWay.set(tenantId, others + 1);
-    // A task that is under way when its time is over ends with the thread; the next one gets another.
+    // A task whose time is over ends with the thread; the next one gets another.
     const signal = time === undefined ? null : AbortSignal.timeout(time.mostMs);
     try {
       return await pool.run(task, { signal });
     } catch (error) {
       throw time !== undefined && signal?.aborted === true ? refused(time.tooLong) : error;
+    }
+  }
+
+  return async (tenantId, task) => {
+    const others = underWay.get(tenantId) ?? 0;
+    if (others >= mostOfTenant) throw refused(tooMany(mostOfTenant));
+    if (turns.size >= longestQueue) throw refused(tooMany(longestQueue));
+    underWay.set(tenantId, others + 1);
+    try {
+      return await turns.add(() => run(task));
     } finally {
       const left = (underWay.get(tenantId) ?? 1) - 1;
       if (left === 0) underWay.delete(tenantId);

@@ -11,6 +11,8 @@ it('gives a task up that takes too long, and does the next one', async () => {
   const refused = { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 5 };
   const endless = expect(run(1n, false)).rejects.toMatchObject({ ...refused, message: 'too long' });
   await expect(run(1n, true)).rejects.toMatchObject({ ...refused, message: 'more than 1' });
+  const behind = run(2n, true);
   await endless;
+  expect(await behind).toBe('done');
   expect(await run(1n, true)).toBe('done');
 });
