@@ -122,11 +122,7 @@ export async function buildApp({
     databases,
     now: services.now,
     onTurnedAway: () => meters?.onRefused('keys'),
-    onAway: (err) => {
-      if (!reachability.explains(err, 'notifications')) {
-        logger.warn({ err }, 'no notifications arrive: every request asks the database for its key');
-      }
-    },
+    onAway: (err) => logger.warn({ err }, 'no notifications arrive: every request asks the database for its key'),
     onBack: () => logger.warn('notifications arrive again: keys are remembered'),
   });
   const store = await openRateLimitStore({ settings, clock, logger });

@@ -20,7 +20,7 @@ interface ListenerOptions extends Pick<ConnectionOptions, 'timeouts' | 'watch' |
   channel: string;
   /** Told what each notification says, and nothing whenever the connection is made or lost: what was missed can't be known. */
   onNotify: (payload?: string) => void;
-  /** Told, once, when none has arrived however often that was tried, and why. */
+  /** Told, once, when none has arrived however often that was tried, and why; not of what an outage explains. */
   onAway?: ((reason: unknown) => void) | undefined;
   /** Told when they arrive again after that. */
   onBack?: (() => void) | undefined;
@@ -37,6 +37,11 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
   const stop = new AbortController();
   let listening = false;
   let failures = 0;
+  let isAway = false;
+
+  function isExplained(reason: unknown): boolean {
+    return stop.signal.aborted || options.reachability?.explains(reason, 'notifications') === true;
+  }
 
   async function listenUntilLost(): Promise<void> {
     const connection = new Connection({
@@ -58,8 +63,9 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
         await beat(connection, channel, until);
         if (!listening) {
           listening = true;
-          if (failures >= triesUntilAway) onBack?.();
           failures = 0;
+          if (isAway) onBack?.();
+          isAway = false;
           onNotify();
         }
         await sleep(heartbeatMs, undefined, { signal: until });
@@ -75,7 +81,10 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
   const done = (async () => {
     while (!stop.signal.aborted) {
       const reason = await listenUntilLost().catch((error: unknown) => error);
-      if (++failures === triesUntilAway && !stop.signal.aborted) onAway?.(reason);
+      if (++failures >= triesUntilAway && !isAway && !isExplained(reason)) {
+        isAway = true;
+        onAway?.(reason);
+      }
       await sleep(backOff(failures - 1), undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();

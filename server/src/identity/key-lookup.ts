@@ -111,7 +111,7 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
       const expired = identity?.expiresAt != null && identity.expiresAt <= now();
       return expired ? undefined : identity;
     },
-    describe: (identity) => queue.run(`facts of ${identity.keyId}`, () => readKeyFacts(keyLookups, identity)),
+    describe: (identity) => queue.run(`facts of ${identity.keyId}`, () => readKeyFacts(keyLookups, identity), true),
     get listening() {
       return listener.listening;
     },

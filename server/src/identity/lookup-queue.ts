@@ -21,9 +21,10 @@ export interface LookupQueue {
   /**
    * Looks up a key in its turn; several who ask for the same key at once get one answer.
    * @param key its hash
+   * @param isKnown whether it is known to be valid by somebody else; then nothing of it is remembered
    * @throws ApiError RATE_LIMIT_EXCEEDED when too many others wait; Error ETIMEDOUT when it would wait for too long
    */
-  run<Found>(key: string, lookUp: () => Promise<Found>): Promise<Found>;
+  run<Found>(key: string, lookUp: () => Promise<Found>, isKnown?: boolean): Promise<Found>;
   /** Has who asks from now on get none of the answers that are under way. */
   forget(): void;
 }
@@ -48,7 +49,8 @@ export function createLookupQueue({ atOnce, onTurnedAway }: LookupQueueOptions):
     if (validAt.size > remembered) validAt.delete(validAt.keys().next().value as string);
   }
 
-  async function take<Found>(key: string, lookUp: () => Promise<Found>): Promise<Found> {
+  async function take<Found>(key: string, lookUp: () => Promise<Found>, isKnown: boolean): Promise<Found> {
+    if (isKnown) return inTurn(lookUp, 1);
     const priority = Number(wasValid(key));
     if (priority === 0 && queue.sizeBy({ priority }) >= longestQueue) {
       onTurnedAway?.();
@@ -77,10 +79,10 @@ export function createLookupQueue({ atOnce, onTurnedAway }: LookupQueueOptions):
   }
 
   return {
-    run<Found>(key: string, lookUp: () => Promise<Found>) {
+    run<Found>(key: string, lookUp: () => Promise<Found>, isKnown = false) {
       const same = underWay.get(key) as Promise<Found> | undefined;
       if (same !== undefined) return same;
-      const taken = take(key, lookUp).finally(() => {
+      const taken = take(key, lookUp, isKnown).finally(() => {
         if (underWay.get(key) === taken) underWay.delete(key);
       });
       underWay.set(key, taken);

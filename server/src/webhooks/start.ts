@@ -37,18 +37,13 @@ const longestStopMs = deliverySchedule.attemptTimeout + 1000;
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
   const { prisma, databases, boss, services, logger, checks, observer, tracer } = options;
   const agent = createAgent({ ...options.connection, targets: services.targets });
-  const { reachability } = databases.options;
-  const isOutage = (error: unknown) => reachability.explains(error, 'loop steps');
+  const isOutage = (error: unknown) => databases.options.reachability.explains(error, 'loop steps');
   const worker = new Worker({ ...services, prisma, agent, logger, isOutage, observer, tracer });
   const listener = listen({
     ...databases.options,
     channel: wakeChannel,
     onNotify: () => worker.wake(),
-    onAway: (err) => {
-      if (!reachability.explains(err, 'notifications')) {
-        logger.warn({ err }, 'no notifications arrive: what is due is found a moment later');
-      }
-    },
+    onAway: (err) => logger.warn({ err }, 'no notifications arrive: what is due is found a moment later'),
     onBack: () => logger.warn('notifications arrive again: what is due is heard of at once'),
   });
   checks?.push(
