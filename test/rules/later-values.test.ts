@@ -59,8 +59,15 @@ it('leaves out what is about nothing but events that only a later release sends'
     [mine.id],
   );
   expect((await workspace.call('GET', '/webhooks')).body).toMatchObject({ data: [{ id: mine.id }] });
-  expect((await workspace.call('GET', `/webhooks/${theirs.id}`)).status).toBe(404);
+  const ofTheirs = (method: 'GET' | 'PATCH' | 'POST' | 'DELETE', path = '', body?: object) =>
+    workspace.call(method, `/webhooks/${theirs.id}${path}`, body);
+  expect((await ofTheirs('GET')).status).toBe(404);
+  expect((await ofTheirs('PATCH', '', { paused: true })).status).toBe(404);
+  expect((await ofTheirs('POST', '/replay', { since: '2026-11-20T10:00:00Z' })).status).toBe(404);
+  expect((await ofTheirs('DELETE')).status).toBe(404);
+  expect((await api.prisma.webhookSubscription.findFirst({ where: { id: theirs.id } }))?.active).toBe(true);
   const deliveries = (await workspace.call('GET', `/webhooks/${mine.id}/deliveries`)).body.data;
   expect(deliveries.map(({ event }: { event: string }) => event)).toEqual(['ticket.created']);
   expect((await workspace.call('GET', `/deliveries/${rows[0].id}`)).status).toBe(404);
+  expect((await workspace.call('POST', `/deliveries/${rows[0].id}/replay`)).status).toBe(404);
 });

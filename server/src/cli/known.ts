@@ -43,7 +43,7 @@ async function ofTenant(what: Exclude<Known, 'tenants'>, runtime: Runtime, tenan
         `${assetTag}, ${name}`,
       ]);
     case 'deliveries':
-      return (await findDeliveries(context, {}, { take: 100 })).map(({ id, event, state }) => [
+      return (await findDeliveries(context, {}, { take: 100 })).data.map(({ id, event, state }) => [
         String(id),
         `${event}, ${state}`,
       ]);

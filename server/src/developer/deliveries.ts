@@ -37,11 +37,11 @@ export const deliveries = page({
       ...(until !== undefined && { until: momentOf(until, timeZone) }),
     };
     const madeBy = ownOnly(visit);
-    const extent = { skip: (page - 1) * perPage, take: perPage + 1, madeBy };
-    const found = await findDeliveries(visit.context, { ...named, ...moments }, extent);
+    const extent = { skip: (page - 1) * perPage, take: perPage, madeBy };
+    const { data, hasMore } = await findDeliveries(visit.context, { ...named, ...moments }, extent);
     const webhooks = await listWebhooks(visit.context, { page: 1, perPage: 100 }, { inactive: true, madeBy });
     const filtered = Object.keys(query).length > 0;
-    const list = deliveryTable(visit, found.slice(0, perPage), {
+    const list = deliveryTable(visit, data, {
       names: namesOf(visit, webhooks.data),
       empty: filtered
         ? html`<p>No delivery is like this.</p><p><a href="/developer/deliveries">Show all deliveries</a></p>`
@@ -50,7 +50,7 @@ export const deliveries = page({
     return {
       title: 'Deliveries',
       body: html`<p class="lead">What is sent to webhooks: the newest first, for 30 days after it was settled.</p>
-${filters(query, webhooks.data, visit)}<div id="found">${list}${turning(page, found.length > perPage, address)}</div>`,
+${filters(query, webhooks.data, visit)}<div id="found">${list}${turning(page, hasMore, address)}</div>`,
     };
   },
 });

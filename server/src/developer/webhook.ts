@@ -189,7 +189,7 @@ function revival(asked: Here): SafeHtml {
 }
 
 async function lastDeliveries(visit: UserVisit, { id }: TrackedWebhook): Promise<SafeHtml> {
-  const found = await findDeliveries(visit.context, { subscription: id }, { take: shownDeliveries });
+  const { data: found } = await findDeliveries(visit.context, { subscription: id }, { take: shownDeliveries });
   const more = linkButton(`/developer/deliveries?subscription=${id}`, 'All of its deliveries');
   return html`<div id="deliveries" data-watched>${deliveryTable(visit, found, { empty: 'Nothing was sent to it yet.' })}</div>
 ${found.length === 0 ? null : html`<p>${more}</p>`}`;

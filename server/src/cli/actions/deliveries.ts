@@ -32,7 +32,7 @@ const filter = DeliveryFilter.extend({
 export const list = action({
   input: filter.extend({ limit: Limit }),
   work: async (runtime, { tenant, limit, ...which }) =>
-    findDeliveries(await tenantContext(runtime, tenant), which, { take: limit }),
+    (await findDeliveries(await tenantContext(runtime, tenant), which, { take: limit })).data,
   format: (found, view) =>
     view.table(
       heads,

@@ -68,15 +68,16 @@ interface Extent {
   madeBy?: bigint | undefined;
 }
 
-/** The newest deliveries that the filter matches. Nothing is counted. */
+/** The newest deliveries that the filter matches, and whether there are more. Nothing is counted. */
 export async function findDeliveries(
   { db }: Context,
   { event, ...filter }: DeliveryFilter,
   { skip = 0, take, madeBy }: Extent,
-): Promise<Delivery[]> {
+): Promise<{ data: Delivery[]; hasMore: boolean }> {
   const of = event?.startsWith('evt_') ? { eventId: event } : { event };
-  const ids = await selectWanted(db, { ...filter, ...of, madeBy }, { skip, take });
-  return byIds(db, ids, filter.state && [filter.state]);
+  const ids = await selectWanted(db, { ...filter, ...of, madeBy }, { skip, take: take + 1 });
+  const data = await byIds(db, ids.slice(0, take), filter.state && [filter.state]);
+  return { data, hasMore: ids.length > take };
 }
 
 /**
@@ -173,7 +174,7 @@ export async function replayDelivery(context: Context, id: number): Promise<Deli
   const query = { where: { id }, include: { ...withEvent, subscription: true } } as const;
   const find = () => transaction(context, ({ db }) => db.delivery.findFirst(query));
   const before = await find();
-  if (before === null) throw notFound('delivery');
+  if (before === null || !isKnown(before)) throw notFound('delivery');
   if (!before.subscription.active) {
     throw new ApiError('VALIDATION_ERROR', 'The subscription of this delivery is deactivated: nothing is sent to it.');
   }
@@ -291,7 +292,7 @@ function whereOf({ subscription, event, state, since, until }: DeliveryFilter): 
 
 type DeliveryRow = Prisma.DeliveryGetPayload<{ include: typeof withEvent }>;
 
-function isKnown({ event }: DeliveryRow): boolean {
+function isKnown({ event }: Pick<DeliveryRow, 'event'>): boolean {
   return EventType.options.some((type) => type === event.type);
 }
 

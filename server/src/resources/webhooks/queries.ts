@@ -139,7 +139,7 @@ export function updateWebhook(
 /** Locks an active subscription until the end of the transaction. @throws ApiError NOT_FOUND */
 async function lockActive(db: TenantClient, id: number): Promise<WebhookRow> {
   const row = (await lockRow(db, 'webhook_subscriptions', id))
-    ? await db.webhookSubscription.findFirst({ where: { id, active: true } })
+    ? await db.webhookSubscription.findFirst({ where: { id, active: true, ...known } })
     : null;
   if (row === null) throw notFound('webhook subscription');
   return row;
@@ -221,7 +221,7 @@ async function sendWhatWaits({ db, dispatchJobs, afterCommit, wakeWorkers }: Con
 }
 
 /**
- * Has settled deliveries of an active subscription sent again, by the workers: the same cost however many there are.
+ * Has deliveries of an active subscription sent again, or sooner, by the workers: the same cost however many there are.
  * `getReplay` tells how far they are.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when too many are under way
  */
@@ -293,7 +293,7 @@ function presentReplay(row: Prisma.WebhookReplayGetPayload<object>): ReplayProgr
 export function deleteWebhook(context: Context, id: number): Promise<TrackedWebhook> {
   return transaction(context, async ({ db, ifMatch, now }) => {
     if (!(await lockRow(db, 'webhook_subscriptions', id))) throw notFound('webhook subscription');
-    const current = await db.webhookSubscription.findFirst({ where: { id } });
+    const current = await db.webhookSubscription.findFirst({ where: { id, ...known } });
     if (current === null) throw notFound('webhook subscription');
     requireMatch(ifMatch, presentWebhook(current, now()));
     const where = { id, active: true };
