@@ -26,7 +26,7 @@ const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageR
  * and an older one that is started beside it must not take them back. It is enough that they are there.
  */
 function queuesFor(ahead: string[]): Queue[] {
-  return ahead.length === 0 ? queues : queues.map((queue) => ({ ...queue, options: {} }));
+  return ahead.length === 0 ? queues : queues.map((queue) => ({ ...queue, isKept: true }));
 }
 
 const INSUFFICIENT_PRIVILEGE = '42501';

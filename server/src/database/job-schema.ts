@@ -12,6 +12,8 @@ export interface Queue {
   name: string;
   policy: QueuePolicy;
   options: { expireInSeconds?: number; retryLimit?: number; deleteAfterSeconds?: number };
+  /** Whether one that is there stays as it is. */
+  isKept?: boolean;
 }
 
 /** What pg-boss calls the version of its schema that this version of it needs. */
@@ -39,10 +41,10 @@ export async function areJobsCurrent(client: pg.ClientBase, queues: Queue[]): Pr
   if (version < wantedVersion) return false;
   const { rows } = await client.query<Record<string, unknown>>('SELECT * FROM pgboss.queue');
   const found = new Map(rows.map((row) => [row.name, row]));
-  const areMade = queues.every(({ name, options }) => {
+  const areMade = queues.every(({ name, options, isKept }) => {
     const made = found.get(name);
     const isAsWanted = ([option, value]: [string, number]) => made?.[columns[option as keyof typeof columns]] === value;
-    return made !== undefined && Object.entries(options).every(isAsWanted);
+    return made !== undefined && (isKept || Object.entries(options).every(isAsWanted));
   });
   return areMade && (await unfinishedIndexes(client)) === 0 && (await missingGrants(client)).length === 0;
 }
@@ -80,9 +82,9 @@ async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): P
   });
   try {
     await keepingTurn(client, boss.start());
-    for (const { name, policy, options } of queues) {
+    for (const { name, policy, options, isKept } of queues) {
       await boss.createQueue(name, { policy, ...options });
-      if (Object.keys(options).length > 0) await boss.updateQueue(name, options);
+      if (!isKept && Object.keys(options).length > 0) await boss.updateQueue(name, options);
     }
     // Its large indexes are built after its migration, by whichever process may migrate. Asked by the session that has the turn.
     for (; (await unfinishedIndexes(client)) > 0; await sleep(200)) {
