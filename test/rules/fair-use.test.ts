@@ -157,8 +157,9 @@ it('shows a form again, as it was typed, that had no room', async () => {
     await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
     await sleep(50);
     const fields = { name: 'No room', life: 30, scopes: 'tickets:read' };
+    const refused = logged.length;
     const sent = visitor.submit('/developer/keys/new', 'create', fields, token);
-    await sleep(300);
+    await expect.poll(() => logged.length, { timeout: 10_000 }).toBeGreaterThan(refused);
     return { creates, sent };
   });
   await Promise.all(creates);

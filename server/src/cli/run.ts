@@ -106,11 +106,12 @@ async function untilInterrupted<Opened extends Closable, Result>(
 }
 
 /**
- * Opens the database for less than a command's action, such as a completion: what is done meanwhile ends by itself.
+ * Opens the database for less than a command's action, such as a completion: what is done meanwhile ends by itself, and nothing
+ * is said.
  * @throws CommandError when there is no database
  */
 export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
-  const runtime = await openForCommand(readSettings(process.env), tell);
+  const runtime = await openForCommand(readSettings(process.env), () => undefined);
   try {
     return await work(runtime);
   } finally {

@@ -6,7 +6,7 @@ import { codeOf } from '../error-code.ts';
 const enough = 4096;
 const longestWaitMs = 100;
 
-/** Of lines that can't be written so many characters are kept; what comes after is lost. */
+/** Of lines that can't be written about so many characters are kept; what comes after is lost. */
 const mostKept = 8 * 2 ** 20;
 
 /** How long a reader that is slow is waited for at exit, and how long until the next try. Milliseconds. */
@@ -35,7 +35,7 @@ class StandardOutput implements DestinationStream {
   }
 
   write(line: string): void {
-    if (this.#lines.length < mostKept) this.#lines += line;
+    if (this.#writing.length + this.#lines.length < mostKept) this.#lines += line;
     if (this.#lines.length >= enough) this.#flush();
   }
 

@@ -6,7 +6,8 @@ import type { SubscriptionRef } from './subscription-ref.ts';
  * Has deliveries sent again, as if they were new but for their id and the attempts before; those that are being sent just
  * now are left alone. Waits for whoever holds one, who may yet leave it as it was: in the order of their ids, as all do.
  * Resolves to the subscription of each that was there.
- * @param only those that are in this state still, and were settled then or before: they may have been sent again meanwhile
+ * @param only those that are in this state still and, but for pending ones, were settled then or before: they may have been
+ * sent again meanwhile
  */
 export function sendAgain(
   client: Pick<PrismaClient, '$queryRaw'>,

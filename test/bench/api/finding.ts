@@ -46,13 +46,13 @@ function requestsFor({ tickets }: Data): string[] {
 async function otherRequests(server: Measured, data: Data): Promise<string[]> {
   const make = async (path: string, body: object) =>
     (await ask<{ id: number }>(server, data, path, { method: 'POST', body: JSON.stringify(body) })).data.id;
-  const project = await make('/projects', { name: 'Laptops for all' });
   const ticket = `tickets/${firstTicketId}`;
+  // The data may be kept, with what a run before has made.
+  const run = Date.now();
   let asset = 0;
   for (let made = 0; made < 500; made++) {
     const name = `Laptop of ${made}`;
-    asset = await make('/assets', { name, assetTag: `${project}-${made}`, type: 'LAPTOP' });
-    await make(`/projects/${project}/tasks`, { title: `Hand out the ${name}` });
+    asset = await make('/assets', { name, assetTag: `${run}-${made}`, type: 'LAPTOP' });
     await make(`/${ticket}/comments`, { body: `${name} is on its way.`, visibility: 'PUBLIC' });
   }
   return [
@@ -60,12 +60,9 @@ async function otherRequests(server: Measured, data: Data): Promise<string[]> {
     `assets/${asset}`,
     'users/11',
     'assets?q=laptop',
-    'projects?q=laptops',
-    `projects/${project}/tasks?q=laptop`,
     `${ticket}/comments`,
     `${ticket}/activity`,
     'assets/changes',
-    'tasks/changes',
     'users/changes',
   ];
 }
@@ -86,7 +83,7 @@ export async function measureFinding(
   const asked = wanted.map((request) => ({
     request: decodeURIComponent(request)
       .replace(/cursor=.*/, 'cursor=…')
-      .replace(/(?<=^(assets|projects)\/)\d+/, '{id}'),
+      .replace(/(?<=^assets\/)\d+/, '{id}'),
     path: `/${request.replaceAll(' ', '%20')}`,
     shots: [] as Shot[],
   }));
