@@ -164,7 +164,7 @@ export type WebhookSubscription = Prisma.WebhookSubscriptionModel
 export type IdempotencyKey = Prisma.IdempotencyKeyModel
 /**
  * Model WebhookReplay
- * Settled deliveries of a subscription that are being sent again (webhooks/replay.ts), or were of late.
+ * Deliveries of a subscription that are being sent again (webhooks/replay.ts), or were of late.
  */
 export type WebhookReplay = Prisma.WebhookReplayModel
 /**

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookReplay
- * Settled deliveries of a subscription that are being sent again (webhooks/replay.ts), or were of late.
+ * Deliveries of a subscription that are being sent again (webhooks/replay.ts), or were of late.
  */
 export type WebhookReplayModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookReplayPayload>
 
