@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backOff } from '../back-off.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
+import { requestRole } from './roles.ts';
 
 /** How often the channel is proved, and how long the proof may take. Milliseconds. */
 const heartbeatMs = 400;
@@ -47,6 +48,8 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
     const connection = new Connection({
       connectionString: url,
       application_name: `itsm-api ${channel}`,
+      // It reads no row.
+      role: requestRole,
       ...options,
       timeouts: { ...options.timeouts, statementMs: heartbeatMs },
     });
