@@ -82,7 +82,7 @@ export async function benchFairness(options: FairnessOptions): Promise<{ table: 
     if (wantsLists) onProgress('looking for the most expensive lists');
     const lists = wantsLists ? await findExpensiveLists(server.url, greedy.keys[0] ?? '') : [];
     for (const { path, ms } of lists) onProgress(`  ${ms} ms: ${path}`);
-    await addLargeTickets(database.url);
+    await addLargeTickets(database.url, tickets);
     const other = { url: server.url, connections: 64, perSecond: 100, requests: await readsOf(database.url) };
     const result = await measure({ server, greedy, lists, other }, options);
     return { table: format(result), result };
@@ -92,12 +92,16 @@ export async function benchFairness(options: FairnessOptions): Promise<{ table: 
   }
 }
 
-/** Gives the greedy tenant's oldest tickets, a page of a list, a description of nearly the 65,535 bytes it may have. */
-async function addLargeTickets(databaseUrl: string): Promise<void> {
+/** The page of 100 with large tickets: none that the expensive lists show, which are the first, the middle and the last ones. */
+const largePage = (tickets: number) => Math.round((0.7 * tickets) / 100);
+
+/** Gives a page of the greedy tenant's tickets descriptions of nearly the 65,535 bytes that they may have. */
+async function addLargeTickets(databaseUrl: string, tickets: number): Promise<void> {
+  const before = tickets - 100 * largePage(tickets);
   await withClient(databaseUrl, (client) =>
     client.query(
       `UPDATE tickets SET description = (SELECT string_agg(md5(n::text), ' ') FROM generate_series(1, 1900) n)
-       WHERE tenant_id = 1 AND ordinal <= 100`,
+       WHERE tenant_id = 1 AND ordinal > ${before} AND ordinal <= ${before} + 100`,
     ),
   );
 }
@@ -174,7 +178,7 @@ function loadsOf({ greedy: { keys }, lists }: Fairness, tickets: number): Load[]
   const unknownKeys = Array.from({ length: 20_000 }, newKey);
   return [
     { name: 'lists', connections: 16, requests: lists.map(({ path }) => get(path)) },
-    { name: 'large-lists', connections: 16, requests: [get(`/tickets?perPage=100&page=${tickets / 100}`)] },
+    { name: 'large-lists', connections: 16, requests: [get(`/tickets?perPage=100&page=${largePage(tickets)}`)] },
     { name: 'bodies', connections: 1, requests: [{ method: 'POST', path: '/tickets', keys, body }] },
     { name: 'keys', connections: 64, perSecond: 500, requests: [{ ...get('/tickets'), keys: unknownKeys }] },
   ];
