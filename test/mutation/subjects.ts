@@ -26,7 +26,7 @@ export const subjects: Subject[] = [
   {
     file: 'server/src/resources/tickets/queries.ts',
     only: ['merge', 'move'],
-    tests: ['api/tickets.test.ts'],
+    tests: ['api/tickets.test.ts', 'api/tickets-patch.test.ts'],
   },
   { file: 'server/src/webhooks/health.ts', tests: ['webhooks/breaker.test.ts'] },
   { file: 'server/src/webhooks/schedule.ts', tests: ['webhooks/schedule.test.ts'] },

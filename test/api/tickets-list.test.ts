@@ -1,0 +1,216 @@
+import type { Ticket } from '@itsm-api/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, errorOf, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+const now = new Date('2026-11-20T10:00:00.000Z');
+
+beforeAll(async () => {
+  api = await startApi({ now: () => now });
+});
+afterAll(() => api.close());
+
+describe('GET /tickets', () => {
+  let owner: Workspace;
+  let made: Ticket[];
+  let ada: number;
+
+  beforeAll(async () => {
+    owner = await createWorkspace(api);
+    ada = (await owner.createUser()).id;
+    made = [];
+    for (const fields of [
+      { title: 'a', priority: 'HIGH', category: 'NETWORK', assigneeId: ada },
+      { title: 'b', priority: 'LOW', category: 'EMAIL', assigneeId: owner.userId },
+      { title: 'c', priority: 'HIGH', category: 'EMAIL', type: 'PROBLEM' },
+      { title: 'd', category: undefined, categoryConfigId: 'x', type: 'CHANGE', assigneeId: ada },
+      { title: 'e', priority: 'CRITICAL', category: 'ACCESS' },
+    ] as const) {
+      made.unshift(await owner.createTicket(fields));
+    }
+    for (const [title, status] of [
+      ['b', 'PENDING'],
+      ['c', 'RESOLVED'],
+    ]) {
+      const { id } = made.find((each) => each.title === title) as Ticket;
+      Object.assign(
+        made.find((each) => each.id === id) as Ticket,
+        (await owner.call('PATCH', `/tickets/${id}`, { status })).body.data,
+      );
+    }
+  });
+
+  it('lists newest first, whatever was changed last, and pages without gap or repetition', async () => {
+    expect((await owner.call('GET', '/tickets')).body).toEqual({
+      success: true,
+      data: made,
+      meta: { page: 1, perPage: 20, totalCount: 5 },
+    });
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => owner.call('GET', `/tickets?perPage=2&page=${page}`)));
+    expect(pages.map(({ body }) => body.data)).toEqual([made.slice(0, 2), made.slice(2, 4), made.slice(4), []]);
+    expect(pages.map(({ body }) => body.meta)).toEqual(
+      [1, 2, 3, 4].map((page) => ({ page, perPage: 2, totalCount: 5 })),
+    );
+  });
+
+  it.each([
+    ['status=OPEN', 'e d a'],
+    ['status=PENDING,RESOLVED', 'c b'],
+    ['status=PENDING&status=RESOLVED', 'c b'],
+    ['status=PENDING,RESOLVED&status=OPEN', 'e d c b a'],
+    ['status=CLOSED', ''],
+    ['priority=HIGH', 'c a'],
+    ['priority=MEDIUM', 'd'],
+    ['priority=LOW,CRITICAL', 'e b'],
+    ['type=INCIDENT', 'e b a'],
+    ['type=PROBLEM&type=CHANGE', 'd c'],
+    ['category=EMAIL', 'c b'],
+    ['category=ACCESS,NETWORK', 'e a'],
+    ['assigneeId=ADA', 'd a'],
+    ['assigneeId=ADA&assigneeId=OWNER', 'd b a'],
+    ['assigneeId=ADA,OWNER', 'd b a'],
+    ['assigneeId=9007199254740991', ''],
+    ['status=OPEN&assigneeId=ADA', 'd a'],
+    ['status=OPEN&assigneeId=ADA&priority=HIGH', 'a'],
+    ['type=INCIDENT&category=EMAIL,NETWORK&status=PENDING,OPEN&priority=HIGH,LOW&assigneeId=OWNER', 'b'],
+    ['priority=HIGH&category=ACCESS', ''],
+  ])('filters by %s', async (query, titles) => {
+    const path = `/tickets?${query.replaceAll('ADA', String(ada)).replaceAll('OWNER', String(owner.userId))}`;
+    const { body } = await owner.call('GET', path);
+    expect(body.data.map(({ title }: Ticket) => title).join(' ')).toBe(titles);
+    expect(body.meta.totalCount).toBe(body.data.length);
+    const last = await owner.call('GET', `${path}&perPage=1&page=${body.data.length}`);
+    if (titles !== '')
+      expect(last.body).toMatchObject({ data: body.data.slice(-1), meta: { totalCount: body.data.length } });
+  });
+});
+
+describe('GET /tickets by what the totals do not tell', () => {
+  let owner: Workspace;
+  let ada: number;
+  const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString();
+
+  beforeAll(async () => {
+    owner = await createWorkspace(api);
+    ada = (await owner.createUser()).id;
+    const { id: parentId } = await owner.createTicket({ title: 'a', assigneeId: ada, watcherUserIds: [ada] });
+    await owner.createTicket({ title: 'b', requesterId: ada, parentId, watcherUserIds: [ada, owner.userId] });
+    await owner.createTicket({ title: 'c', parentId, assigneeId: owner.userId, priority: 'HIGH' });
+    await owner.createTicket({ title: 'd', requesterId: ada, watcherUserIds: [owner.userId] });
+    // The second was made before the first, elsewhere.
+    for (const [title, created] of Object.entries({ a: day(2), b: day(1), c: day(3), d: day(4) })) {
+      await api.prisma.ticket.updateMany({ where: { tenantId: owner.tenantId, title }, data: { createdAt: created } });
+    }
+  });
+
+  it.each([
+    ['requesterId=ADA', 'd b'],
+    ['requesterId=ADA,OWNER', 'd c b a'],
+    ['parentId=FIRST', 'c b'],
+    ['parentId=INC-1', 'c b'],
+    ['parentId=INC-1,INC-3,PRB-9', 'c b'],
+    ['parentId=PRB-9', ''],
+    ['parentId=FIRST&priority=HIGH', 'c'],
+    ['watcherUserId=ADA', 'b a'],
+    ['watcherUserId=OWNER&watcherUserId=ADA', 'd b a'],
+    ['watcherUserId=ADA&requesterId=ADA', 'b'],
+    ['watcherUserId=ADA&q=ten', 'b a'],
+    ['watcherUserId=ADA&q=ten&parentId=FIRST', 'b'],
+    ['assigneeId=none', 'd b'],
+    ['assigneeId=none,ADA', 'd b a'],
+    ['assigneeId=me', 'c'],
+    ['assigneeId=me,ADA', 'c a'],
+    ['assigneeId=me,none', 'd c b'],
+    ['assigneeId=none&priority=HIGH', ''],
+    [`createdSince=${day(2)}`, 'd c a'],
+    [`createdBefore=${day(2)}`, 'b'],
+    [`createdSince=${day(2)}&createdBefore=${day(4)}`, 'c a'],
+    // Behind the one that was made at the beginning of the millisecond.
+    [`createdBefore=${day(2).replace('Z', '0001Z')}`, 'b a'],
+    [`createdSince=${day(2).replace('Z', '0001Z')}&createdBefore=${day(4)}`, 'c'],
+    ['createdSince=2026-01-02T01:00:00%2B01:00', 'd c a'],
+    [`createdSince=${day(2)}&requesterId=ADA`, 'd'],
+    ['createdSince=9999-01-01T00:00:00Z', ''],
+  ])('finds %s', async (query, titles) => {
+    const [first] = (await owner.call('GET', '/tickets?sort=id')).body.data;
+    const names = { ADA: ada, OWNER: owner.userId, FIRST: first.id };
+    const path = `/tickets?${query.replace(/ADA|OWNER|FIRST/g, (name) => String(names[name as keyof typeof names]))}`;
+    const list = async (more: string) => (await owner.call('GET', `${path}&${more}`)).body;
+    const all = await list('perPage=100');
+    expect(all.data?.map(({ title }: Ticket) => title).join(' '), JSON.stringify(all)).toBe(titles);
+    expect(all.meta).toEqual({ page: 1, perPage: 100, totalCount: all.data.length });
+    expect((await list('sort=id')).data).toEqual(all.data.toReversed());
+    for (const [i, ticket] of all.data.entries()) {
+      expect(await list(`perPage=1&page=${i + 1}`)).toMatchObject({
+        data: [ticket],
+        meta: { totalCount: all.data.length },
+      });
+    }
+    expect((await list(`page=2`)).data).toEqual([]);
+  });
+
+  it.each([
+    ['createdSince=yesterday', 'createdSince'],
+    ['createdSince=2026-01-01', 'createdSince'],
+    ['createdBefore=2026-01-01T00:00:00Z&createdBefore=2026-01-02T00:00:00Z', 'createdBefore'],
+    ['assigneeId=nobody', 'assigneeId.0'],
+    ['assigneeId=7,NONE', 'assigneeId.1'],
+    ['sort=createdAt', 'sort'],
+    ['sort=id,-id', 'sort'],
+    ['q=a&q=b', 'q'],
+  ])('refuses %s', async (query, path) => {
+    const answer = await owner.call('GET', `/tickets?${query}`);
+    expect(answer.status, answer.text).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
+  });
+
+  it('counts at most 100,000, and answers the pages of those', async () => {
+    const many = await createWorkspace(api);
+    const { tenantId, userId } = many;
+    const load = (from: number, to: number) =>
+      api.owner.pool.query(`INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, category,
+          requester_id, updated_at) SELECT ${tenantId}, i, i, 'CHANGE', 'x', 'x', 'EMAIL', ${userId}, now()
+        FROM generate_series(${from}, ${to}) AS i ORDER BY i`);
+    await api.owner.pool.query(
+      `INSERT INTO ticket_sequences (tenant_id, total, change) VALUES (${tenantId}, 100001, 100001)`,
+    );
+    for (let from = 1; from < 100_000; from += 5000) await load(from, from + 4999);
+    const meta = async (query: string) => (await many.call('GET', `/tickets?${query}`)).body.meta;
+    expect(await meta('assigneeId=none')).toEqual({ page: 1, perPage: 20, totalCount: 100_000 });
+    await load(100_001, 100_001);
+    expect(await meta('assigneeId=none')).toMatchObject({ totalCount: 100_000, totalCountCapped: true });
+    expect(await meta(`requesterId=${userId}`)).toMatchObject({ totalCount: 100_000, totalCountCapped: true });
+    expect(await meta('')).toEqual({ page: 1, perPage: 20, totalCount: 100_001 });
+    const page = async (query: string) => {
+      const { data } = (await many.call('GET', `/tickets?assigneeId=none&perPage=100&${query}`)).body;
+      return [data.length, data[0]?.ticketNumber];
+    };
+    expect(await page('page=1000')).toEqual([100, 'CHG-101']);
+    expect(await page('page=1000&sort=id')).toEqual([100, 'CHG-99901']);
+    expect(await page('page=1001')).toEqual([0, undefined]);
+  }, 300_000);
+});
+
+describe('GET /tickets, oldest first', () => {
+  it.each([
+    ['', 'a b c d e'],
+    ['status=OPEN', 'a b d'],
+    ['status=OPEN,PENDING', 'a b c d'],
+    ['type=INCIDENT&status=OPEN', 'a b d'],
+    ['status=CLOSED', ''],
+  ])('with %s, pages without gap or repetition', async (query, titles) => {
+    const owner = await createWorkspace(api);
+    for (const title of 'abcde') await owner.createTicket({ title });
+    const [e, , c] = (await owner.call('GET', '/tickets')).body.data;
+    await owner.call('PATCH', `/tickets/${c.id}`, { status: 'PENDING' });
+    await owner.call('PATCH', `/tickets/${e.id}`, { status: 'RESOLVED' });
+    const list = async (more: string) => (await owner.call('GET', `/tickets?${query}&sort=id&${more}`)).body;
+    expect((await list('')).data.map(({ title }: Ticket) => title).join(' ')).toBe(titles);
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => list(`perPage=2&page=${page}`)));
+    expect(pages.flatMap(({ data }) => data.map(({ title }: Ticket) => title)).join(' ')).toBe(titles);
+    expect(new Set(pages.map(({ meta }) => meta.totalCount))).toEqual(
+      new Set([titles.length === 0 ? 0 : titles.split(' ').length]),
+    );
+  });
+});
