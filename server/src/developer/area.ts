@@ -110,7 +110,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     request.visit = visit;
     const answer = await inItsTurn(visit, async () => {
       assertRole(page.roles, visit);
-      return show(page, { visit, request, accounts: options.accounts });
+      return show(page, { visit, request });
     });
     return send(await finished(answer), { visit, request, reply });
   });
@@ -131,15 +131,14 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   const limit = page.roles === 'everyone' && { bodyLimit: publicFormBytes };
   scope.post(page.path, { onRequest, preHandler, ...limit }, async (request, reply) => {
     const visit = request.visit as Visit;
-    const { accounts } = options;
-    const receiving = { visit, request, accounts, errors: options };
+    const receiving = { visit, request, errors: options };
     const answering = (answer: () => Promise<Received>) =>
       inItsTurn(visit, async () => {
         if (visit.user !== undefined) {
           // The session may have ended while the form came in, and while it waited; or it is another role's by now.
           const user = await (visit as UserVisit).again();
           if (user === undefined) {
-            await assertSessionHere(accounts, request);
+            await assertSessionHere(visit.accounts, request);
             return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
           }
           assertRole(formNamed(page, request).form.roles ?? page.roles, { ...visit, user });
@@ -162,17 +161,16 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
 interface Showing {
   visit: Visit;
   request: FastifyRequest;
-  accounts: AccountStore;
 }
 
 /** Makes a page. What it shows once is taken when it is made: of a page that could not be, nothing is lost. */
-async function show(page: AnyPage, { visit, request, accounts }: Showing): Promise<Answer> {
+async function show(page: AnyPage, { visit, request }: Showing): Promise<Answer> {
   const asked = askedOf(page, { visit, request });
   const flash = request.method === 'GET' ? flashFor(request) : undefined;
   if (visit.user === undefined || flash === undefined) return page.show(asked);
   const answer = await page.show({ ...asked, visit: { ...visit, flash: flash.value } as UserVisit });
   const { session } = visit.user;
-  return (await mayShow(accounts, request, { session, flash })) ? answer : page.show(asked);
+  return (await mayShow(visit.accounts, request, { session, flash })) ? answer : page.show(asked);
 }
 
 function pathOf({ url }: FastifyRequest): string {

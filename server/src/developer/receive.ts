@@ -3,7 +3,7 @@ import { transaction } from '../context.ts';
 import { beginWriting } from '../database/lock.ts';
 import { ApiError } from '../errors.ts';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
-import { type AccountStore, workspaceOf } from '../identity/account.ts';
+import { workspaceOf } from '../identity/account.ts';
 import { holdSession } from '../identity/sessions.ts';
 import { recordAudit } from '../resources/audit/queries.ts';
 import { unknownField } from '../validation.ts';
@@ -15,7 +15,6 @@ import type { UserVisit, Visit } from './visit.ts';
 interface Receiving {
   visit: Visit;
   request: FastifyRequest;
-  accounts: AccountStore;
   errors: ErrorSources;
 }
 
@@ -36,7 +35,7 @@ export function formNamed(page: AnyPage, request: FastifyRequest): { name: strin
 
 /** Does what a form asks for; or shows the page again, with what was typed and what is wrong with it. */
 export async function receive(page: AnyPage, receiving: Receiving): Promise<Received> {
-  const { visit, request, accounts } = receiving;
+  const { visit, request } = receiving;
   const { form } = formNamed(page, request);
   const asked = askedOf(page, { visit, request });
   const values = valuesOf(request);
@@ -49,7 +48,7 @@ export async function receive(page: AnyPage, receiving: Receiving): Promise<Rece
     const { redirect, flash } = done;
     const session = visit.user?.session;
     if (flash !== undefined && session !== undefined) {
-      await keepFlash(accounts, request, {
+      await keepFlash(visit.accounts, request, {
         session,
         path: redirect.split(/[?#]/)[0] ?? redirect,
         value: flash,

@@ -35,7 +35,7 @@ export function countUnreadAnswers(
   }
 
   /** Has something done when the answer was read, or its connection is gone. */
-  function whenOver({ request, raw }: FastifyReply, act: () => void): void {
+  function whenRead({ request, raw }: FastifyReply, act: () => void): void {
     const answers = track(request.raw.socket);
     const end = () => {
       if (answers.delete(end)) act();
@@ -61,7 +61,7 @@ export function countUnreadAnswers(
       }
     }
     const counted = Readable.from(parts());
-    whenOver(reply, () => {
+    whenRead(reply, () => {
       over.resolve();
       counted.destroy();
     });
@@ -75,7 +75,7 @@ export function countUnreadAnswers(
     if (typeof payload === 'string' || Buffer.isBuffer(payload)) {
       const bytes = Buffer.byteLength(payload);
       add(tenantId, bytes);
-      whenOver(reply, () => add(tenantId, -bytes));
+      whenRead(reply, () => add(tenantId, -bytes));
     }
     done(null, payload);
   });
