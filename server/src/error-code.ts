@@ -12,9 +12,6 @@ export const LOCK_NOT_AVAILABLE = '55P03';
 /** What PostgreSQL answers to a statement that has taken too long, or that an administrator ends. */
 export const QUERY_CANCELED = '57014';
 
-/** What a write is answered in a workspace that is being moved (prisma/migrations/20261123000000_tenant_moves). */
-const WORKSPACE_MOVING = 'TM001';
-
 /** Whether PostgreSQL has said this code, whoever wraps what it said. */
 export function hasSaid(error: unknown, code: string): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
@@ -25,9 +22,4 @@ export function hasSaid(error: unknown, code: string): boolean {
     if (originalCode === code) return true;
   }
   return false;
-}
-
-/** Whether a write was refused since its workspace is being moved. */
-export function isMoving(error: unknown): boolean {
-  return hasSaid(error, WORKSPACE_MOVING);
 }

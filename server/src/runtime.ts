@@ -13,7 +13,7 @@ import { type Settings, SettingsError } from './env.ts';
 import type { Traces } from './operations/traces.ts';
 import { createWaker, openDispatchJobs } from './webhooks/dispatch-jobs.ts';
 import { createSecretCipher } from './webhooks/secret-cipher.ts';
-import { checkSecretKeys, noteSecretKeys, readSecretKeys } from './webhooks/secret-keys.ts';
+import { checkSecretKeys, readSecretKeys } from './webhooks/secret-keys.ts';
 import { targetPolicyOf } from './webhooks/target.ts';
 
 /** An open database that is up to date, and the services over it: what the server and the command line both stand on. */
@@ -92,11 +92,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     await enterCell(databases.system.pool, settings.CELL);
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
     await checkSecretKeys(databases.system.pool, secretCipher);
-    if (holder.type === 'server') {
-      await noteSecretKeys(databases.system.pool, secretCipher);
-      // A command may have nothing to put in.
-      await openBoss();
-    }
+    // A command may have nothing to put in.
+    if (holder.type === 'server') await openBoss();
     const services = {
       now: () => new Date(),
       secretCipher,

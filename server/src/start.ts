@@ -14,7 +14,6 @@ import { codeOf } from './error-code.ts';
 import type { Health, HealthCheck, Lifecycle } from './health.ts';
 import { type Door, openDoor } from './http/door.ts';
 import { createLogger } from './http/logger.ts';
-import { createLoop } from './loop.ts';
 import { measureChanges } from './operations/change-metrics.ts';
 import { measureDatabases } from './operations/database-metrics.ts';
 import { measureDeliveries } from './operations/delivery-metrics.ts';
@@ -22,7 +21,6 @@ import { addMetricsRoutes, createMetrics, type Metrics } from './operations/metr
 import { openOperationsServer } from './operations/server.ts';
 import { openTraces, type Traces } from './operations/traces.ts';
 import { scheduleIdempotencyRetention } from './resources/idempotency-retention.ts';
-import { settleMoves, sweepMoved, withdrawCalledOff } from './resources/tenants/move-settle.ts';
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
@@ -157,17 +155,6 @@ async function startWorker(
   if (metrics !== undefined) measureChanges(metrics, runtime.databases.system.pool);
   const boss = await runtime.openBoss();
   stops.push(await startWebhooks({ ...runtime, boss, logger, checks, observer, tracer: traces?.attempts }));
-  const isOutage = (error: unknown) => runtime.databases.options.reachability.explains(error, 'loop steps');
-  const whatMoves = {
-    moves: { interval: 2000, step: () => settleMoves(runtime) },
-    'what has moved': { interval: 10_000, step: () => sweepMoved(runtime), watchAfter: 3_600_000 },
-    'moves called off': { interval: 10_000, step: () => withdrawCalledOff(runtime) },
-  };
-  for (const [name, { step, ...options }] of Object.entries(whatMoves)) {
-    const loop = createLoop({ name, logger, isOutage, ...options, step: () => step().then(() => false) });
-    // A step may wait for a cell that is away, or clear away very much; whoever comes next goes on.
-    stops.push(async () => void (await atMost(longestStepMs, loop.stop())));
-  }
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
   await scheduleIdempotencyRetention(boss, runtime.prisma);
@@ -189,8 +176,6 @@ async function startApi({ stops, ...starting }: Starting, { runtime, metrics }: 
 
 /** How long uses of keys may take to be written at the end. Milliseconds. */
 const longestFlushMs = 1500;
-/** How long a step of what moves may take to end. Milliseconds. */
-const longestStepMs = 2000;
 
 /** Brings the database up to date, and has it told. */
 async function migrate(url: string, { lifecycle, logger, checks }: Starting): Promise<void> {

@@ -20,6 +20,12 @@ afterEach(() => database.drop());
 const empty = () => execute(database.url, 'DROP SCHEMA public, pgboss CASCADE; CREATE SCHEMA public');
 
 describe('a command with the CELL of another database', { timeout: 60_000 }, () => {
+  it('gives tenants of a new database ids from the range of its cell', async () => {
+    const inCell = commandLine(database.url, { CELL: '2' });
+    const { stdout } = await inCell('tenants create --name First --admin-email ada@first.example --json');
+    expect(JSON.parse(stdout).tenant.id).toBe(2_000_000_001);
+  });
+
   it('is refused where there is a tenant, and changes nothing', async () => {
     expect(await itsm('tenants create --name First --admin-email ada@first.example')).toMatchObject({ code: 0 });
     const elsewhere = commandLine(database.url, { CELL: '1' });

@@ -116,38 +116,6 @@ it('reseals secrets that were replaced and still sign, too', async () => {
   expect(createSecretCipher([newKey]).decrypt(stored, subscription)).toBe('secret before');
 });
 
-it('reseals the addresses of cells that tenants have moved to, which are asked later', async () => {
-  const api = await open(newKey, oldKey);
-  const [tenantId] = [await insertSecrets(api, 2, oldKey)];
-  const address = { tenantId, subscriptionId: 0n };
-  const { pool } = api.databases.system;
-  const seal = (url: string) => Buffer.from(createSecretCipher([oldKey]).encrypt(url, address));
-  await pool.query(
-    `INSERT INTO tenant_moves (tenant_id, state, token, was_active, target)
-     VALUES ($1, 'MOVED', gen_random_uuid(), true, $2)`,
-    [tenantId, seal('postgresql://there')],
-  );
-  for (const url of ['postgresql://lost', 'postgresql://lost-again']) {
-    await pool.query(
-      `INSERT INTO tenant_move_outcomes (token, of_tenant, outcome, target)
-       VALUES (gen_random_uuid(), $1, 'CALLED_OFF', $2)`,
-      [tenantId, seal(url)],
-    );
-  }
-  const { secretCipher } = api.services;
-  expect(await readKeyUse(pool, secretCipher)).toMatchObject([{ secrets: 0 }, { secrets: 5, active: 1 }]);
-  expect(await readKeyUse(pool, secretCipher, tenantId)).toMatchObject([{ secrets: 0 }, { secrets: 2 }]);
-  expect(await resealSecrets(api.prisma, secretCipher)).toEqual({ resealed: 5, damaged: [] });
-  expect(await readKeyUse(pool, secretCipher)).toMatchObject([{ secrets: 5 }, { secrets: 0 }]);
-  const { rows } = await pool.query(
-    'SELECT target FROM tenant_moves UNION ALL SELECT target FROM tenant_move_outcomes',
-  );
-  const urls = (rows as { target: Buffer }[]).map(({ target }) =>
-    createSecretCipher([newKey]).decrypt(target, address),
-  );
-  expect(urls.sort()).toEqual(['postgresql://lost', 'postgresql://lost-again', 'postgresql://there']);
-});
-
 it('ends with deliveries that are signed right by a server that knows the new key alone', {
   timeout: 60_000,
 }, async () => {

@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { formatCells, isMovedWhole, openCells, runCells } from './cells.ts';
 import { formatChanges, isFollowed, runChanges } from './changes.ts';
 import { type FailoverOptions, formatFailovers, isFailedOver, runFailovers } from './failover.ts';
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
@@ -31,10 +30,6 @@ const usage = `Makes things fail that fail in production, and counts what become
   pnpm faults replay [--deliveries 100000] [--kills 40] [--json]
       Has so many deliveries sent again by POST /webhooks/{id}/replay while two workers are killed.
 
-  pnpm faults cells [--kills 20] [--tickets 20000] [--rate 50] [--json]
-      Moves a workspace of so many tickets between two cells, under so many requests per second of its own and of another
-      one, and kills the command that moves.
-
   pnpm faults changes [--changes 100000] [--json]
       Follows GET /tickets/changes while eight write in transactions of random length and API and PostgreSQL are killed.
 
@@ -58,7 +53,6 @@ const options = {
   deliveries: { type: 'string', default: '100000' },
   changes: { type: 'string', default: '100000' },
   failovers: { type: 'string', default: '20' },
-  tickets: { type: 'string', default: '20000' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
@@ -79,7 +73,6 @@ const faults: Record<string, () => Promise<Outcome>> = {
   silence: fallSilent,
   rolling: restartInTurn,
   changes: follow,
-  cells: move,
   idempotency: makeOnce,
   replay: sendAgain,
   failover: failOver,
@@ -153,17 +146,6 @@ async function restartInTurn(): Promise<Outcome> {
     report: both,
     good: isUnnoticed(report) && !isUnnoticed(control),
   };
-}
-
-async function move(): Promise<Outcome> {
-  const cells = await openCells();
-  const report = await runCells(cells, {
-    kills: Number(values.kills ?? 20),
-    tickets: Number(values.tickets),
-    perSecond: Number(values.rate ?? 50),
-    onProgress: (text) => process.stderr.write(`${text}\n`),
-  }).finally(cells.close);
-  return { table: formatCells(report), report, good: isMovedWhole(report) };
 }
 
 async function follow(): Promise<Outcome> {

@@ -42,8 +42,6 @@ it('the database takes the values that the contract names, and no others', async
     projects_status_check: ProjectStatus.options,
     tasks_priority_check: Priority.options,
     tasks_status_check: TaskStatus.options,
-    tenant_move_outcomes_outcome_check: ['MOVED', 'ABORTED', 'CALLED_OFF'],
-    tenant_moves_state_check: ['ARRIVING', 'ABORTED', 'LEAVING', 'MOVED'],
     tickets_values_check: [],
     'tickets.category': TicketCategory.options,
     'tickets.priority': Priority.options,

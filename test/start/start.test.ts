@@ -219,8 +219,8 @@ describe('start', () => {
     });
     const address = await server.ready;
     expect(server.output()).toContain(
-      '"uses":"at most 21 connections to PostgreSQL: 4 for requests (DATABASE_POOL_SIZE), 2 for key look-up (ROLES), ' +
-        '2 for signing in (ROLES), 8 for deliveries and jobs (ROLES), 2 for listening (ROLES), 1 for the nightly check (ROLES), 2 for moves (ROLES)"',
+      '"uses":"at most 19 connections to PostgreSQL: 4 for requests (DATABASE_POOL_SIZE), 2 for key look-up (ROLES), ' +
+        '2 for signing in (ROLES), 8 for deliveries and jobs (ROLES), 2 for listening (ROLES), 1 for the nightly check (ROLES)"',
     );
 
     const client = new pg.Client({ connectionString: database.url, application_name: 'test' });

@@ -6,7 +6,7 @@ import type { Entry } from './command.ts';
  */
 export const commands: Readonly<Record<string, Entry>> = {
   tenants: {
-    summary: 'Workspaces: list, show, create, update, deactivate, activate, move',
+    summary: 'Workspaces: list, show, create, update, deactivate, activate',
     load: async () => (await import('./commands/tenants.ts')).tenants,
   },
   users: {

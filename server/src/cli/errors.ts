@@ -1,7 +1,6 @@
 import type { ErrorDetail } from '@itsm-api/contract';
 import { type Command, CommanderError } from 'commander';
 import { SettingsError } from '../env.ts';
-import { isMoving } from '../error-code.ts';
 import { ApiError } from '../errors.ts';
 
 /** Exit codes: 0 is done, 1 failed, 2 called wrongly, 128 and the signal's number when interrupted. */
@@ -92,10 +91,6 @@ function describe(error: unknown, command: Command | undefined): Report {
   if (error instanceof SettingsError)
     return { exitCode: calledWrongly, code: 'SETTINGS', lines: error.message.split('\n') };
   if (error instanceof Interrupted) return { exitCode: error.exitCode, code: 'INTERRUPTED', lines: [error.message] };
-  if (isMoving(error)) {
-    const lines = ['The tenant is being moved to another cell, or has moved: nothing can be written in it here.'];
-    return { exitCode: failed, code: 'RATE_LIMIT_EXCEEDED', lines };
-  }
   if (error instanceof CommandError) {
     return { exitCode: failed, code: 'FAILED', lines: error.lines, details: error.details };
   }

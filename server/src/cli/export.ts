@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { Rows } from '../resources/change-feed.ts';
 import { type CsvExport, csvFile } from '../resources/csv-export.ts';
 import { exportRows, type FileFormat } from '../resources/export.ts';
-import { wholeTenantContext } from '../resources/tenants/queries.ts';
+import { tenantContext } from '../resources/tenants/queries.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Action } from './command.ts';
 import { confirm } from './confirm.ts';
@@ -44,7 +44,7 @@ async function exportTo<Row extends { id: number }>(
   runtime: Runtime,
   { file, yes, tenant, rows, csv, say }: Export<Row>,
 ): Promise<{ exported: number; cursor: string }> {
-  const { db } = await wholeTenantContext(runtime, tenant);
+  const { db } = await tenantContext(runtime, tenant);
   const isCsv = /\.csv$/i.test(file);
   if (isCsv && csv === undefined) throw new CommandError(`There is no CSV of ${rows.resource}: name a .jsonl file`);
   const isKept = (await exists(file)) && !yes && !(await confirm(`replace ${file}`));
@@ -68,8 +68,6 @@ async function exportTo<Row extends { id: number }>(
       exported += batch.length;
       if (Math.floor(exported / toldEvery) > told) say(`${exported} ${rows.resource} …`);
     });
-    // Of one that has moved meanwhile the last rows may have been cleared away.
-    await wholeTenantContext(runtime, String(db.$tenantId));
     await finish(handle);
     await rename(partial, file);
     return { exported, cursor };

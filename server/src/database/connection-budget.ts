@@ -8,8 +8,6 @@ export const connectionsFor = {
   system: { worker: 8, api: 3 },
   listener: 1,
   nightlyCheck: 1,
-  /** One that ends moves which were interrupted, and one that deletes what has moved; while there is any. */
-  moves: 2,
   /** By which a process holds the embedded PostgreSQL (embedded-postgres/embedded.ts). */
   holder: 1,
 };
@@ -25,7 +23,7 @@ export interface ConnectionUse {
 /** All connections that a server process may have open at once, by purpose; those for migrating come before them. */
 export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: ConnectionSettings): ConnectionUse[] {
   const [api, worker] = [ROLES.includes('api'), ROLES.includes('worker')];
-  const { keyLookups, accounts, system, listener, nightlyCheck, moves, holder } = connectionsFor;
+  const { keyLookups, accounts, system, listener, nightlyCheck, holder } = connectionsFor;
   const uses: ConnectionUse[] = [
     // A worker has one while it starts, to see that tenants are kept apart.
     { purpose: 'requests', most: api ? DATABASE_POOL_SIZE : 1, setting: api ? 'DATABASE_POOL_SIZE' : 'ROLES' },
@@ -34,7 +32,6 @@ export function connectionBudget({ ROLES, DATABASE_POOL_SIZE, DATABASE_URL }: Co
     { purpose: 'deliveries and jobs', most: worker ? system.worker : system.api, setting: 'ROLES' },
     { purpose: 'listening', most: (Number(api) + Number(worker)) * listener, setting: 'ROLES' },
     { purpose: 'the nightly check', most: worker ? nightlyCheck : 0, setting: 'ROLES' },
-    { purpose: 'moves', most: worker ? moves : 0, setting: 'ROLES' },
     { purpose: 'holding DATA_DIR', most: DATABASE_URL === undefined ? holder : 0, setting: 'DATABASE_URL' },
   ];
   return uses.filter(({ most }) => most > 0);

@@ -27,14 +27,6 @@ export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]
   return { text, values: [db.$tenantId, ids] };
 }
 
-/**
- * Has the transaction write from here on, as its first write would (docs/decisions/cells.md): whoever moves the tenant waits
- * for its end. Throws where the tenant is being moved, or has moved.
- */
-export async function beginWriting(db: TenantClient): Promise<void> {
-  await selectRows(db, { text: 'SELECT writing_tenant()', values: [] });
-}
-
 /** Locks named by what they guard; each is taken per tenant, for the length of the transaction. */
 const guards = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administrators: 4 } as const;
 

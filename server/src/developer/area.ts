@@ -17,7 +17,7 @@ import type { Origin } from '../identity/sessions.ts';
 import { elsewhere, isFromSite, siteOf } from './address.ts';
 import { answerError, finished, send } from './answers.ts';
 import { askedOf } from './asked.ts';
-import { addCookies, assertSessionHere, flashFor, mayShow, memoryOf, sessionOf } from './browser-memory.ts';
+import { addCookies, flashFor, mayShow, memoryOf, sessionOf } from './browser-memory.ts';
 import type { Answer, AnyPage } from './page.ts';
 import { pages } from './pages.ts';
 import { formNamed, type Received, receive, showRefused } from './receive.ts';
@@ -98,15 +98,11 @@ const pageHeaders = {
 };
 
 function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): void {
-  const toSignIn = async (from: string, { request, reply }: { request: FastifyRequest; reply: FastifyReply }) => {
-    await assertSessionHere(options.accounts, request);
-    return reply.redirect(signInFor(from), 303);
-  };
   scope.get(page.path, async (request, reply) => {
     const to = elsewhere(request, options.settings.PUBLIC_URL);
     if (to !== undefined) return reply.redirect(to, 303);
     const visit = await visitOf(request, reply, options);
-    if (page.roles !== 'everyone' && visit.user === undefined) return toSignIn(request.url, { request, reply });
+    if (page.roles !== 'everyone' && visit.user === undefined) return reply.redirect(signInFor(request.url), 303);
     request.visit = visit;
     const answer = await inItsTurn(visit, async () => {
       assertRole(page.roles, visit);
@@ -120,7 +116,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const visit = await visitOf(request, reply, options);
     if (!isFromSite(request, visit.site)) throw forbidden('This form was sent by another site.');
     if (page.roles !== 'everyone' && visit.user === undefined) {
-      return toSignIn(pathOf(request), { request, reply });
+      return reply.redirect(signInFor(pathOf(request)), 303);
     }
     const { form } = formNamed(page, request);
     assertRole(form.roles ?? page.roles, visit);
@@ -137,10 +133,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
         if (visit.user !== undefined) {
           // The session may have ended while the form came in, and while it waited; or it is another role's by now.
           const user = await (visit as UserVisit).again();
-          if (user === undefined) {
-            await assertSessionHere(visit.accounts, request);
-            return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
-          }
+          if (user === undefined) return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
           assertRole(formNamed(page, request).form.roles ?? page.roles, { ...visit, user });
         }
         return answer();

@@ -1,9 +1,7 @@
 import secureSession, { type Session as Cookie } from '@fastify/secure-session';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Account, AccountStore } from '../identity/account.ts';
-import { assertHere } from '../identity/another-cell.ts';
 import { beginSession, findSession, type Origin, type Session, setFlash, takeFlash } from '../identity/sessions.ts';
-import { readToken } from '../identity/token.ts';
 import type { BrowserMemory } from './visit.ts';
 
 /** How long a challenge may be answered: who is asked for a finger may have to look for it. Milliseconds. */
@@ -78,12 +76,6 @@ export async function addCookies(
 /** The session that the browser is in. */
 export function sessionOf(accounts: AccountStore, request: FastifyRequest): Promise<Session | undefined> {
   return findSession(accounts, request.session.get('token'));
-}
-
-/** @throws ApiError RATE_LIMIT_EXCEEDED where the workspace of its session is in another cell: the session goes on there */
-export async function assertSessionHere({ accounts }: AccountStore, request: FastifyRequest): Promise<void> {
-  const token = readToken(request.session.get('token'));
-  if (token !== undefined) await assertHere(accounts, token.tenantId);
 }
 
 /** What the browser of a request keeps. */

@@ -44,7 +44,7 @@ async function* linesOf<Row extends { id: number }>(
 ): AsyncGenerator<string> {
   yield head;
   const batches = batchesOf(db, rows);
-  // Whoever reads slowly has no connection meanwhile, and may be signed out before the end; or the workspace has moved.
+  // Whoever reads slowly has no connection meanwhile, and may be signed out before the end.
   const next = () =>
     inItsTurn(async () => {
       const now = await again();

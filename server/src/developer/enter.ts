@@ -6,7 +6,7 @@ import type { Visit } from './visit.ts';
 
 /**
  * Signs an account in, with the entry in the audit log and what else belongs to it in one transaction: all of it is there
- * afterwards, or nothing, be it that the workspace is being moved.
+ * afterwards, or nothing.
  * @param how that is, as the audit log says it
  * @param prepare does what belongs to it before; resolves to false where what it signs in with is good no more
  */

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { transaction } from '../context.ts';
-import { beginWriting } from '../database/lock.ts';
 import { ApiError } from '../errors.ts';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
 import { workspaceOf } from '../identity/account.ts';
@@ -92,8 +91,6 @@ async function run(form: AnyForm, asked: Asked<Visit> & { fields: unknown }): Re
   const { accounts, user, context: ofRequest } = signedIn;
   const db = form.ofAccount === true ? workspaceOf(accounts, user.account) : ofRequest.db;
   return await transaction({ ...ofRequest, db }, async (context) => {
-    // What is deleted doesn't ask whether the workspace is being moved.
-    await beginWriting(context.db);
     // It may have been ended while what is checked was: whose it was has no say any more.
     if (form.ofAccount === true && !(await holdSession(accounts, user.session)))
       return { redirect: '/developer/sign-in' };

@@ -3,7 +3,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { docsOf, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hasSaid, isMoving, LOCK_NOT_AVAILABLE } from '../error-code.ts';
+import { hasSaid, LOCK_NOT_AVAILABLE } from '../error-code.ts';
 import { ApiError } from '../errors.ts';
 import { FairUseRefused } from '../fair-use.ts';
 import { answerHeaders, setAnswerHeaders } from './answer-headers.ts';
@@ -29,7 +29,7 @@ export interface ErrorSources {
 /** Every answer that is not a success is written here (spec §7); handlers and hooks only throw. */
 export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): void {
   app.setErrorHandler(async (thrown, request, reply) => {
-    if (thrown instanceof FairUseRefused || isMoving(thrown)) await request.giveBack(reply);
+    if (thrown instanceof FairUseRefused) await request.giveBack(reply);
     answerWith(apiErrorOf(thrown, request, sources), request, reply);
     return reply;
   });
@@ -141,16 +141,8 @@ function heldUp(): ApiError {
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: outageSeconds.max });
 }
 
-/** The workspace is on its way to another cell: it can be read, and not be written (docs/decisions/cells.md). */
-function moving(): ApiError {
-  const retryAfterSeconds = 5;
-  const message = `The workspace is being moved and can only be read meanwhile. Try again in ${retryAfterSeconds} seconds.`;
-  return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
-}
-
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (isMoving(thrown)) return moving();
   if (hasSaid(thrown, LOCK_NOT_AVAILABLE)) return heldUp();
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', 'Something failed on our side. Please try again.');

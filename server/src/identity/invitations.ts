@@ -9,7 +9,6 @@ import {
   isSecured,
   toAccount,
 } from './account.ts';
-import { assertHere } from './another-cell.ts';
 import { newToken, readToken } from './token.ts';
 
 /** How long a link works. Days. */
@@ -56,10 +55,7 @@ export function invitationLink(publicUrl: string, token: string): string {
 
 const working = 'i.used_at IS NULL AND i.expires_at > now()';
 
-/**
- * The invitation of a link; undefined where it was used, has expired or never was.
- * @throws ApiError RATE_LIMIT_EXCEEDED where its workspace is in another cell
- */
+/** The invitation of a link; undefined where it was used, has expired or never was. */
 export async function findInvitation(
   { accounts }: Pick<AccountStore, 'accounts'>,
   text: string,
@@ -72,7 +68,6 @@ export async function findInvitation(
     [token.tenantId, token.hash],
   );
   const [row] = rows;
-  if (row === undefined) await assertHere(accounts, token.tenantId);
   return row && { account: toAccount(row), demo: row.demo, secured: row.secured };
 }
 

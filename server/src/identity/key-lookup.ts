@@ -3,7 +3,6 @@ import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
 import { statementName } from '../database/statement-name.ts';
 import { type TenantClient, tenantClient } from '../database/tenant-client.ts';
-import { inAnotherCell, movesOf } from './another-cell.ts';
 import { type KeyFacts, readKeyFacts } from './key-facts.ts';
 import { hashKey, isKey } from './key-format.ts';
 import { knownScopes } from './known-scopes.ts';
@@ -26,8 +25,7 @@ const cacheSize = 10_000;
 export interface KeyLookup {
   /**
    * Resolves to undefined when the key is malformed, unknown, expired or revoked, or its user or tenant inactive.
-   * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are asked for at once, or the key's
-   * workspace is in another cell
+   * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are asked for at once
    */
   find(key: string): Promise<KeyIdentity | undefined>;
   /** What may be told of a key that was found to whoever holds it. */
@@ -76,7 +74,6 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
     });
     const [row] = rows;
     if (row === undefined) return undefined;
-    if (row.moved !== null) throw inAnotherCell(row.moved);
     const tenantId = BigInt(row.tenant_id);
     return {
       keyId: BigInt(row.id),
@@ -126,13 +123,10 @@ interface KeyRow {
   user_id: string;
   scopes: string[];
   expires_at: Date | null;
-  /** Where its tenant is, if that is another cell. */
-  moved: string | null;
 }
 
 const byHash = `
-  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.expires_at, m.state AS moved FROM api_keys k
+  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.expires_at FROM api_keys k
   JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
-  JOIN tenants t ON t.id = k.tenant_id
-  LEFT JOIN ${movesOf('k')}
-  WHERE k.hash = $1 AND k.revoked_at IS NULL AND (t.active OR m.tenant_id IS NOT NULL)`;
+  JOIN tenants t ON t.id = k.tenant_id AND t.active
+  WHERE k.hash = $1 AND k.revoked_at IS NULL`;

@@ -1,6 +1,4 @@
-import { Prisma } from '../database/generated/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
-import { isWhole } from '../database/whole-tenants.ts';
 
 const minuteMs = 60_000;
 
@@ -38,8 +36,7 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
       FROM unnest(${used.map(({ tenantId }) => tenantId)}::bigint[], ${used.map(({ id }) => id)}::bigint[],
         ${used.map(({ at }) => at)}::timestamptz[]) AS used (tenant_id, id, at)
       WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
-        AND (last_used_at IS NULL OR last_used_at < used.at)
-        AND ${Prisma.raw(isWhole('used.tenant_id'))}`.catch((error: unknown) => {
+        AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
       // The next flush writes them, unless they were used again since.
       for (const { id, tenantId, at } of used) {
         if (!pending.has(id)) pending.set(id, { tenantId, at });

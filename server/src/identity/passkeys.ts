@@ -10,7 +10,6 @@ import { ApiError } from '../errors.ts';
 import { lazily } from '../lazily.ts';
 import { presentId, presentTimestamp } from '../present.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
-import { assertHere } from './another-cell.ts';
 
 /** The site that passkeys are made for (WebAuthn §4, relying party). */
 export interface RelyingParty {
@@ -130,8 +129,7 @@ export interface PasskeySignIn {
 /**
  * The account of the passkey that has signed.
  * @param response as `PublicKeyCredential.toJSON()` gives it, as text
- * @throws ApiError VALIDATION_ERROR for what is none, isn't known here, or was made for another site or challenge,
- * RATE_LIMIT_EXCEEDED where its workspace is in another cell
+ * @throws ApiError VALIDATION_ERROR for what is none, isn't known here, or was made for another site or challenge
  */
 export async function signInByPasskey(
   { accounts }: AccountStore,
@@ -143,10 +141,7 @@ export async function signInByPasskey(
   const values = [given.tenantId, credentialId];
   const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await accounts.query(byCredential, values);
   const [row] = rows;
-  if (row === undefined) {
-    await assertHere(accounts, given.tenantId);
-    throw notValid();
-  }
+  if (row === undefined) throw notValid();
   const credential = {
     id: given.response.id,
     publicKey: new Uint8Array(row.public_key),

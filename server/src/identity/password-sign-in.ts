@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { tenantClient } from '../database/tenant-client.ts';
 import { ApiError } from '../errors.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
-import { inAnotherCell, movesOf } from './another-cell.ts';
 import { checkStrength } from './password-strength.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import { countAttempt } from './sign-in-throttle.ts';
@@ -31,8 +30,7 @@ export interface PasswordSignIn {
 /**
  * The accounts of an e-mail address that have this password: usually one. The same person may be in several workspaces,
  * with a password for each.
- * @throws ApiError RATE_LIMIT_EXCEEDED, or VALIDATION_ERROR when there is none, which doesn't tell why; that the workspace is
- * in another cell is told to a browser that has been in it
+ * @throws ApiError RATE_LIMIT_EXCEEDED, or VALIDATION_ERROR when there is none, which doesn't tell why
  */
 export async function signInByPassword(
   databases: AccountStore,
@@ -40,7 +38,6 @@ export async function signInByPassword(
 ): Promise<(PasswordSignIn & { account: Account })[]> {
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
-  if (candidates.length === 0) await assertNotElsewhere(databases, { email, isKnown });
   const { refusal, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
   // Each by itself: who has an account of the same address elsewhere isn't known to this one.
   const tried = refusal === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
@@ -66,20 +63,6 @@ export async function signInByPassword(
 const byEmail = `
   SELECT p.hash, ${accountColumns} FROM passwords p ${accountsOf('p')}
   WHERE u.email = $1 ORDER BY u.tenant_id LIMIT ${mostAccounts}`;
-
-/** @throws ApiError RATE_LIMIT_EXCEEDED where the address is that of a known account whose workspace is in another cell */
-async function assertNotElsewhere(
-  { accounts }: Pick<AccountStore, 'accounts'>,
-  { email, isKnown }: Pick<Given, 'email' | 'isKnown'>,
-): Promise<void> {
-  const { rows }: { rows: { tenant_id: string; user_id: string; state: string }[] } = await accounts.query(
-    `SELECT u.tenant_id, u.id AS user_id, m.state FROM users u JOIN ${movesOf('u')}
-     WHERE u.email = $1 AND u.active LIMIT ${mostAccounts}`,
-    [email],
-  );
-  const known = rows.find((row) => isKnown({ tenantId: BigInt(row.tenant_id), userId: BigInt(row.user_id) }));
-  if (known !== undefined) throw inAnotherCell(known.state);
-}
 
 /** A password that somebody chooses; how good it is, `checkPassword` says. */
 export const NewPassword = z

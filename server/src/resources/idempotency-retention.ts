@@ -4,7 +4,6 @@ import { inBatches } from '../database/in-batches.ts';
 import type { Queue } from '../database/job-schema.ts';
 import { scheduleHourly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
-import { findWholeTenants } from '../database/whole-tenants.ts';
 
 /** Ten million rows take minutes. */
 export const idempotencyRetentionQueue: Queue = {
@@ -27,7 +26,7 @@ export function scheduleIdempotencyRetention(boss: PgBoss, prisma: PrismaClient)
  */
 export async function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 5000): Promise<number> {
   let sum = 0;
-  for (const id of await findWholeTenants(prisma)) {
+  for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
     sum += await pruneTenant(prisma, id, batchSize);
   }
   return sum;

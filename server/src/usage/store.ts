@@ -8,8 +8,7 @@ export const allKeys = 0n;
 
 /**
  * Adds what was counted in a minute to the rows that are there: those of the minute and of its hour, of each key and of
- * all keys. In one statement, so all of it or nothing; any number of processes may do so at once. Of a tenant that is in
- * another cell, or on its way, nothing is added (docs/decisions/cells.md): it would stand where the tenant's own rows come.
+ * all keys. In one statement, so all of it or nothing; any number of processes may do so at once.
  * @param minute its beginning, in milliseconds since 1970
  */
 export async function writeUsage(pool: Pool, minute: number, counted: Tally): Promise<void> {
@@ -60,6 +59,5 @@ const adding = `
   WITH counted AS MATERIALIZED (
     SELECT * FROM json_to_recordset($2::json) AS c (tenant_id bigint, key_id bigint, endpoint text, outcome text,
       requests int, latencies int[], global_peak smallint, group_peak smallint)
-    WHERE NOT EXISTS (SELECT FROM tenant_moves AS elsewhere WHERE elsewhere.tenant_id = c.tenant_id)
   ), minutes AS (${addingTo('usage_minutes', '$1::timestamptz')})
   ${addingTo('usage_hours', `date_trunc('hour', $1::timestamptz, 'UTC')`)}`;

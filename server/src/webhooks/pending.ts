@@ -1,6 +1,5 @@
 import { Prisma } from '../database/generated/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
-import { isWhole } from '../database/whole-tenants.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 
 /** What there is to do about the subscriptions that have deliveries pending. */
@@ -47,7 +46,7 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
     WITH RECURSIVE ${Prisma.raw(pendingSubscriptions)}
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.active
     FROM pending
-    JOIN tenants t ON t.id = pending.tenant_id AND ${Prisma.raw(isWhole('t.id'))}
+    JOIN tenants t ON t.id = pending.tenant_id
     JOIN webhook_subscriptions s ON s.tenant_id = pending.tenant_id AND s.id = pending.subscription_id
     WHERE NOT s.active OR ${Prisma.raw(maySend)} AND EXISTS (
       SELECT FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.subscription_id = s.id

@@ -1,7 +1,6 @@
 import { Prisma } from '../database/generated/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import { batch } from './batch.ts';
-import { type SealedColumn, sealedColumns } from './sealed-columns.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 import type { SubscriptionRef } from './subscription-ref.ts';
 
@@ -14,10 +13,7 @@ export interface ResealOptions {
 export interface Resealed {
   /** How many secrets were encrypted anew. */
   resealed: number;
-  /**
-   * Subscriptions whose secret is encrypted with a known key and yet can't be decrypted: it was damaged. The one with the id 0
-   * is the address of a cell that the tenant has moved to, or was to.
-   */
+  /** Subscriptions whose secret is encrypted with a known key and yet can't be decrypted: it was damaged. */
   damaged: SubscriptionRef[];
 }
 
@@ -36,7 +32,7 @@ export async function resealSecrets(
   { batchSize = 500, onBatch }: ResealOptions = {},
 ): Promise<Resealed> {
   const done: Resealed = { resealed: 0, damaged: [] };
-  for (const column of sealedColumns) {
+  for (const column of ['secret', 'previous_secret'] as const) {
     const onSecrets = (resealed: number) => onBatch?.(done.resealed + resealed);
     const { resealed, damaged } = await resealColumn(prisma, cipher, { column, batchSize, onBatch: onSecrets });
     done.resealed += resealed;
@@ -45,10 +41,13 @@ export async function resealSecrets(
   return done;
 }
 
+/** A column of secrets. */
+type Column = 'secret' | 'previous_secret';
+
 async function resealColumn(
   prisma: PrismaClient,
   cipher: SecretCipher,
-  { column, batchSize, onBatch }: Required<ResealOptions> & { column: SealedColumn },
+  { column, batchSize, onBatch }: Required<ResealOptions> & { column: Column },
 ): Promise<Resealed> {
   let resealed = 0;
   for (;;) {
@@ -77,25 +76,15 @@ async function resealColumn(
 function findOlder(
   prisma: PrismaClient,
   { keyIds }: SecretCipher,
-  { column, after, count }: { column: SealedColumn; after: SubscriptionRef; count: number },
+  { column, after: { tenantId, subscriptionId }, count }: { column: Column; after: SubscriptionRef; count: number },
 ): Promise<Sealed[]> {
   const older = keyIds.slice(1);
-  const { table, secret, tenantId, subscriptionId } = inSql(column);
+  const secret = Prisma.raw(column);
   return prisma.$queryRaw`
-    SELECT ${tenantId} AS "tenantId", ${subscriptionId} AS "subscriptionId", ${secret} AS secret FROM ${table} AS stored
-    WHERE (${tenantId}, ${subscriptionId}) > (${after.tenantId}, ${after.subscriptionId})
+    SELECT tenant_id AS "tenantId", id AS "subscriptionId", ${secret} AS secret FROM webhook_subscriptions
+    WHERE (tenant_id, id) > (${tenantId}, ${subscriptionId})
       AND encode(substring(${secret} FROM 1 FOR ${keyIdBytes}::int), 'hex') = ANY (${older}::text[])
-    ORDER BY 1, 2 LIMIT ${count}`;
-}
-
-function inSql({ table, column, tenantId, subscriptionId }: SealedColumn) {
-  return {
-    table: Prisma.raw(table),
-    column: Prisma.raw(column),
-    secret: Prisma.raw(`stored.${column}`),
-    tenantId: Prisma.raw(tenantId),
-    subscriptionId: Prisma.raw(subscriptionId),
-  };
+    ORDER BY tenant_id, id LIMIT ${count}`;
 }
 
 interface Replacement extends SubscriptionRef {
@@ -117,19 +106,18 @@ function encryptAnew(cipher: SecretCipher, { secret, ...ref }: Sealed): Replacem
  * Replaces secrets that are still what they were. They are locked in the order of their keys, so that two who do this at
  * once don't wait for each other. Resolves to how many there were.
  */
-function replace(prisma: PrismaClient, sealed: SealedColumn, replacements: Replacement[]): Promise<number> {
-  const { table, column, secret, tenantId, subscriptionId } = inSql(sealed);
+function replace(prisma: PrismaClient, column: Column, replacements: Replacement[]): Promise<number> {
+  const secret = Prisma.raw(column);
   return prisma.$executeRaw`
     WITH unchanged AS MATERIALIZED (
-      SELECT r.*
+      SELECT s.tenant_id, s.id, r.fresh
       FROM json_to_recordset(${batch(replacements)}::text::json)
         AS r ("tenantId" bigint, "subscriptionId" bigint, old text, fresh text)
-      JOIN ${table} stored ON ${tenantId} = r."tenantId" AND ${subscriptionId} = r."subscriptionId"
-        AND ${secret} = decode(r.old, 'hex')
-      ORDER BY r."tenantId", r."subscriptionId"
-      FOR NO KEY UPDATE OF stored
+      JOIN webhook_subscriptions s ON s.tenant_id = r."tenantId" AND s.id = r."subscriptionId"
+        AND s.${secret} = decode(r.old, 'hex')
+      ORDER BY s.tenant_id, s.id
+      FOR NO KEY UPDATE OF s
     )
-    UPDATE ${table} stored SET ${column} = decode(u.fresh, 'hex')
-    FROM unchanged u
-    WHERE ${tenantId} = u."tenantId" AND ${subscriptionId} = u."subscriptionId" AND ${secret} = decode(u.old, 'hex')`;
+    UPDATE webhook_subscriptions s SET ${secret} = decode(u.fresh, 'hex')
+    FROM unchanged u WHERE s.tenant_id = u.tenant_id AND s.id = u.id`;
 }

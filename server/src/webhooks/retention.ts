@@ -1,10 +1,8 @@
 import type { PgBoss } from 'pg-boss';
-import { Prisma } from '../database/generated/client.ts';
 import { inBatches } from '../database/in-batches.ts';
 import type { Queue } from '../database/job-schema.ts';
 import { scheduleNightly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
-import { findWholeTenants, isWhole } from '../database/whole-tenants.ts';
 
 /** How long a settled delivery, its attempts and its event are kept. Days. */
 const keepDays = 30;
@@ -29,14 +27,13 @@ export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<v
 export function forgetSecrets(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     UPDATE webhook_subscriptions SET previous_secret = NULL, previous_secret_until = NULL
-    WHERE previous_secret_until < now() AND ${whole('webhook_subscriptions.tenant_id')}`;
+    WHERE previous_secret_until < now()`;
 }
 
 /** Forgets replays that were done a day ago. Resolves to how many there were. */
 export function forgetReplays(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
-    DELETE FROM webhook_replays
-    WHERE finished_at < now() - interval '1 day' AND ${whole('webhook_replays.tenant_id')}`;
+    DELETE FROM webhook_replays WHERE finished_at < now() - interval '1 day'`;
 }
 
 /**
@@ -45,7 +42,7 @@ export function forgetReplays(prisma: PrismaClient): Promise<number> {
  */
 export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Promise<number> {
   let pruned = 0;
-  for (const tenantId of await findWholeTenants(prisma)) {
+  for (const { id: tenantId } of await prisma.tenant.findMany({ select: { id: true } })) {
     pruned += await prune(prisma, { tenantId, batchSize, sql: settledDeliveries });
     await prune(prisma, { tenantId, batchSize, sql: eventsWithoutDeliveries });
   }
@@ -67,10 +64,7 @@ interface Looked {
   gone: number;
 }
 
-/**
- * A batch begins behind the last one: what is kept is looked at once, and what is gone stays in the index for a while. Each
- * asks whether the tenant is whole here, since it may be moved while others are pruned.
- */
+/** A batch begins behind the last one: what is kept is looked at once, and what is gone stays in the index for a while. */
 async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning): Promise<number> {
   let [at, id, gone] = [new Date(0), 0n, 0];
   await inBatches(batchSize, async () => {
@@ -93,7 +87,6 @@ const settledDeliveries = `
   WITH old AS MATERIALIZED (
     SELECT settled_at AS at, id FROM deliveries
     WHERE tenant_id = $1 AND (settled_at, id) > ($2::timestamptz, $3::bigint) AND ${isSettled}
-      AND ${isWhole('$1')}
     ORDER BY settled_at, id LIMIT $4
   ), gone AS (
     DELETE FROM deliveries WHERE tenant_id = $1 AND id = ANY (ARRAY(
@@ -105,11 +98,9 @@ const eventsWithoutDeliveries = `
   WITH old AS MATERIALIZED (
     SELECT created_at AS at, id FROM events
     WHERE tenant_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
-      AND created_at < now() - interval '${keepDays} days' AND ${isWhole('$1')}
+      AND created_at < now() - interval '${keepDays} days'
     ORDER BY created_at, id LIMIT $4
   ), gone AS (
     DELETE FROM events e WHERE tenant_id = $1 AND id IN (SELECT id FROM old)
       AND NOT EXISTS (SELECT FROM deliveries d WHERE d.tenant_id = $1 AND d.event_id = e.id) RETURNING 1
   ) ${told}`;
-
-const whole = (tenantId: string) => Prisma.raw(isWhole(tenantId));

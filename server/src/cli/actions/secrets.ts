@@ -55,10 +55,9 @@ function unreadable(damaged: { tenantId: bigint; subscriptionId: bigint }[], res
   return new CommandError(
     [
       said(resealed),
-      ...details.map(({ tenantId, subscriptionId }) =>
-        subscriptionId === 0
-          ? `The address of the other cell of tenant ${tenantId} is damaged: move the tenant again, or call the move off.`
-          : `The secret of subscription ${subscriptionId} of tenant ${tenantId} is damaged: have it deleted and made again.`,
+      ...details.map(
+        ({ tenantId, subscriptionId }) =>
+          `The secret of subscription ${subscriptionId} of tenant ${tenantId} is damaged: have it deleted and made again.`,
       ),
     ],
     details,

@@ -47,21 +47,6 @@ export const tenants = noun({
       arguments: [tenant],
       examples: ['tenants activate Acme'],
     },
-    move: {
-      summary: 'Move a tenant and all that it has to the database of another cell',
-      details:
-        'Until it is there nothing can be written in it: requests that write are answered 429, those that read are served. ' +
-        'Then tell the proxy that its address leads to the other cell (docs/operations.md, "Cells"): until it does, all ' +
-        'requests are answered 429. A call that was interrupted is ended by another one. Where the other cell is lost for ' +
-        'good, --call-off has the tenant written here again.',
-      arguments: [tenant],
-      options: [
-        { flags: '--to <url>', about: 'DATABASE_URL of the other cell; - reads it from standard input', secret: true },
-        { flags: '--call-off', about: 'take back a move to a cell that is lost for good' },
-        { ...common.yes, about: 'do not ask before calling off' },
-      ],
-      examples: ['tenants move Acme --to - < cell-2.url', 'tenants move Acme --call-off'],
-    },
   },
   actions: () => import('../actions/tenants.ts'),
 });

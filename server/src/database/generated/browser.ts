@@ -23,21 +23,6 @@ export * from './enums.ts';
  */
 export type Tenant = Prisma.TenantModel
 /**
- * Model TenantMove
- * A tenant that moves to another database, or has come from one or gone to one (docs/decisions/cells.md).
- */
-export type TenantMove = Prisma.TenantMoveModel
-/**
- * Model TenantMoveOutcome
- * What became of an attempt to move a tenant, on the side that says so. Kept for good.
- */
-export type TenantMoveOutcome = Prisma.TenantMoveOutcomeModel
-/**
- * Model WebhookSecretKey
- * The ids of the keys that the process started last has in WEBHOOK_SECRET_KEY, for whoever moves a tenant here.
- */
-export type WebhookSecretKey = Prisma.WebhookSecretKeyModel
-/**
  * Model User
  * 
  */

@@ -9,9 +9,6 @@
  * 🟢 You can import this file directly.
  */
 export type * from './models/Tenant.ts'
-export type * from './models/TenantMove.ts'
-export type * from './models/TenantMoveOutcome.ts'
-export type * from './models/WebhookSecretKey.ts'
 export type * from './models/User.ts'
 export type * from './models/ApiKey.ts'
 export type * from './models/Invitation.ts'

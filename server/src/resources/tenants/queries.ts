@@ -143,7 +143,6 @@ export async function updateTenant(prisma: PrismaClient, nameOrId: string, { nam
  */
 export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
   const { id } = await findTenant(prisma, nameOrId);
-  // One transaction: nobody moves the tenant between the two.
   const [row] = await prisma.$transaction([
     prisma.tenant.update({ where: { id }, data: { active: false } }),
     prisma.session.updateMany({ where: { tenantId: id, endedAt: null }, data: { endedAt: new Date() } }),
@@ -151,23 +150,10 @@ export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): 
   return presentTenant(row);
 }
 
-/**
- * Activates a tenant again, and its keys with it.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR for one that is in another cell
- */
+/** Activates a tenant again, and its keys with it. @throws ApiError NOT_FOUND */
 export async function activateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
-  const { id, name } = await findTenant(prisma, nameOrId);
-  const moved = await prisma.tenantMove.findFirst({ where: { tenantId: id, state: { not: 'LEAVING' } } });
-  if (moved !== null) throw new ApiError('VALIDATION_ERROR', `${name} ${notHere(moved.state)}`);
+  const { id } = await findTenant(prisma, nameOrId);
   return presentTenant(await prisma.tenant.update({ where: { id }, data: { active: true } }));
-}
-
-/** Where a tenant is that has a row here and is in another cell, and what to do. */
-function notHere(state: string): string {
-  return state === 'MOVED'
-    ? 'has moved to another cell. Activate it there.'
-    : 'is not here: what is here was copied by a move that is under way, or was interrupted. Run `itsm tenants move` in the ' +
-        'cell that it comes from: it ends the move, and the tenant is active here if it was so there.';
 }
 
 /** What of the runtime a context is made of. */
@@ -190,17 +176,6 @@ export async function activeTenantContext(sources: Sources, nameOrId: string): P
   const tenant = await findTenant(sources.databases.system.prisma, nameOrId);
   if (!tenant.active) {
     throw invalidField('VALIDATION_ERROR', 'tenant', `${tenant.name} is inactive: nothing can be created in it`);
-  }
-  return contextOf(sources, tenant);
-}
-
-/** Like `tenantContext`, for reading all there is. @throws ApiError NOT_FOUND, or VALIDATION_ERROR where that isn't here */
-export async function wholeTenantContext(sources: Sources, nameOrId: string): Promise<Context> {
-  const { prisma } = sources.databases.system;
-  const tenant = await findTenant(prisma, nameOrId);
-  const where = { tenantId: tenant.id, state: { not: 'LEAVING' } };
-  if ((await prisma.tenantMove.count({ where })) > 0) {
-    throw invalidField('VALIDATION_ERROR', 'tenant', `${tenant.name} is in another cell, and not all of it is here`);
   }
   return contextOf(sources, tenant);
 }

@@ -52,9 +52,6 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   Tenant: 'Tenant',
-  TenantMove: 'TenantMove',
-  TenantMoveOutcome: 'TenantMoveOutcome',
-  WebhookSecretKey: 'WebhookSecretKey',
   User: 'User',
   ApiKey: 'ApiKey',
   Invitation: 'Invitation',
@@ -113,37 +110,6 @@ export const TenantScalarFieldEnum = {
 } as const
 
 export type TenantScalarFieldEnum = (typeof TenantScalarFieldEnum)[keyof typeof TenantScalarFieldEnum]
-
-
-export const TenantMoveScalarFieldEnum = {
-  tenantId: 'tenantId',
-  state: 'state',
-  token: 'token',
-  wasActive: 'wasActive',
-  target: 'target',
-  changedAt: 'changedAt',
-  sweptAt: 'sweptAt'
-} as const
-
-export type TenantMoveScalarFieldEnum = (typeof TenantMoveScalarFieldEnum)[keyof typeof TenantMoveScalarFieldEnum]
-
-
-export const TenantMoveOutcomeScalarFieldEnum = {
-  token: 'token',
-  ofTenant: 'ofTenant',
-  outcome: 'outcome',
-  target: 'target',
-  decidedAt: 'decidedAt'
-} as const
-
-export type TenantMoveOutcomeScalarFieldEnum = (typeof TenantMoveOutcomeScalarFieldEnum)[keyof typeof TenantMoveOutcomeScalarFieldEnum]
-
-
-export const WebhookSecretKeyScalarFieldEnum = {
-  keyId: 'keyId'
-} as const
-
-export type WebhookSecretKeyScalarFieldEnum = (typeof WebhookSecretKeyScalarFieldEnum)[keyof typeof WebhookSecretKeyScalarFieldEnum]
 
 
 export const UserScalarFieldEnum = {

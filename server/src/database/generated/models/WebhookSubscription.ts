@@ -892,6 +892,10 @@ export type WebhookSubscriptionCreateeventsInput = {
   set: string[]
 }
 
+export type NullableBytesFieldUpdateOperationsInput = {
+  set?: runtime.Bytes | null | runtime.Types.Skip
+}
+
 export type WebhookSubscriptionUpdateeventsInput = {
   set?: string[] | runtime.Types.Skip
   push?: string | string[] | runtime.Types.Skip
