@@ -49,6 +49,8 @@ interface RuntimeOptions {
 
 /** How long a job that runs, such as a batch of the nightly pruning, may take to end with the process. Milliseconds. */
 const jobsMs = 1500;
+/** How long the last wake-up of the workers may take. Milliseconds. */
+const wakeMs = 500;
 
 /** Opens the database that the settings name, or the embedded one, and the services over it. */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
@@ -77,7 +79,10 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     boss ??= openJobs({ pool: databases.system.pool, worker, onError });
     return boss;
   };
+  const waker = createWaker(prisma);
   const close = async () => {
+    // It would open a connection again after the databases are closed.
+    await atMost(wakeMs, waker.close());
     const opened = await boss?.catch(() => undefined);
     if (opened !== undefined) await atMost(jobsMs, opened.stop({ timeout: jobsMs }));
     await databases.close();
@@ -98,7 +103,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       now: () => new Date(),
       secretCipher,
       dispatchJobs: openDispatchJobs(openBoss),
-      wakeWorkers: createWaker(prisma),
+      wakeWorkers: waker.wake,
       targets: targetPolicyOf(settings),
       traceParent: traces?.traceParent,
     };

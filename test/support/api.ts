@@ -108,10 +108,11 @@ export async function startApi({
   });
   const { prisma } = owner;
   const boss = await openJobs({ pool: databases.system.pool, worker: false, onError: () => undefined });
+  const waker = createWaker(databases.system.prisma);
   const services: Services = {
     now,
     dispatchJobs: openDispatchJobs(async () => boss),
-    wakeWorkers: createWaker(databases.system.prisma),
+    wakeWorkers: waker.wake,
     secretCipher: createSecretCipher(secretKeys),
     targets: createTargetPolicy({
       allowPrivate: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? false,
@@ -157,6 +158,7 @@ export async function startApi({
     },
     async close() {
       await app.close();
+      await waker.close();
       await boss.stop();
       await prisma.$disconnect();
       await databases.close();

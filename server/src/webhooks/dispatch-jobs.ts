@@ -76,19 +76,35 @@ function refOf({ tenantId, subscriptionId }: JobData): SubscriptionRef {
 /** The channel on which workers are woken. */
 export const wakeChannel = 'webhook_dispatch';
 
+/** Wakes the workers of every process. */
+export interface Waker {
+  wake(): void;
+  /** Sends the wake-up that is still pending, and waits for the last one to end. Nothing is sent after that. */
+  close(): Promise<void>;
+}
+
 /**
- * Wakes the workers of every process, at most once in `gatherFor` milliseconds however often it is called. Outside of
- * the transactions that have something to deliver: notifying within them would have all of them commit one by one.
+ * Wakes at most once in `gatherFor` milliseconds, however often it is called. Outside of the transactions that have
+ * something to deliver: notifying within them would have all of them commit one by one.
  */
-export function createWaker(prisma: PrismaClient, gatherFor = 10): () => void {
-  let gathering = false;
-  return () => {
-    if (gathering) return;
-    gathering = true;
-    setTimeout(() => {
-      gathering = false;
-      // A wake-up that is lost costs the time to the worker's next poll.
-      prisma.$executeRaw`SELECT pg_notify(${wakeChannel}, '')`.catch(() => undefined);
-    }, gatherFor);
+export function createWaker(prisma: PrismaClient, gatherFor = 10): Waker {
+  let pending: NodeJS.Timeout | undefined;
+  let sending: Promise<unknown> | undefined;
+  let closed = false;
+  const send = () => {
+    pending = undefined;
+    // A wake-up that is lost costs the time to the worker's next poll.
+    sending = prisma.$executeRaw`SELECT pg_notify(${wakeChannel}, '')`.catch(() => undefined);
+  };
+  return {
+    wake() {
+      if (!closed) pending ??= setTimeout(send, gatherFor);
+    },
+    async close() {
+      closed = true;
+      clearTimeout(pending);
+      if (pending !== undefined) send();
+      await sending;
+    },
   };
 }
