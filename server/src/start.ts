@@ -124,7 +124,7 @@ async function openServices(
   });
   stops.push(runtime.close);
   const { requests, system } = runtime.databases;
-  checks.unshift({ name: 'database', look: () => lookAt(system.pool) });
+  checks.unshift({ name: 'database', look: () => lookAt(system.pool, runtime.databases.options.reachability) });
   await requests.pool.lend(assertWalls);
   // Prisma loads its planner with the first question, for which no request is to wait.
   if (settings.ROLES.includes('api')) await tenantClient(requests, 0n).user.findFirst({ select: { id: true } });
@@ -189,7 +189,8 @@ async function migrate(url: string, { lifecycle, logger, checks }: Starting): Pr
   });
 }
 
-async function lookAt(pool: Pool): Promise<Health> {
+async function lookAt(pool: Pool, { problem }: Reachability): Promise<Health> {
+  if (problem !== undefined) return { ok: false, error: problem };
   const began = performance.now();
   await pool.query('SELECT 1');
   return { ok: true, milliseconds: Math.round(performance.now() - began) };

@@ -69,7 +69,7 @@ it('answers when to come back while PostgreSQL is stopped, logs little, and goes
         success: false,
         error: {
           code: 'INTERNAL_ERROR',
-          message: `The database can't be reached; try again in ${retryAfter} ${retryAfter === '1' ? 'second' : 'seconds'}.`,
+          message: `The database is unavailable. Retry in ${retryAfter} ${retryAfter === '1' ? 'second' : 'seconds'}.`,
           docs: '/docs/errors#INTERNAL_ERROR',
           requestId: expect.any(String),
         },
@@ -94,7 +94,7 @@ it('answers when to come back while PostgreSQL is stopped, logs little, and goes
       // The first line says where everything is.
       .filter(({ uses }) => uses === undefined);
     const said = (message: string) => lines.filter(({ msg }) => msg === message);
-    const told = said('failed for lack of a connection to the database');
+    const told = said('failed because the database is unavailable');
     console.log(
       `An outage of ${outageMs / 1000} s: ${outage.length} answers 500, ${lines.length} log lines, back after ${backAfter} ms.`,
     );

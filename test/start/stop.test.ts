@@ -12,7 +12,7 @@ import { openGround } from '../faults/ground.ts';
 import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';
 import { addWorkspace } from '../faults/workspaces.ts';
-import { type Answer, answerOf, startApi } from '../support/api.ts';
+import { type Answer, answerOf, errorOf, startApi } from '../support/api.ts';
 import { compiled } from '../support/compiled.ts';
 import { cloneDatabase, execute, query } from '../support/database.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -151,6 +151,55 @@ describe('a server process', () => {
     } finally {
       thaw();
     }
+  });
+
+  it('reports a full disk to clients and operators, and logs one line for all requests', {
+    timeout: 60_000,
+  }, async () => {
+    const { url, key } = await database();
+    const reason = 'could not extend file "base/5/16384": No space left on device';
+    await execute(
+      url,
+      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN RAISE EXCEPTION '${reason}' USING ERRCODE = 'disk_full'; END $$;
+       CREATE TRIGGER full_disk BEFORE INSERT ON tickets FOR EACH ROW EXECUTE FUNCTION fail();
+       CREATE TRIGGER full_disk BEFORE INSERT ON assets FOR EACH ROW EXECUTE FUNCTION fail()`,
+    );
+    const server = await start({ DATABASE_URL: url, DRAIN_SECONDS: '0', LOG_LEVEL: 'warn' });
+    let logged = '';
+    server.child.stdout?.on('data', (chunk: Buffer) => {
+      logged += chunk;
+    });
+    await server.ready;
+    const post = (path: string, body: object) =>
+      ask(`${server.url}${pathPrefix}/${path}`, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const answers = [
+      ...(await Promise.all(Array.from({ length: 9 }, () => post('tickets', ticket)))),
+      await post('assets', { name: 'Laptop', assetTag: 'LT-1', type: 'LAPTOP' }),
+    ];
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 500, headers: { 'retry-after': expect.stringMatching(/^[1-5]$/) } });
+      expect(errorOf(answer).message).toMatch(/^The database is unavailable\. Retry in \d seconds?\.$/);
+    }
+    const detail = await ask(`${server.operationsUrl}/readyz`);
+    expect(JSON.parse(detail.text)).toMatchObject({
+      status: 'degraded',
+      checks: { database: { ok: false, error: expect.stringContaining(reason) } },
+    });
+    expect((await ask(`${server.url}/readyz`)).text).toBe('ok');
+    expect((await end(server)).code).toBe(0);
+    const lines = logged
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.filter(({ msg }) => msg === 'failed because the database is unavailable')).toMatchObject([
+      { failed: { requests: 10 } },
+    ]);
+    expect(lines.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
 
   it('serves for DRAIN_SECONDS after SIGTERM, as not ready', { timeout: 60_000 }, async () => {

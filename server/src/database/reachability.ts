@@ -16,13 +16,18 @@ type Failing =
 const tellEveryMs = 5000;
 const steadyMs = 1000;
 
+/** For how long the database counts as out of resources after it has said so last. Milliseconds. */
+const shortageMs = 30_000;
+
 /**
- * Whether the database can be reached, as opening connections shows, and what fails for lack of it. The log gets a line
- * when it goes, one when it is back, and between them one with counts every few seconds, however much there is to do.
+ * Whether the database can be reached, as opening connections shows, and what fails for lack of it or of its disk space,
+ * memory or connections. The log gets a line when it goes, one when it is back, and between them one with counts every
+ * few seconds, however much there is to do.
  */
 export class Reachability {
   readonly #log: Log | undefined;
-  #awaySince: number | undefined;
+  #away: { since: number; reason: string } | undefined;
+  #shortage: { at: number; reason: string } | undefined;
   #opening: NodeJS.Timeout | undefined;
   readonly #failed = new Map<Failing, number>();
   #telling: NodeJS.Timeout | undefined;
@@ -35,27 +40,41 @@ export class Reachability {
 
   /** A connection was opened. One that still works is no proof: where there are too many, only some are refused. */
   opened(): void {
-    if (this.#awaySince === undefined || this.#opening !== undefined) return;
+    if (this.#away === undefined || this.#opening !== undefined) return;
     this.#opening = setTimeout(() => this.#back(), steadyMs).unref();
   }
 
   /** A connection could not be opened. */
   refused(error: unknown): void {
-    if (!this.#isOutage(error)) return;
+    if (!isConnectionError(error) && !this.#isWaitInVain(error)) return;
     clearTimeout(this.#opening);
     this.#opening = undefined;
-    if (this.#awaySince !== undefined) return;
-    this.#awaySince = performance.now();
+    const { since } = this.#away ?? {};
+    this.#away = { since: since ?? performance.now(), reason: messageOf(error) };
+    if (since !== undefined) return;
     this.#log?.error({ err: error }, "the database can't be reached");
   }
 
-  /** Whether something failed since the database can't be reached. Then it is counted here, and is not to be logged. */
+  /**
+   * Whether something failed since the database can't be reached or is out of resources. Then it is counted here, and is
+   * not to be logged.
+   */
   explains(error: unknown, failing: Failing): boolean {
-    if (!this.#isOutage(error)) return false;
+    if (!isConnectionError(error) && !this.#isWaitInVain(error)) {
+      const reason = shortageIn(error);
+      if (reason === undefined) return false;
+      this.#shortage = { at: performance.now(), reason };
+    }
     this.#failed.set(failing, (this.#failed.get(failing) ?? 0) + 1);
     this.#lastError = error;
     this.#telling ??= setTimeout(() => this.#tell(), tellEveryMs).unref();
     return true;
+  }
+
+  /** Why the database is unavailable; undefined while it isn't. */
+  get problem(): string | undefined {
+    if (this.#shortage !== undefined && performance.now() - this.#shortage.at > shortageMs) this.#shortage = undefined;
+    return this.#away?.reason ?? this.#shortage?.reason;
   }
 
   /** Says what has not been said. */
@@ -64,13 +83,13 @@ export class Reachability {
     if (this.#telling !== undefined) this.#tell();
   }
 
-  #isOutage(error: unknown): boolean {
-    return isConnectionError(error) || (this.#awaySince !== undefined && isWaitForConnection(error));
+  #isWaitInVain(error: unknown): boolean {
+    return this.#away !== undefined && isWaitForConnection(error);
   }
 
   #back(): void {
-    const seconds = Math.round((performance.now() - (this.#awaySince ?? 0)) / 100) / 10;
-    this.#awaySince = undefined;
+    const seconds = Math.round((performance.now() - (this.#away?.since ?? 0)) / 100) / 10;
+    this.#away = undefined;
     this.#opening = undefined;
     this.#log?.warn({ seconds }, 'the database can be reached again');
   }
@@ -80,7 +99,7 @@ export class Reachability {
     this.#telling = undefined;
     this.#log?.error(
       { failed: Object.fromEntries(this.#failed), err: this.#lastError },
-      'failed for lack of a connection to the database',
+      'failed because the database is unavailable',
     );
     this.#failed.clear();
   }
@@ -105,6 +124,7 @@ interface Thrown {
   code?: string;
   kind?: string;
   originalCode?: string;
+  originalMessage?: string;
   cause?: unknown;
   meta?: { driverAdapterError?: unknown };
   /** Of a connection that was tried at several addresses. */
@@ -122,6 +142,23 @@ export function isConnectionError(error: unknown): boolean {
     (code === undefined && messages.test(message)) ||
     [cause, meta?.driverAdapterError, ...errors].some(isConnectionError)
   );
+}
+
+/** PostgreSQL's class for a lack of disk space, memory or connections. */
+const shortageCodes = /^53\w{3}$/;
+
+/** What PostgreSQL says it lacks; undefined when the error is another one. */
+function shortageIn(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { message, code, originalCode, originalMessage, cause, meta } = error as Thrown;
+  if (shortageCodes.test(originalCode ?? code ?? '')) return originalMessage ?? message;
+  return shortageIn(cause) ?? shortageIn(meta?.driverAdapterError);
+}
+
+/** The message of an error; the first one where several addresses were tried. */
+function messageOf(error: unknown): string {
+  const { message, errors: [first] = [] } = error as Thrown;
+  return message || (first === undefined ? String(error) : messageOf(first));
 }
 
 /** Whether it waited for a connection in vain. While they can be opened it is too busy, which is something else. */

@@ -22,7 +22,7 @@ const frameworkErrors: Record<string, () => ApiError> = {
 };
 
 export interface ErrorSources {
-  /** Whether a request failed since the database can't be reached; whoever says so has it logged. */
+  /** Whether a request failed because the database is unavailable, which is logged there. */
   isOutage(thrown: unknown): boolean;
 }
 
@@ -131,7 +131,7 @@ const outageSeconds = { min: 1, max: 5 };
 
 function outage(): ApiError {
   const seconds = randomInt(outageSeconds.min, outageSeconds.max + 1);
-  const message = `The database can't be reached; try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+  const message = `The database is unavailable. Retry in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
 }
 
