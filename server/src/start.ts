@@ -114,7 +114,14 @@ async function openServices(
 ): Promise<Runtime> {
   const { settings, logger, traces, checks, stops } = starting;
   const runtime = await openRuntime(settings, {
-    holder: { type: 'server', address: origin ?? 'worker' },
+    holder: {
+      type: 'server',
+      address: origin ?? 'worker',
+      onRestart: (err) => {
+        if (err === undefined) logger.warn('the embedded PostgreSQL ended and was started again');
+        else logger.error({ err }, 'the embedded PostgreSQL ended and could not be started again');
+      },
+    },
     worker: settings.ROLES.includes('worker'),
     prepare: (url) => migrate(url, starting),
     onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),

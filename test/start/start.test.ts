@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -131,6 +131,33 @@ describe('start', () => {
     recovered.process.kill('SIGTERM');
     expect(await recovered.exited).toBe(0);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
+  });
+
+  it('starts PostgreSQL again when it ends, and exits with the reason when that fails', {
+    timeout: 90_000,
+  }, async () => {
+    const DATA_DIR = await dataDir();
+    const server = start({ DATA_DIR, OPERATIONS_PORT: '0' });
+    const address = await server.ready;
+    const key = /itsm_\w{38}/.exec(server.output())?.[0] ?? '';
+    const operations = /"operations":"(http[^"]+)"/.exec(server.output())?.[1] ?? '';
+    const statusOf = async () => (await fetch(`${address}/api/public/v1/me`, { headers: { 'x-api-key': key } })).status;
+    const pid = (await postgresPid(DATA_DIR)) ?? 0;
+
+    // As an administrator stops it: it removes the file that names its port.
+    process.kill(pid, 'SIGINT');
+    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('ended and was started again');
+    await expect.poll(statusOf, { timeout: 20_000 }).toBe(200);
+
+    await rename(join(DATA_DIR, 'postgres/postgresql.conf'), join(DATA_DIR, 'postgresql.conf'));
+    process.kill((await postgresPid(DATA_DIR)) ?? 0, 'SIGKILL');
+    const health = async () => (await fetch(`${operations}/readyz`)).json();
+    await expect.poll(health, { timeout: 10_000 }).toMatchObject({
+      status: 'degraded',
+      checks: { database: { ok: false, error: expect.stringContaining('ECONNREFUSED') } },
+    });
+    expect(await server.exited).toBe(1);
+    expect(server.output()).toContain(`PostgreSQL in ${DATA_DIR} did not start: `);
   });
 
   it('ends well when it is interrupted while it still starts, and starts the next time', {

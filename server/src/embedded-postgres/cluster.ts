@@ -72,9 +72,11 @@ export async function runningPort({ dataDir }: Pick<Cluster, 'dataDir'>): Promis
 
 /**
  * Starts the server on a free port of 127.0.0.1. False when another process was quicker, or the last server is not
- * quite gone: look again. Throws ClusterError when the server can't start at all.
+ * quite gone: look again.
+ * @param onlyPort the one port that it may have, for processes that connect to it already
+ * @throws ClusterError when the server can't start at all, or `onlyPort` is taken
  */
-export async function startCluster(cluster: Cluster): Promise<boolean> {
+export async function startCluster(cluster: Cluster, onlyPort?: number): Promise<boolean> {
   const { name, dataDir } = cluster;
   const user = await cluster.findUser();
   const binaries = await findBinaries();
@@ -86,7 +88,11 @@ export async function startCluster(cluster: Cluster): Promise<boolean> {
     await rm(join(dataDir, 'postgres', 'postmaster.pid'), { force: true });
   }
   // The port of before the crash, if it is free: processes that are still running with it find the server again.
-  const settings = { ...cluster.settings, port: String(await freePort(stale?.port)) };
+  const port = await freePort(onlyPort ?? stale?.port);
+  if (port !== (onlyPort ?? port)) {
+    throw new ClusterError(`PostgreSQL in ${name} can't be started again: another program uses its port ${onlyPort}.`);
+  }
+  const settings = { ...cluster.settings, port: String(port) };
   const options = Object.entries(settings).map(([key, value]) => `-c ${key}=${value}`);
   const log = await openLog(join(dataDir, 'postgres.log'), user);
   // Names relative to the folder, since pg_ctl hands them to a shell.

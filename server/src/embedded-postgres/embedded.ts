@@ -1,12 +1,20 @@
 import * as path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { backOff } from '../back-off.ts';
 import { codeOf } from '../error-code.ts';
 import { ClusterError } from './binaries.ts';
 import { type Cluster, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
 
 /** Who holds the embedded PostgreSQL: the server (one at a time), or a command beside it (any number). */
-export type Holder = { type: 'server'; address: string } | { type: 'command' };
+export type Holder =
+  | {
+      type: 'server';
+      address: string;
+      /** Called when PostgreSQL has ended by itself and was started again, or with the reason why it could not be. */
+      onRestart?: (failure: Error | undefined) => void;
+    }
+  | { type: 'command' };
 
 export interface EmbeddedOptions {
   /** Made when missing. */
@@ -37,6 +45,10 @@ const SERVER = '1769239405, 2';
 const PATIENCE = 15_000;
 const RECOVERY_PATIENCE = 120_000;
 
+/** How often PostgreSQL is started again within this many milliseconds before the server gives up. */
+const maxRestarts = 3;
+const restartWindowMs = 60_000;
+
 /** Codes of PostgreSQL. */
 const CANNOT_CONNECT_NOW = '57P03';
 const INVALID_PASSWORD = '28P01';
@@ -45,6 +57,8 @@ const DUPLICATES = ['42P04', '23505'];
 /**
  * Opens the PostgreSQL of a data folder: makes it the first time, starts it when it does not run, and joins it when
  * it does, be it that another process started it or that one was killed and left it behind.
+ * If PostgreSQL ends later, a server starts it again, on the same port. When that fails for good, the process ends as
+ * with any error that nothing catches.
  * Throws ClusterError when that can't be, and when a server is to hold a folder that another server holds.
  */
 export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedOptions): Promise<Embedded> {
@@ -60,10 +74,11 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
       retaking = retake();
     });
   };
+  const restart = createRestart(cluster, holder, client.port);
   const retake = async () => {
-    while (!stopping.signal.aborted) {
+    for (let tries = 0; !stopping.signal.aborted; tries++) {
+      const port = await restart();
       try {
-        const port = await runningPort(cluster);
         if (port !== undefined) {
           client = await connect(cluster, holder, port);
           watch();
@@ -72,14 +87,15 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
       } catch {
         // Still recovering.
       }
-      await sleep(250, undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
+      await sleep(backOff(tries), undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
     }
   };
   watch();
 
   const stop = async () => {
     stopping.abort();
-    await retaking;
+    // Has ended the process already if it failed.
+    await retaking?.catch(() => undefined);
     await leave(cluster, client);
   };
   return {
@@ -90,6 +106,37 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
       stopped ??= stop();
       return stopped;
     },
+  };
+}
+
+/**
+ * Returns a function that starts PostgreSQL again unless it runs; commands leave that to the server. It resolves to the
+ * port where PostgreSQL runs, or to undefined when the caller is to try again.
+ * @throws ClusterError when `maxRestarts` within `restartWindowMs` failed or didn't last
+ */
+function createRestart(cluster: Cluster, holder: Holder, port: number): () => Promise<number | undefined> {
+  let restarts: number[] = [];
+  let failure: Error | undefined;
+  return async () => {
+    const running = await runningPort(cluster);
+    if (holder.type === 'command' || running === port) return running;
+    if (running !== undefined) {
+      throw new ClusterError(`PostgreSQL in ${cluster.name} was started on another port. Start the server again.`);
+    }
+    restarts = restarts.filter((at) => performance.now() - at < restartWindowMs);
+    if (restarts.length === maxRestarts) {
+      const log = path.join(cluster.name, 'postgres.log');
+      throw failure ?? new ClusterError(`PostgreSQL in ${cluster.name} ends again and again. Its log is ${log}.`);
+    }
+    try {
+      failure = undefined;
+      if (!(await startCluster(cluster, port))) return undefined;
+    } catch (error) {
+      failure = error as Error;
+    }
+    restarts.push(performance.now());
+    holder.onRestart?.(failure);
+    return failure === undefined ? port : undefined;
   };
 }
 
