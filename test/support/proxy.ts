@@ -38,6 +38,8 @@ export async function startProxy(
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   const url = new URL(databaseUrl);
+  // PostgreSQL may be on another machine, such as that of a Docker engine; the proxy is on this one.
+  url.hostname = '127.0.0.1';
   url.port = String(port);
 
   return {
