@@ -45,7 +45,10 @@ interface TableElement {
 }
 
 interface Constraint {
+  contype: string;
   conname?: string;
+  /** NOT VALID: rows from before aren't looked at. */
+  skip_validation?: boolean;
   /** What a foreign key refers to: whoever writes it waits, too. */
   pktable?: Relation;
 }
@@ -63,6 +66,7 @@ export async function lockFaultsOf(name: string, script: string): Promise<string
   const isOutside = script.startsWith(concurrentMarker);
   const faults = [
     ...statements.flatMap((statement) => indexFaults(statement, own, isOutside)),
+    ...statements.flatMap((statement) => checkFaults(statement, own)),
     ...(isOutside ? statements.flatMap(repetitionFaults) : transactionFaults(statements, own)),
   ];
   return faults.map((fault) => `${name}: ${fault}.`);
@@ -74,6 +78,19 @@ function indexFaults({ IndexStmt }: Statement, own: Set<string | undefined>, isO
     return [`nobody writes ${IndexStmt.relation.relname} while it builds an index. Build it CONCURRENTLY`];
   }
   return isOutside ? [] : [`builds an index CONCURRENTLY within a transaction. Begin it with \`${concurrentMarker}\``];
+}
+
+/** A CHECK reads the whole table, which is locked for that long. */
+function checkFaults({ AlterTableStmt }: Statement, own: Set<string | undefined>): string[] {
+  if (AlterTableStmt === undefined || own.has(AlterTableStmt.relation.relname)) return [];
+  return AlterTableStmt.cmds.flatMap(({ AlterTableCmd: { subtype, def } }) => {
+    const isChecked = def?.Constraint?.contype === 'CONSTR_CHECK' && def.Constraint.skip_validation !== true;
+    if (subtype !== 'AT_AddConstraint' || !isChecked) return [];
+    const { relname } = AlterTableStmt.relation;
+    return [
+      `locks ${relname} while it checks every row. Add the CHECK as NOT VALID, and validate it in a migration of its own`,
+    ];
+  });
 }
 
 /** What is locked by one statement stays so until the last one of its transaction. */

@@ -85,11 +85,15 @@ describe('the check of what migrations hold up', () => {
     ['CREATE INDEX i ON assets (tag)', 'nobody writes assets while it builds an index'],
     [`${outside}CREATE UNIQUE INDEX i ON assets (tag)`, 'nobody writes assets while it builds an index'],
     ['CREATE INDEX CONCURRENTLY i ON assets (tag)', 'builds an index CONCURRENTLY within a transaction'],
+    ['ALTER TABLE assets ADD CONSTRAINT c CHECK (a > 0)', 'locks assets while it checks every row'],
     [`${outside}CREATE TRIGGER a AFTER INSERT ON tasks EXECUTE FUNCTION f()`, 'Write CREATE OR REPLACE TRIGGER'],
     [`${outside}CREATE FUNCTION f() RETURNS int LANGUAGE sql RETURN 1`, 'Write CREATE OR REPLACE FUNCTION'],
     [`${outside}CREATE TABLE things ()`, 'Write CREATE TABLE IF NOT EXISTS'],
     [`${outside}ALTER TABLE assets ADD COLUMN a int`, 'Write ADD COLUMN IF NOT EXISTS'],
-    [`${outside}ALTER TABLE assets ADD CONSTRAINT c CHECK (a > 0)`, 'Write DROP CONSTRAINT IF EXISTS before it'],
+    [
+      `${outside}ALTER TABLE assets ADD CONSTRAINT c CHECK (a > 0) NOT VALID`,
+      'Write DROP CONSTRAINT IF EXISTS before it',
+    ],
   ])('refuses %s', async (script, fault) => {
     const found = await lockFaults(script);
     expect(found).toHaveLength(1);
@@ -102,6 +106,8 @@ describe('the check of what migrations hold up', () => {
     'ALTER TABLE assets ADD a int; ALTER TABLE users VALIDATE CONSTRAINT c; ALTER TABLE tasks SET (fillfactor = 50)',
     `${outside}ALTER TABLE assets ADD COLUMN IF NOT EXISTS a int; ALTER TABLE users ADD COLUMN IF NOT EXISTS a int`,
     `${outside}ALTER TABLE tasks DROP CONSTRAINT IF EXISTS c, ADD CONSTRAINT c FOREIGN KEY (a) REFERENCES users NOT VALID`,
+    'ALTER TABLE assets ADD CONSTRAINT c CHECK (a > 0) NOT VALID',
+    'CREATE TABLE things (a int); ALTER TABLE things ADD CONSTRAINT c CHECK (a > 0)',
     `${outside}CREATE INDEX CONCURRENTLY i ON assets (tag); DROP INDEX CONCURRENTLY j; CALL fill()`,
     `${outside}CREATE OR REPLACE TRIGGER t AFTER INSERT ON assets EXECUTE FUNCTION f()`,
   ])('allows %s', async (script) => {
