@@ -8,12 +8,13 @@ import { greet } from './banner.ts';
 import type { Pool } from './database/pool.ts';
 import { Reachability } from './database/reachability.ts';
 import { assertWalls } from './database/roles.ts';
+import { caseAdvice, readServerFacts } from './database/server-facts.ts';
 import { tenantClient } from './database/tenant-client.ts';
 import type { Settings } from './env.ts';
 import { codeOf } from './error-code.ts';
 import type { Health, HealthCheck, Lifecycle } from './health.ts';
 import { type Door, openDoor } from './http/door.ts';
-import { createLogger } from './http/logger.ts';
+import { createLogger, isWatched } from './http/logger.ts';
 import { measureChanges } from './operations/change-metrics.ts';
 import { measureDatabases } from './operations/database-metrics.ts';
 import { measureDeliveries } from './operations/delivery-metrics.ts';
@@ -133,6 +134,8 @@ async function openServices(
   const { requests, system } = runtime.databases;
   checks.unshift({ name: 'database', look: () => lookAt(system.pool, runtime.databases.options.reachability) });
   await requests.pool.lend(assertWalls);
+  const { ignoresCase } = await readServerFacts(runtime.databases.options);
+  if (!ignoresCase) logger.warn(`Search is case-sensitive beyond ASCII. ${caseAdvice}`);
   // Prisma loads its planner with the first question, for which no request is to wait.
   if (settings.ROLES.includes('api')) await tenantClient(requests, 0n).user.findFirst({ select: { id: true } });
   if (metrics !== undefined) measureDatabases(metrics, runtime.databases);

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { commandLine } from '../cli/itsm.ts';
 import { startApi } from '../support/api.ts';
 import { compiled } from '../support/compiled.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, execute, withDatabase } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /*
@@ -284,6 +285,29 @@ describe('start', () => {
     server.process.kill('SIGINT');
     await server.exited;
     await database.drop();
+  });
+
+  it('warns where search is case-sensitive beyond ASCII, as itsm doctor does', { timeout: 60_000 }, async () => {
+    const { adminUrl } = inject('postgres');
+    const name = `lc_ctype_c_${process.pid}`;
+    await execute(
+      adminUrl,
+      `CREATE DATABASE ${name} TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C' ENCODING 'UTF8'`,
+    );
+    try {
+      const DATABASE_URL = withDatabase(adminUrl, name);
+      const server = start({ DATABASE_URL, WEBHOOK_SECRET_KEY });
+      await server.ready;
+      expect(server.output()).toContain('Search is case-sensitive beyond ASCII. The database has LC_CTYPE C.');
+      const { stdout } = await commandLine(DATABASE_URL, { WEBHOOK_SECRET_KEY })('doctor --json');
+      expect(JSON.parse(stdout).findings).toContainEqual(
+        expect.objectContaining({ check: 'PostgreSQL', level: 'note', says: 'Search is case-sensitive beyond ASCII.' }),
+      );
+      server.process.kill('SIGTERM');
+      await server.exited;
+    } finally {
+      await execute(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+    }
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { checkConnection, PoolerError } from '../database/check-connection.ts';
 import type { Databases } from '../database/databases.ts';
 import { assertWalls, requestRole, WallError } from '../database/roles.ts';
-import { readServerFacts } from '../database/server-facts.ts';
+import { caseAdvice, readServerFacts } from '../database/server-facts.ts';
 import type { Settings } from '../env.ts';
 import { findWrongTotals } from '../resources/tickets/totals.ts';
 import { BehindError, checkSchema, findMissingRoles } from '../schema.ts';
@@ -58,7 +58,8 @@ export const checks: Check[] = [
   {
     name: 'PostgreSQL',
     async look({ databases }) {
-      const { version, versionNumber } = await readServerFacts(databases.options);
+      const { version, versionNumber, ignoresCase } = await readServerFacts(databases.options);
+      const search = ignoresCase ? [] : [note('Search is case-sensitive beyond ASCII.', caseAdvice)];
       const major = Math.floor(versionNumber / 10_000);
       if (major < oldestMajor) {
         return [
@@ -66,14 +67,16 @@ export const checks: Check[] = [
             `It is version ${version}.`,
             `Move to version ${oldestMajor} or newer: this one is not corrected any more.`,
           ),
+          ...search,
         ];
       }
       if (major > newestMajor) {
         return [
           note(`It is version ${version}.`, `Look out: this version of the program was tested up to ${newestMajor}.`),
+          ...search,
         ];
       }
-      return [ok(`It is version ${version}.`)];
+      return [ok(`It is version ${version}.`), ...search];
     },
   },
   {

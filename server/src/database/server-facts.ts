@@ -6,9 +6,15 @@ export interface ServerFacts {
   version: string;
   /** Such as 180004. */
   versionNumber: number;
+  /** Whether search ignores the case of letters beyond ASCII; not on a database with LC_CTYPE C. */
+  ignoresCase: boolean;
   /** By how much this process's clock is ahead of the server's; half of the time that asking takes is unknown. */
   clockAheadMs: number;
 }
+
+/** What to do about a database on which search doesn't ignore case. */
+export const caseAdvice =
+  'The database has LC_CTYPE C. Create one with a UTF-8 locale, such as C.UTF-8, and restore a dump there.';
 
 /** What is asked of the server itself, as the role of the URL: the others may not be there. */
 export function readServerFacts(options: Databases['options']): Promise<ServerFacts> {
@@ -17,9 +23,10 @@ export function readServerFacts(options: Databases['options']): Promise<ServerFa
     const askedAt = Date.now();
     const { rows } = await connection.query(
       `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+         to_tsvector('pg_catalog.simple', 'É') = to_tsvector('pg_catalog.simple', 'é') AS "ignoresCase",
          extract(epoch FROM clock_timestamp())::float8 * 1000 AS now`,
     );
-    const [{ version, number, now }] = rows;
-    return { version, versionNumber: number, clockAheadMs: (askedAt + Date.now()) / 2 - now };
+    const [{ version, number, ignoresCase, now }] = rows;
+    return { version, versionNumber: number, ignoresCase, clockAheadMs: (askedAt + Date.now()) / 2 - now };
   });
 }
