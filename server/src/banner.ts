@@ -19,8 +19,10 @@ interface Greeting {
 
 /** Tells the person who ran `start`, or else the log, where everything is: whatever LOG_LEVEL says, since it is asked for. */
 export function greet(greeting: Greeting, logger: Logger): void {
-  if (isWatched()) process.stdout.write(banner(greeting));
-  else logger.child({}, { level: 'info' }).info(logLine(greeting), headline(greeting));
+  if (isWatched()) {
+    process.stdout.write(banner(greeting));
+    logger.debug(describeBudget(connectionBudget(greeting.settings)));
+  } else logger.child({}, { level: 'info' }).info(logLine(greeting), headline(greeting));
 }
 
 function headline({ origin }: Greeting): string {
@@ -39,14 +41,13 @@ function banner(greeting: Greeting): string {
     '',
     `  ${headline(greeting)}`,
     '',
+    ...(demo === undefined ? [] : isForThisMachine(settings) ? withKey(demo, origin) : withoutKey(demo)),
     ...(origin === undefined ? [] : [`  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/`]),
     `  Data   ${placeOfData(settings)}`,
     ...(operationsOrigin === undefined ? [] : [`  Health ${operationsOrigin}/readyz`]),
-    `  Uses   ${describeBudget(connectionBudget(settings))}`,
     `  Keys   ${keyHelp}`,
     '',
   ];
-  if (demo !== undefined) lines.push(...(isForThisMachine(settings) ? withKey(demo, origin) : withoutKey(demo)));
   return `${lines.join('\n')}\n`;
 }
 
@@ -56,13 +57,13 @@ function withKey(demo: DemoWorkspace, origin: string | undefined): string[] {
     '',
     `    ${demo.key}`,
     '',
-    '  Try it:',
-    '',
-    `    ${tryIt(demo, origin)}`,
-    '',
     '  Its developer area, where keys and webhooks are managed; this link works once:',
     '',
     `    ${areaLink(demo, origin)}`,
+    '',
+    '  Try it:',
+    '',
+    `    ${tryIt(demo, origin)}`,
     '',
     '  Another key for it:',
     '',

@@ -188,13 +188,15 @@ async function startApi({ stops, ...starting }: Starting, { runtime, metrics }: 
 const longestFlushMs = 1500;
 
 /** Brings the database up to date, and has it told. */
-async function migrate(url: string, { lifecycle, logger, checks }: Starting): Promise<void> {
+async function migrate(url: string, { settings, lifecycle, logger, checks }: Starting): Promise<void> {
+  // On a first start a person waits for the key, which 50 lines would push away.
+  const level = isWatched() && settings.DATABASE_URL === undefined ? 'debug' : 'info';
   let applied: string[] | undefined;
   checks.push({ name: 'migrations', look: () => ({ ok: applied !== undefined, applied }) });
   applied = await migrateDatabase(url, {
     onProgress(message) {
       lifecycle.enter('migrating');
-      logger.info(message);
+      logger[level](message);
     },
   });
 }

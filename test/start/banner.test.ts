@@ -30,6 +30,9 @@ describe('a person', () => {
   it('is told where the API is, with the key of the demo workspace and a request to paste', () => {
     const { printed, logged } = said(true);
     expect(logged).toEqual([]);
+    // What the person needs comes first, and nothing about connections.
+    expect(printed).toMatch(/running\..+itsm_key\n.+token=1\.token\n.+ {2}API /s);
+    expect(printed).not.toContain('connections');
     expect(printed).toMatch(/^ {2}The ITSM API is running\.$/m);
     expect(printed).toMatch(/^ {2}API {4}http:\/\/127\.0\.0\.1:3000\/api\/public\/v1$/m);
     expect(printed).toMatch(/^ {4}itsm_key$/m);
