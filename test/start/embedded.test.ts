@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -149,6 +149,16 @@ describe('openEmbedded', () => {
       `postgres was made by PostgreSQL 9, and PostgreSQL ${version.trim()} can't open it. Go back`,
     );
     await writeFile(file, version);
+  });
+
+  it('says what PostgreSQL may not write', async () => {
+    const folder = join(dataDir, 'postgres');
+    await chmod(folder, 0o500);
+    try {
+      await expect(open(command)).rejects.toThrow(/did not start: .*postmaster\.pid.*: Permission denied/);
+    } finally {
+      await chmod(folder, 0o700);
+    }
   });
 
   it('says what to do when the password is gone or wrong', async () => {

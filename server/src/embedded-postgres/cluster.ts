@@ -100,7 +100,7 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
   const { code, output } = await run(binaries.pg_ctl, args, { cwd: dataDir, user });
   if (code === 0) return true;
   const said = (await readFile(log.path, 'utf8')).slice(log.length);
-  if (SOMEBODY_ELSE.test(said + output)) return false;
+  if (SOMEBODY_ELSE.test(said + output) && !UNUSABLE.test(said + output)) return false;
   const reason = /(?:FATAL|PANIC):\s*(.*)/.exec(said)?.[1] ?? lastLine(output);
   throw new ClusterError(`PostgreSQL in ${name} did not start: ${reason}. Its log is ${join(name, 'postgres.log')}.`);
 }
@@ -108,6 +108,9 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
 /** What PostgreSQL or pg_ctl says when another process starts or stops the same server, or has just taken the port. */
 const SOMEBODY_ELSE =
   /lock file|PID file|in use|create any TCP|ready to accept|shutdown request|starting up|shutting down/;
+
+/** What the system says of files that trying again doesn't make usable, such as a lock file that can't be created. */
+const UNUSABLE = /Permission denied|Read-only file system|No space left on device/;
 
 /** Stops the server: ends its connections and returns when everything is on disk. */
 export async function stopCluster(cluster: Cluster): Promise<void> {
