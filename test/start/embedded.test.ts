@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -161,11 +161,26 @@ describe('openEmbedded', () => {
     }
   });
 
+  it('says what PostgreSQL lacks when its files are damaged', async () => {
+    const wal = join(dataDir, 'postgres/pg_wal');
+    const segments = (await readdir(wal)).filter((name) => /^[0-9A-F]{24}$/.test(name));
+    const move = (from: string, to: string) =>
+      Promise.all(segments.map((name) => rename(join(from, name), join(to, name))));
+    await move(wal, dataDir);
+    try {
+      await expect(open(command)).rejects.toThrow('did not start: could not locate a valid checkpoint record');
+    } finally {
+      await move(dataDir, wal);
+    }
+  });
+
   it('says what to do when the password is gone or wrong', async () => {
     const file = join(dataDir, 'postgres-password');
     const password = await readFile(file, 'utf8');
     await rm(file);
     await expect(open(command)).rejects.toThrow(`${file} is missing. Put it back`);
+    await writeFile(file, '\n');
+    await expect(open(command)).rejects.toThrow(`${file} is empty. Put it back`);
     await writeFile(file, 'wrong');
     await expect(open(command)).rejects.toThrow(`The password in ${file} is not the one`);
     await writeFile(file, password);

@@ -109,8 +109,8 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
 const SOMEBODY_ELSE =
   /lock file|PID file|in use|create any TCP|ready to accept|shutdown request|starting up|shutting down/;
 
-/** What the system says of files that trying again doesn't make usable, such as a lock file that can't be created. */
-const UNUSABLE = /Permission denied|Read-only file system|No space left on device/;
+/** What is said of files that trying again doesn't make usable, such as a lock file that can't be created, or damaged ones. */
+const UNUSABLE = /Permission denied|Read-only file system|No space left on device|PANIC:/;
 
 /** Stops the server: ends its connections and returns when everything is on disk. */
 export async function stopCluster(cluster: Cluster): Promise<void> {
@@ -159,10 +159,11 @@ async function checkVersion(cluster: Cluster, { postgres }: Binaries): Promise<v
 async function readPassword(name: string, dataDir: string, clusterExists: boolean): Promise<string> {
   const file = join(dataDir, 'postgres-password');
   const found = await readIfThere(file);
-  if (found !== undefined) return found.trim();
+  if (found?.trim()) return found.trim();
   if (clusterExists) {
-    const missing = join(name, 'postgres-password');
-    throw new ClusterError(`${missing} is missing. Put it back, or set DATA_DIR to another folder for fresh data.`);
+    const path = join(name, 'postgres-password');
+    const fault = found === undefined ? 'missing' : 'empty';
+    throw new ClusterError(`${path} is ${fault}. Put it back, or set DATA_DIR to another folder for fresh data.`);
   }
   return readMadeOnce(file, () => randomBytes(24).toString('base64url'));
 }
