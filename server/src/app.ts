@@ -15,6 +15,7 @@ import { compressAnswers } from './http/compression.ts';
 import { addConditions } from './http/conditions.ts';
 import { addCors } from './http/cors.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
+import { warnOfUntrustedProxy } from './http/forwarded.ts';
 import { addGuard } from './http/guard.ts';
 import { addHealth, healthPaths } from './http/health.ts';
 import { addHostCheck } from './http/host.ts';
@@ -54,6 +55,7 @@ export interface AppDependencies {
     | 'RATE_LIMIT_STORE'
     | 'REDIS_URL'
     | 'CORS_ORIGINS'
+    | 'HOST'
     | 'TRUST_PROXY'
     | 'PUBLIC_URL'
     | 'DATABASE_POOL_SIZE'
@@ -139,6 +141,7 @@ export async function buildApp({
   const errorSources = { isOutage: (error: unknown) => reachability.explains(error, 'requests') };
   addErrorHandler(app, errorSources);
   addRequestLog(app);
+  warnOfUntrustedProxy(app);
   addHostCheck(app);
   await addCors(app, settings.CORS_ORIGINS);
   addUnknownPaths(app);

@@ -5,7 +5,7 @@ import { connectionBudget, describeBudget } from './database/connection-budget.t
 import type { Settings } from './env.ts';
 import { isWatched } from './http/logger.ts';
 import { invitationLink } from './identity/invitations.ts';
-import { isForThisMachine } from './loopback.ts';
+import { isLocalOnly } from './is-local-only.ts';
 
 interface Greeting {
   /** Where the API is; undefined in a process that only delivers webhooks. */
@@ -41,7 +41,7 @@ function banner(greeting: Greeting): string {
     '',
     `  ${headline(greeting)}`,
     '',
-    ...(demo === undefined ? [] : isForThisMachine(settings) ? withKey(demo, origin) : withoutKey(demo)),
+    ...(demo === undefined ? [] : isLocalOnly(settings) ? withKey(demo, origin) : withoutKey(demo)),
     ...(origin === undefined ? [] : [`  API    ${origin}${pathPrefix}`, `  Docs   ${origin}/`]),
     `  Data   ${placeOfData(settings)}`,
     ...(operationsOrigin === undefined ? [] : [`  Health ${operationsOrigin}/readyz`]),
@@ -88,7 +88,7 @@ function logLine({ origin, operationsOrigin, settings, demo }: Greeting): object
     ...(demo !== undefined && {
       demo: {
         tenant: demo.tenant,
-        ...(isForThisMachine(settings) && { key: demo.key, try: tryIt(demo, origin), area: areaLink(demo, origin) }),
+        ...(isLocalOnly(settings) && { key: demo.key, try: tryIt(demo, origin), area: areaLink(demo, origin) }),
         anotherKey: keyCommand(demo),
       },
     }),

@@ -130,7 +130,7 @@ export const Settings = z.object({
     .transform((value) => value === 'true')
     .optional()
     .describe(
-      'Allows http and private addresses as webhook targets. On by itself only on a loopback HOST without DATABASE_URL and TRUST_PROXY.',
+      'Allows http and private addresses as webhook targets. By default true only if HOST is loopback, PUBLIC_URL is unset or loopback, and neither DATABASE_URL nor TRUST_PROXY is set.',
     ),
   WEBHOOK_REFUSED_NETWORKS: commaSeparated(
     isNetwork,

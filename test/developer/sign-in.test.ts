@@ -106,6 +106,26 @@ describe('an invitation', () => {
     expect(refused.map(({ code }) => code)).toEqual(Array(3).fill('RATE_LIMIT_EXCEEDED'));
   });
 
+  it.each(['Forwarded', 'X-Forwarded-For', 'X-Real-IP', 'Via'])(
+    'opens the link of the first start for no request with %s',
+    async (header) => {
+      const db = tenantClient(api.databases.system, mine.tenantId);
+      const link = `/developer/join?token=${await createInvitation({ db }, mine.userId, { demo: true })}`;
+      const page = await openBrowser(api).get(link, { [header.toLowerCase()]: '203.0.113.7' });
+      expect(page.text).toContain('This link works no more');
+      expect((await openBrowser(api).get(link)).text).toContain('Look around first');
+    },
+  );
+
+  it('opens the link of the first start for no request to a public PUBLIC_URL', async () => {
+    const db = tenantClient(api.databases.system, mine.tenantId);
+    const link = `/developer/join?token=${await createInvitation({ db }, mine.userId, { demo: true })}`;
+    const other = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
+    const page = await openBrowser(other).get(link, { host: 'itsm.example.com' });
+    await other.close();
+    expect(page.text).toContain('This link works no more');
+  });
+
   it('of a first start lets in from this machine alone', async () => {
     const db = tenantClient(api.databases.system, mine.tenantId);
     const token = await createInvitation({ db }, mine.userId, { demo: true });

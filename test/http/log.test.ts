@@ -29,6 +29,29 @@ function keptLog() {
   return { stream, lines, text: () => log };
 }
 
+it.each([
+  ['is set', { TRUST_PROXY: '10.0.0.0/8' }],
+  ['is empty', {}],
+])('warns once of forwarded headers from a proxy that is not trusted, where TRUST_PROXY %s', async (_, env) => {
+  const { stream, ...log } = keptLog();
+  const api = await startApi({ env, logger: createLogger('warn', stream) });
+  for (let i = 0; i < 2; i++) {
+    await api.call({ method: 'GET', path: '/livez', headers: { 'x-forwarded-for': '203.0.113.7' } });
+  }
+  await api.close();
+  expect(log.lines()).toMatchObject([
+    { header: 'x-forwarded-for', from: '127.0.0.1', msg: expect.stringContaining('set TRUST_PROXY to') },
+  ]);
+});
+
+it('warns of no forwarded header from a trusted proxy', async () => {
+  const { stream, ...log } = keptLog();
+  const api = await startApi({ env: { TRUST_PROXY: 'loopback' }, logger: createLogger('warn', stream) });
+  await api.call({ method: 'GET', path: '/livez', headers: { 'x-forwarded-for': '203.0.113.7' } });
+  await api.close();
+  expect(log.text()).toBe('');
+});
+
 it('tells every request by its id, and no key, secret, body or query', async () => {
   const { stream, ...log } = keptLog();
   const database = await cloneDatabase();

@@ -43,6 +43,7 @@ describe('a person', () => {
 
   it('is told no key where others can reach the server', () => {
     expect(said(true, { HOST: '0.0.0.0' }).printed).not.toMatch(/itsm_key|1\.token/);
+    expect(said(true, { PUBLIC_URL: 'https://itsm.example.com' }).printed).not.toMatch(/itsm_key|1\.token/);
   });
 });
 
@@ -73,5 +74,6 @@ describe('a log', () => {
 
   it('gets no key where others can reach the server', () => {
     expect(said(false, { HOST: '0.0.0.0' }).logged.join('')).not.toContain('itsm_key');
+    expect(said(false, { PUBLIC_URL: 'https://itsm.example.com' }).logged.join('')).not.toContain('itsm_key');
   });
 });

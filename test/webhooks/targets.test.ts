@@ -378,7 +378,9 @@ describe('private targets', () => {
   it.each<[string, Record<string, string>, boolean]>([
     ['are allowed on a loopback HOST with the embedded PostgreSQL', {}, true],
     ['are allowed on localhost', { HOST: 'localhost' }, true],
+    ['are allowed with a loopback PUBLIC_URL', { PUBLIC_URL: 'http://localhost:8080' }, true],
     ['are not behind a proxy', { TRUST_PROXY: 'loopback' }, false],
+    ['are not with a public PUBLIC_URL', { PUBLIC_URL: 'https://itsm.example.com' }, false],
     ['are not on another HOST', { HOST: '0.0.0.0' }, false],
     ['are not with a database', { DATABASE_URL: 'postgresql://localhost/itsm', WEBHOOK_SECRET_KEY: key }, false],
     [

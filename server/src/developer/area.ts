@@ -5,7 +5,6 @@ import formBody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
 import { requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import ipaddr from 'ipaddr.js';
 import type { Services } from '../context.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import type { Settings } from '../env.ts';
@@ -13,7 +12,7 @@ import { ApiError } from '../errors.ts';
 import { type FairUse, FairUseRefused } from '../fair-use.ts';
 import type { ErrorSources } from '../http/error-handler.ts';
 import type { AccountStore } from '../identity/account.ts';
-import type { Origin } from '../identity/sessions.ts';
+import { isLocalRequest } from '../is-local-only.ts';
 import { elsewhere, isFromSite, siteOf } from './address.ts';
 import { answerError, finished, send } from './answers.ts';
 import { askedOf } from './asked.ts';
@@ -31,7 +30,7 @@ export interface AreaOptions extends ErrorSources {
   /** A workspace's data, with the rights of a request. */
   dataOf(tenantId: bigint): TenantClient;
   services: Services;
-  settings: Pick<Settings, 'PUBLIC_URL' | 'TRUST_PROXY'>;
+  settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY'>;
   fairUse: FairUse;
 }
 
@@ -192,7 +191,7 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
   const visit: Visit = {
     from,
     site,
-    isLocal: isLoopback(from) && settings.TRUST_PROXY.length === 0,
+    isLocal: isLocalRequest(request.raw, settings),
     csrf: reply.generateCsrf(),
     browser: memoryOf(accounts, request, from),
     accounts,
@@ -209,10 +208,6 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
       return now?.id === session.id ? { session: now, account: now.account } : undefined;
     },
   } as UserVisit;
-}
-
-function isLoopback({ address }: Origin): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 
 /** Has what asks for a workspace's data wait for its turn among all that does. */

@@ -11,7 +11,7 @@ export interface Visit {
   from: Origin;
   /** The address of the area, for which passkeys are made. */
   site: RelyingParty;
-  /** Whether it came from this machine, past no proxy. */
+  /** Whether a program on this machine sent it, and not through a proxy. */
   isLocal: boolean;
   /** What a form must bring along. */
   csrf: string;

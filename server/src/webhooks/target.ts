@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Settings } from '../env.ts';
 import { invalidField } from '../errors.ts';
-import { isForThisMachine } from '../loopback.ts';
+import { isLocalOnly } from '../is-local-only.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
@@ -79,13 +79,13 @@ export function createTargetPolicy(options: {
 }
 
 /**
- * The policy of a server. Private targets are allowed where the settings say so, and by themselves only where nobody
- * but this machine can reach the API, with the embedded PostgreSQL.
+ * Returns the policy of a server. By default, private targets are allowed only with the embedded PostgreSQL on a server that
+ * only this machine reaches.
  */
 export function targetPolicyOf(settings: Settings): TargetPolicy {
   const { WEBHOOK_ALLOW_PRIVATE_TARGETS, WEBHOOK_REFUSED_NETWORKS, DATABASE_URL } = settings;
   return createTargetPolicy({
-    allowPrivate: WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (DATABASE_URL === undefined && isForThisMachine(settings)),
+    allowPrivate: WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (DATABASE_URL === undefined && isLocalOnly(settings)),
     refusedNetworks: WEBHOOK_REFUSED_NETWORKS,
   });
 }
