@@ -155,6 +155,12 @@ export class InternalError extends ItsmError {
   declare readonly code: 'INTERNAL_ERROR';
 }
 
+/** The server is starting, and did not become ready within `maxWaitMs`. It did not process the request. */
+export class ServiceUnavailableError extends ItsmError {
+  declare readonly code: 'SERVICE_UNAVAILABLE';
+  declare readonly retryAfterSeconds: number;
+}
+
 /** No answer came: the address, the network or the service is not there. A write may have arrived all the same. */
 export class ConnectionError extends ItsmError {
   declare readonly code: 'CONNECTION_FAILED';
@@ -191,6 +197,7 @@ const classes = {
   PRECONDITION_FAILED: PreconditionFailedError,
   RATE_LIMIT_EXCEEDED: RateLimitError,
   INTERNAL_ERROR: InternalError,
+  SERVICE_UNAVAILABLE: ServiceUnavailableError,
   CONNECTION_FAILED: ConnectionError,
   TIMEOUT: TimeoutError,
   ABORTED: AbortError,
@@ -246,17 +253,17 @@ export function asOutcome(error: unknown): ItsmError {
 
 /** Whether the same may succeed a little later. The first code is also that of a call whose turn would come too late. */
 export function isPassing({ code, status = 0 }: ItsmError): boolean {
-  return /^(RATE_LIMIT_EXCEEDED|CONNECTION_FAILED|TIMEOUT)$/.test(code) || [408, 429].includes(status) || status >= 500;
+  return (
+    /^(RATE_LIMIT_EXCEEDED|CONNECTION_FAILED|TIMEOUT)$/.test(code) || status === 408 || status === 429 || status >= 500
+  );
 }
 
 /** What a user of the client does about a code, where the message doesn't say it. */
 const remedies = new Map([
-  ['INVALID_API_KEY', 'Pass a valid key as apiKey.'],
   ['INSUFFICIENT_SCOPE', 'Pass a key that has requiredScope.'],
-  ['PRECONDITION_FAILED', 'Read it again, and pass the new etag as ifMatch.'],
   ['RATE_LIMIT_EXCEEDED', 'Raise maxWaitMs, or pass many to createMany.'],
   ['CONNECTION_FAILED', `Check baseUrl and the network. ${doubt}`],
-  ['TIMEOUT', `Raise timeoutMs, or try later. ${doubt}`],
+  ['TIMEOUT', `Raise timeoutMs. ${doubt}`],
   ['UNEXPECTED_ANSWER', "Pass the workspace's own address as baseUrl."],
 ]);
 

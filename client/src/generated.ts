@@ -1240,7 +1240,8 @@ export type ErrorCode =
   | 'IDEMPOTENCY_IN_PROGRESS'
   | 'PRECONDITION_FAILED'
   | 'RATE_LIMIT_EXCEEDED'
-  | 'INTERNAL_ERROR';
+  | 'INTERNAL_ERROR'
+  | 'SERVICE_UNAVAILABLE';
 
 /** The events that this version of the client knows. */
 export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;

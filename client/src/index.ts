@@ -21,6 +21,7 @@ export {
   PreconditionFailedError,
   QueryTooBroadError,
   RateLimitError,
+  ServiceUnavailableError,
   TimeoutError,
   UnexpectedAnswerError,
   UnsupportedMediaTypeError,

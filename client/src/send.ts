@@ -32,8 +32,8 @@ export function createSend(client: ClientOptions, pacing: Pacing): Send {
 
       const asked = (outcome.retryAfterSeconds ?? 0) * 1000;
       const wait = Math.max(asked, backOff(retries));
-      // What the first request came to is not known yet: like a limit, that is to be waited for, and no failure.
-      if (outcome.status === 429 || outcome.code === 'IDEMPOTENCY_IN_PROGRESS') {
+      // The server did not process these, or is still processing the first one: any method is safe to send again.
+      if (outcome.status === 429 || /^(IDEMPOTENCY_IN_PROGRESS|SERVICE_UNAVAILABLE)$/.test(outcome.code)) {
         if (asked >= call.deadline - performance.now()) throw outcome;
       } else {
         // Reading does no harm, and a POST is done once by its key. Another write may have been done, whatever came of it.

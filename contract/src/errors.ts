@@ -80,11 +80,16 @@ export const errors = {
     when: 'Something failed on our side; `requestId` helps us to find out what. `Retry-After`, where it stands, tells when to try again.',
     remedy: 'Try again later what only reads. After a write, look first whether it was done.',
   },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    when: 'The server is starting. It did not process the request.',
+    remedy: 'Wait for the number of seconds in `Retry-After`, then retry any request, including writes.',
+  },
 } as const satisfies Record<string, ErrorEntry>;
 
 /** What is to be known of a code: its status, when it is answered, and what the caller does then. */
 interface ErrorEntry {
-  status: 400 | 401 | 403 | 404 | 409 | 412 | 429 | 500;
+  status: 400 | 401 | 403 | 404 | 409 | 412 | 429 | 500 | 503;
   when: string;
   remedy: string;
 }
@@ -137,7 +142,9 @@ export const ErrorEnvelope = z
           .int()
           .min(1)
           .optional()
-          .meta({ description: 'On RATE_LIMIT_EXCEEDED and IDEMPOTENCY_IN_PROGRESS: seconds to wait.' }),
+          .meta({
+            description: 'On RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and SERVICE_UNAVAILABLE: seconds to wait.',
+          }),
         details: ErrorDetails.optional(),
         docs: ErrorDocs,
         requestId: z.string().meta({

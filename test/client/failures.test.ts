@@ -8,6 +8,7 @@ import {
   ItsmClient,
   ItsmError,
   isItsmError,
+  ServiceUnavailableError,
   TimeoutError,
   UnexpectedAnswerError,
 } from '@itsm-api/client';
@@ -110,6 +111,26 @@ describe('repeating', () => {
       ['POST', ticket],
       ['POST', ticket],
     ]);
+  });
+
+  it('waits for a server that starts, whatever the method and maxRetries', async () => {
+    const starting = failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' });
+    const writes = [
+      () => client.tickets.create(ticket, { maxRetries: 0 }),
+      () => client.tickets.update(1, { title: 'Changed' }, { maxRetries: 0 }),
+      () => client.webhooks.delete(1, { maxRetries: 0 }),
+    ];
+    for (const write of writes) {
+      requests = [];
+      answers = [starting, starting, starting, ok];
+      await write();
+      expect(requests).toHaveLength(4);
+    }
+    answers = [failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '5' })];
+    requests = [];
+    const late = client.tickets.update(1, { title: 'Changed' }, { maxWaitMs: 1000 });
+    await expect(late).rejects.toBeInstanceOf(ServiceUnavailableError);
+    expect(requests).toHaveLength(1);
   });
 
   const notRepeated: [string, Answer][] = [408, 500, 503].map((status) => [String(status), failure(status, 'X')]);

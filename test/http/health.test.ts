@@ -8,14 +8,14 @@ import { type Api, startApi } from '../support/api.ts';
 
 let api: Api;
 let log = '';
+const stream = new Writable({
+  write(chunk, _, done) {
+    log += chunk;
+    done();
+  },
+});
 
 beforeAll(async () => {
-  const stream = new Writable({
-    write(chunk, _, done) {
-      log += chunk;
-      done();
-    },
-  });
   api = await startApi({ logger: createLogger('info', stream) });
 });
 afterAll(() => api.close());
@@ -50,21 +50,24 @@ describe('the health of a process, on the port of the API', () => {
   it.each<Phase>(['starting', 'migrating'])(
     'is not ready while it is %s, and all else is to be tried again',
     async (phase) => {
-      const { app } = openDoor({ logger: createLogger('silent'), lifecycle: new Lifecycle(phase) });
+      log = '';
+      const { app } = openDoor({ logger: createLogger('warn', stream), lifecycle: new Lifecycle(phase) });
       expect(await app.inject('/livez')).toMatchObject({ statusCode: 200, body: 'ok' });
       expect(await app.inject('/readyz')).toMatchObject({ statusCode: 503, body: phase });
       const answer = await app.inject({ method: 'POST', url: '/api/public/v1/tickets', payload: '{' });
-      expect(answer).toMatchObject({ statusCode: 500, headers: { 'retry-after': '5' } });
+      expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5', connection: 'close' } });
       expect(answer.json()).toEqual({
         success: false,
         error: {
-          code: 'INTERNAL_ERROR',
-          message: 'The service is starting; try again in 5 seconds.',
-          docs: '/docs/errors#INTERNAL_ERROR',
+          code: 'SERVICE_UNAVAILABLE',
+          message: 'The server is starting. Retry in 5 seconds.',
+          retryAfterSeconds: 5,
+          docs: '/docs/errors#SERVICE_UNAVAILABLE',
           requestId: answer.headers['x-request-id'],
         },
       });
       await app.close();
+      expect(log).toBe('');
     },
   );
 });

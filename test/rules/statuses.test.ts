@@ -10,6 +10,8 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
  * Public routes answer with the statuses of the specification (spec §7). Others answer only requests that ask for them
  * with a header that the specification doesn't know (docs/decisions/errors.md).
  */
+/** The status of states in which no handler runs. */
+const withoutHandler = 503;
 /** Statuses beyond the specification, and the header without which nobody gets one. */
 const asked: Record<number, string> = { 304: 'If-None-Match', 409: 'Idempotency-Key', 412: 'If-Match' };
 
@@ -21,17 +23,19 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('every code has a status of the specification, or one that is asked for', () => {
-  const others = Object.values(errors).filter(({ status }) => !specified.includes(status) && !(status in asked));
-  expect(others).toEqual([]);
+it('has a status of the specification for every code, one that a header asks for, or that of no handler', () => {
+  const others = Object.entries(errors).filter(([, { status }]) => !specified.includes(status) && !(status in asked));
+  expect(others.map(([code]) => code)).toEqual(['SERVICE_UNAVAILABLE']);
+  expect(errors.SERVICE_UNAVAILABLE.status).toBe(withoutHandler);
 });
 
 it('the document names the others only where the header may be sent', () => {
   const operations = Object.values(openApiDocument().paths).flatMap((item) => Object.values(item));
   for (const { operationId, responses, parameters = [] } of operations) {
     const headers = parameters.map((each) => ('$ref' in each ? each.$ref.split('/').at(-1) : each.name));
+    expect(Object.keys(responses), operationId).toContain(String(withoutHandler));
     for (const status of Object.keys(responses).map(Number)) {
-      if (specified.includes(status)) continue;
+      if (specified.includes(status) || status === withoutHandler) continue;
       expect(headers, `${operationId} ${status}`).toContain(asked[status]);
     }
   }

@@ -47,6 +47,7 @@ const said: Record<ErrorCode, Said> = {
     retryAfterSeconds: 17,
   },
   INTERNAL_ERROR: { message: 'Something failed on our side. Please try again.' },
+  SERVICE_UNAVAILABLE: { message: 'The server is starting. Retry in 5 seconds.', retryAfterSeconds: 5 },
 };
 
 function detailed(path: string, message: string): Said {

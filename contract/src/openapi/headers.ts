@@ -88,9 +88,9 @@ export function headersOf(
   const names = [
     'x-request-id',
     ...(versioned && status < 400 ? ['ETag'] : []),
-    ...(keyed && status !== 401 ? Object.keys(rateLimitHeaders) : []),
+    ...(keyed && status !== 401 && status !== 503 ? Object.keys(rateLimitHeaders) : []),
     ...(replayable ? ['Idempotent-Replayed'] : []),
-    ...(status === 409 || status === 429 ? ['Retry-After'] : []),
+    ...(status === 409 || status === 429 || status === 503 ? ['Retry-After'] : []),
     ...(status === 401 ? ['WWW-Authenticate'] : []),
   ];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

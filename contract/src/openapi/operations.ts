@@ -18,6 +18,7 @@ const sharedStatuses: Record<number, string> = {
   412: 'PreconditionFailed',
   429: 'RateLimitExceeded',
   500: 'InternalError',
+  503: 'ServiceUnavailable',
 };
 
 export const sharedResponses: Record<string, Response> = Object.fromEntries(
@@ -125,6 +126,7 @@ function codesOf(resource: string, route: Endpoint, fields: readonly string[]): 
     PRECONDITION_FAILED: takesIfMatch(route),
     RATE_LIMIT_EXCEEDED: keyed,
     INTERNAL_ERROR: true,
+    SERVICE_UNAVAILABLE: true,
   };
   return errorCodes.filter((code) => can[code]);
 }

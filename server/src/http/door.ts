@@ -25,7 +25,7 @@ interface DoorOptions {
 
 /**
  * The public port, open from the start of the process to its end. Before there is an API behind it, and that may take a
- * migration, it answers for the process's health; all else is 500 and to be tried again (docs/decisions/start-and-stop.md).
+ * migration, it answers for the process's health, and 503 to every other request (docs/decisions/errors.md).
  */
 export function openDoor({ logger, lifecycle }: DoorOptions): Door {
   let api: RequestListener | undefined;
@@ -47,10 +47,11 @@ export function openDoor({ logger, lifecycle }: DoorOptions): Door {
   addHostCheck(app);
   addHealth(app, lifecycle);
   // Before a body is read.
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    const message = 'The service is starting; try again in 5 seconds.';
-    done(new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: 5 }));
+    // The rest of a body would follow on the connection.
+    reply.header('connection', 'close');
+    done(new ApiError('SERVICE_UNAVAILABLE', 'The server is starting. Retry in 5 seconds.', { retryAfterSeconds: 5 }));
   });
   return {
     app,
