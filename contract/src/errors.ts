@@ -138,13 +138,9 @@ export const ErrorEnvelope = z
       .object({
         code: ErrorCode,
         message: ErrorMessage,
-        retryAfterSeconds: z
-          .int()
-          .min(1)
-          .optional()
-          .meta({
-            description: 'On RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and SERVICE_UNAVAILABLE: seconds to wait.',
-          }),
+        retryAfterSeconds: z.int().min(1).optional().meta({
+          description: 'On RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and SERVICE_UNAVAILABLE: seconds to wait.',
+        }),
         details: ErrorDetails.optional(),
         docs: ErrorDocs,
         requestId: z.string().meta({

@@ -1,4 +1,5 @@
 import closeWithGrace from 'close-with-grace';
+import { createLogger, isWatched } from './http/logger.ts';
 import { onLauncherGone } from './launcher.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -21,19 +22,19 @@ interface ShutdownOptions {
  * terminal does.
  */
 export function shutDownWith({ stop, longestMs, byNpm }: ShutdownOptions): void {
-  const report = (text: string) => process.stderr.write(`${text}\n`);
   let drain = false;
   let stopping = false;
   const { close } = closeWithGrace(
     {
       skip: [...signals],
       delay: longestMs,
-      logger: { error: (error) => report(error instanceof Error ? error.message : String(error)) },
-      onTimeout: () => report(`Not everything was done within ${longestMs / 1000} seconds.`),
+      logger: { error: (error) => report('error', error instanceof Error ? error.message : String(error)) },
+      onTimeout: () => report('error', `Not everything was done within ${longestMs / 1000} seconds.`),
     },
     async ({ err }) => {
       stopping = true;
-      report(err === undefined ? '\nStopping …' : `\nStopping after an error: ${err.stack}`);
+      if (err === undefined) report('info', 'Stopping …');
+      else report('error', `Stopping after an error: ${err}`, err);
       await stop({ drain });
     },
   );
@@ -53,4 +54,10 @@ export function shutDownWith({ stop, longestMs, byNpm }: ShutdownOptions): void 
   };
   for (const signal of signals) process.on(signal, onSignal);
   if (byNpm) void onLauncherGone(() => begin(true));
+}
+
+/** Writes to the terminal if a person watches it, else a line of the log, whatever LOG_LEVEL is. */
+function report(level: 'info' | 'error', message: string, err?: Error): void {
+  if (isWatched()) process.stderr.write(`\n${message}\n${err === undefined ? '' : `${err.stack}\n`}`);
+  else createLogger('info')[level]({ err }, message);
 }

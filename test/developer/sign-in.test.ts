@@ -158,7 +158,9 @@ describe('signing in', () => {
     const fields = { email: await emailOf(mine), password };
     const led = await visitor.submit(asked.headers.location as string, 'password', fields);
     expect(led.headers.location).toBe('/developer/audit?page=2');
-    for (const next of ['https://evil.example/developer/keys', '//evil.example/developer/', '/\\evil.example', 'x']) {
+    const others = ['https://evil.example/developer/keys', '//evil.example/developer/', '/\\evil.example', 'x'];
+    const doubled = ['//area/developer/audit', '/developer//evil.example', '/developer/\\evil.example'];
+    for (const next of [...others, ...doubled]) {
       const path = `/developer/sign-in?next=${encodeURIComponent(next)}`;
       const answer = await openBrowser(api).submit(path, 'password', fields);
       expect(answer.headers.location).toBe('/developer/keys');

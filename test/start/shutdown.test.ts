@@ -37,6 +37,17 @@ it('lets the end that an error began go on when a signal comes, and keeps its ex
   expect(output().match(/Stopping/g)).toHaveLength(1);
 });
 
+it('logs in JSON that it stops, where the log is JSON', async () => {
+  const { child, exited, output } = stopping(0);
+  await expect.poll(output, { timeout: 10_000 }).toContain('ready');
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+  const lines = output().split('\n').filter(Boolean);
+  expect(lines.filter((line) => !/^(ready|stopped)$/.test(line)).map((line) => JSON.parse(line))).toEqual([
+    { level: 30, time: expect.any(String), msg: 'Stopping …' },
+  ]);
+});
+
 it('ends at once on the second signal after an error', async () => {
   const { child, exited, output } = stopping(9000);
   await expect.poll(output, { timeout: 10_000 }).toContain('ready');

@@ -1,4 +1,4 @@
-import type { Db, PgBoss } from 'pg-boss';
+import type { Clock, Db, PgBoss } from 'pg-boss';
 import type { Queue } from './job-schema.ts';
 import type { Pool } from './pool.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
@@ -19,8 +19,10 @@ export class JobFailed extends Error {
 /** Opens pg-boss, which keeps its jobs in the schema `pgboss` of the same database. It is migrated already (schema.ts). */
 export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<PgBoss> {
   // Takes a while to load: a command that puts no jobs in does without.
-  const boss = new (await import('pg-boss')).PgBoss({
+  const { PgBoss, systemClock } = await import('pg-boss');
+  const boss = new PgBoss({
     db: on(pool),
+    clock: withLimitedTimers(systemClock),
     supervise: worker,
     schedule: worker,
     migrate: false,
@@ -28,6 +30,14 @@ export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<
   boss.on('error', onError);
   await boss.start();
   return boss;
+}
+
+/** The longest wait of a timer of Node.js: a longer one ends after 1 ms. Milliseconds. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** Returns a clock for which pg-boss, when the clock has jumped back by weeks, doesn't set one timer after the other. */
+function withLimitedTimers(clock: Clock): Clock {
+  return { ...clock, setTimeout: (run, ms) => clock.setTimeout(run, Math.min(ms, maxTimerMs)) };
 }
 
 /** Lets pg-boss write within a transaction of ours: what it puts in is committed with the change, or not at all. */

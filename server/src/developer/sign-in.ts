@@ -114,9 +114,8 @@ async function offeredTo({ browser, accounts }: Visit): Promise<(PasswordSignIn 
 
 /** Where somebody wanted to go: a page of the area, and nowhere else. */
 function nextOf({ next }: z.output<typeof Query>): string {
-  const to = next === undefined ? null : URL.parse(next, 'http://area');
-  const own =
-    to !== null && to.origin === 'http://area' && /^\/developer\/(?!sign-in|workspaces|join)/.test(to.pathname);
+  const to = next?.startsWith('/developer/') ? URL.parse(next, 'http://area') : null;
+  const own = to !== null && /^(?!.*\/\/)\/developer\/(?!sign-in|workspaces|join)/.test(to.pathname);
   return own ? to.pathname + to.search : '/developer/keys';
 }
 
