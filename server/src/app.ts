@@ -136,7 +136,7 @@ export async function buildApp({
     await Promise.all([keys.close(), lastUsed.close(), usage?.close(), store.close()]);
   });
 
-  addAnswerHeaders(app);
+  addAnswerHeaders(app, settings.PUBLIC_URL);
   endConnectionsOnClose(app, lifecycle);
   const errorSources = { isOutage: (error: unknown) => reachability.explains(error, 'requests') };
   addErrorHandler(app, errorSources);

@@ -173,7 +173,7 @@ describe('an address that is no page', () => {
   });
 });
 
-it('is at PUBLIC_URL where that is set, with cookies for https alone', async () => {
+it('is at PUBLIC_URL where that is set, with HSTS and __Host- cookies where that is https', async () => {
   const other = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
   try {
     const led = await other.call({ method: 'GET', path: '/developer/sign-in', headers: { host: 'localhost:3000' } });
@@ -184,7 +184,14 @@ it('is at PUBLIC_URL where that is set, with cookies for https alone', async () 
       headers: { host: 'itsm.example.com' },
     });
     const [cookie] = [headers['set-cookie'] ?? []].flat() as string[];
-    expect(cookie).toMatch(/^itsm_session=.*; Path=\/developer; HttpOnly; Secure; SameSite=Lax$/);
+    expect(cookie).toMatch(/^__Host-itsm_session=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+    const ping = await other.call({ method: 'GET', path: '/api/public/v1/ping' });
+    for (const each of [headers, led.headers, ping.headers]) {
+      expect(each['strict-transport-security']).toBe('max-age=31536000');
+    }
+    const overHttp = (await openBrowser(api).get('/developer/sign-in')).headers;
+    expect(overHttp).not.toHaveProperty('strict-transport-security');
+    expect(overHttp['set-cookie']).toMatch(/^itsm_session=.*; Path=\/developer; HttpOnly; SameSite=Lax$/);
   } finally {
     await other.close();
   }

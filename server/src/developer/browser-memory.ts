@@ -60,12 +60,14 @@ export async function addCookies(
   scope: FastifyInstance,
   { keys, secure }: { keys: Buffer[]; secure: boolean },
 ): Promise<void> {
-  const cookie = { path: '/developer', httpOnly: true, sameSite: 'lax', secure } as const;
+  // Neither another host of the domain nor plain http can set a cookie with this prefix (RFC 6265bis §4.1.3.2).
+  const prefix = secure ? '__Host-' : '';
+  const cookie = { path: secure ? '/' : '/developer', httpOnly: true, sameSite: 'lax', secure } as const;
   await scope.register(secureSession, [
-    { sessionName: 'session', cookieName: 'itsm_session', key: keys, expiry: 30 * 86_400, cookie },
+    { sessionName: 'session', cookieName: `${prefix}itsm_session`, key: keys, expiry: 30 * 86_400, cookie },
     {
       sessionName: 'device',
-      cookieName: 'itsm_device',
+      cookieName: `${prefix}itsm_device`,
       key: keys,
       expiry: yearSeconds,
       cookie: { ...cookie, maxAge: yearSeconds },
