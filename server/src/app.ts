@@ -52,6 +52,7 @@ export interface AppDependencies {
     | 'RATE_LIMIT_GLOBAL'
     | 'RATE_LIMIT_GROUP'
     | 'RATE_LIMIT_WINDOW_SECONDS'
+    | 'RATE_LIMIT_PAGES'
     | 'RATE_LIMIT_STORE'
     | 'REDIS_URL'
     | 'CORS_ORIGINS'

@@ -83,6 +83,9 @@ export const Settings = z.object({
   RATE_LIMIT_GROUP: wholeNumber(1, 1_000_000_000, rateLimits.group).describe(
     'Requests per key, window and endpoint group.',
   ),
+  RATE_LIMIT_PAGES: wholeNumber(1, 1_000_000_000, 120).describe(
+    'Requests to the developer area per session and minute, in each process.',
+  ),
   RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400, rateLimits.windowSeconds).describe('The length of a window.'),
   RATE_LIMIT_STORE: z
     .enum(['memory', 'redis'])

@@ -140,6 +140,21 @@ describe('an invitation', () => {
   });
 });
 
+it('limits the requests of a session, and of no other session', async () => {
+  const other = await startApi({ env: { RATE_LIMIT_PAGES: '3' } });
+  const theirs = await createWorkspace(other);
+  const [visitor, colleague] = [await signIn(other, theirs), await signIn(other, theirs)];
+  const statuses: number[] = [];
+  for (let i = 0; i < 4; i++) statuses.push((await visitor.get(account)).status);
+  expect(statuses).toEqual([200, 200, 200, 429]);
+  const late = await visitor.get('/developer/keys');
+  expect(late.text).toMatch(/Retry in \d+ seconds/);
+  expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await colleague.get(account)).status).toBe(200);
+  expect((await openBrowser(other).get('/developer/sign-in')).status).toBe(200);
+  await other.close();
+});
+
 describe('signing in', () => {
   it('tells nobody whether an account is there', async () => {
     await joined(mine);

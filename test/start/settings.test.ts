@@ -12,6 +12,7 @@ describe('the settings', () => {
       ROLES: ['api', 'worker'],
       RATE_LIMIT_GLOBAL: 60,
       RATE_LIMIT_GROUP: 30,
+      RATE_LIMIT_PAGES: 120,
       RATE_LIMIT_STORE: 'memory',
       CORS_ORIGINS: [],
       TRUST_PROXY: [],

@@ -84,6 +84,7 @@ export async function startApi({
   const settings = readSettings({
     RATE_LIMIT_GLOBAL: '1000000',
     RATE_LIMIT_GROUP: '1000000',
+    RATE_LIMIT_PAGES: '1000000',
     LOG_LEVEL: 'silent',
     DATABASE_POOL_SIZE: '8',
     FAIR_USE_SHARE: '1',

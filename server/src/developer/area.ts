@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import csrfProtection from '@fastify/csrf-protection';
 import formBody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
+import rateLimit from '@fastify/rate-limit';
 import { requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Services } from '../context.ts';
@@ -30,7 +31,7 @@ export interface AreaOptions extends ErrorSources {
   /** A workspace's data, with the rights of a request. */
   dataOf(tenantId: bigint): TenantClient;
   services: Services;
-  settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY'>;
+  settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
   fairUse: FairUse;
 }
 
@@ -58,6 +59,15 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
     await scope.register(multipart, { attachFieldsToBody: 'keyValues', limits: uploadLimits });
     const secure = settings.PUBLIC_URL?.startsWith('https:') ?? false;
     await addCookies(scope, { keys: services.secretCipher.deriveKeys('itsm developer area cookies'), secure });
+    await scope.register(rateLimit, {
+      max: settings.RATE_LIMIT_PAGES,
+      timeWindow: 60_000,
+      cache: 50_000,
+      keyGenerator: ({ session }) => session.get('token') ?? '',
+      // Signing in has limits of its own.
+      allowList: (_request, token) => token === '',
+      errorResponseBuilder: (_request, { ttl }) => tooManyPages(Math.ceil(ttl / 1000)),
+    });
     await scope.register(csrfProtection, { sessionPlugin: '@fastify/secure-session' });
     scope.addHook('onRequest', (_request, reply, done) => {
       reply.headers(pageHeaders);
@@ -75,6 +85,11 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       throw new ApiError('NOT_FOUND', 'There is no such page.');
     });
   });
+}
+
+function tooManyPages(retryAfterSeconds: number): ApiError {
+  const message = `Too many requests in this session. Retry in ${retryAfterSeconds} seconds.`;
+  return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 }
 
 /** How large a form may be that anybody may send, such as that of signing in. Bytes. */
