@@ -154,10 +154,49 @@ describe('a passkey', () => {
     expect([status, text.includes('the page was open for too long')]).toEqual([400, true]);
   });
 
+  it('signs in once, although the cookie with its challenge is sent again', async () => {
+    const visitor = openBrowser(api);
+    const response = key.get((await visitor.get(signInPath)).text);
+    const token = await visitor.tokenOf(signInPath);
+    const browsers = [visitor, openBrowser(api), openBrowser(api)];
+    for (const browser of browsers) for (const [name, value] of visitor.cookies) browser.cookies.set(name, value);
+    const sent = browsers.map((browser) => browser.submit(signInPath, 'passkey', { response }, token));
+    expect((await Promise.all(sent)).map(({ status }) => status).sort()).toEqual([303, 400, 400]);
+  });
+
+  it('verifies its user when it is made and whenever it signs, unless an earlier release made it', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);
+    const [visitor, link] = [openBrowser(api), `/developer/join?token=${token}`];
+    const other = newAuthenticator();
+    const made = async (verifies: boolean) => other.create((await visitor.get(link)).text, { verifies });
+    expect((await visitor.submit(link, 'passkey', { response: await made(false) })).status).toBe(400);
+    expect((await visitor.submit(link, 'passkey', { response: await made(true) })).status).toBe(303);
+
+    const unverified = async () => other.get((await visitor.get(signInPath)).text, { verifies: false });
+    await visitor.submit(account, 'leave');
+    expect(await send(visitor, await unverified())).toBe(400);
+    await api.prisma.passkey.updateMany({ where: { userId: id }, data: { verifiesUser: false } });
+    expect(await send(visitor, await unverified())).toBe(303);
+  });
+
+  it('is added once', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const other = newAuthenticator();
+    const add = async (visitor: Visitor) =>
+      visitor.submit(account, 'passkey', { response: other.create((await visitor.get(account)).text) });
+    expect((await add(admin)).status).toBe(303);
+    for (const visitor of [admin, await join(mine, id)]) {
+      const { status, text } = await add(visitor);
+      expect([status, text.includes('This passkey was added before. Create another one.')]).toEqual([400, true]);
+    }
+  });
+
   it.each<[string, (page: string) => string]>([
-    ['was asked for it by another site', (page) => key.get(page, 'https://evil.example')],
+    ['was asked for it by another site', (page) => key.get(page, { origin: 'https://evil.example' })],
     ['was never made here', (page) => withHandle(newAuthenticator().get(page), `${mine.tenantId}.${owner}`)],
     ['says that it is of another workspace', (page) => withHandle(key.get(page), '999999999.1')],
+    ['says that it is of another user', (page) => withHandle(key.get(page), `${mine.tenantId}.${mine.userId}`)],
     ['says that it is of none', (page) => withHandle(key.get(page), 'x')],
     ['is no JSON', () => 'null'],
     ['has nothing in it', () => '{"id":"a","response":{"userHandle":""}}'],

@@ -3,9 +3,16 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 /** What keeps a passkey, as a security key does (WebAuthn §6). */
 export interface Authenticator {
   /** What `navigator.credentials.create` gives for the options of a page, as text. */
-  create(page: string, origin?: string): string;
+  create(page: string, signing?: Signing): string;
   /** What `navigator.credentials.get` gives, with the user handle of whom it was made for. */
-  get(page: string, origin?: string): string;
+  get(page: string, signing?: Signing): string;
+}
+
+interface Signing {
+  /** The site of the page. */
+  origin?: string;
+  /** Whether the authenticator verifies its user, as by a PIN. */
+  verifies?: boolean;
 }
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
@@ -28,12 +35,19 @@ export function newAuthenticator(): Authenticator {
   const response = (of: object) =>
     JSON.stringify({ id: base64url(id), rawId: base64url(id), type: 'public-key', ...of });
   return {
-    create(page, origin = 'http://localhost') {
+    create(page, { origin = 'http://localhost', verifies = true } = {}) {
       const { challenge, rp, user } = optionsOf(page);
       userHandle = user.id;
       const cose = Buffer.concat([hex('a5010203262001215820'), decoded(x), hex('225820'), decoded(y)]);
-      // Who uses it is there and was verified; a key follows. No signature was counted; a key of no known maker.
-      const data = Buffer.concat([sha256(rp.id), hex('4500000000'), Buffer.alloc(16), hex('0020'), id, cose]);
+      // Its user is present, and was verified or not; a key follows. No signature was counted; a key of no known maker.
+      const data = Buffer.concat([
+        sha256(rp.id),
+        hex(verifies ? '4500000000' : '4100000000'),
+        Buffer.alloc(16),
+        hex('0020'),
+        id,
+        cose,
+      ]);
       const head = Buffer.concat([hex('a363'), Buffer.from('fmt'), hex('64'), Buffer.from('none'), hex('67')]);
       const names = [
         Buffer.from('attStmt'),
@@ -51,9 +65,9 @@ export function newAuthenticator(): Authenticator {
         clientExtensionResults: {},
       });
     },
-    get(page, origin = 'http://localhost') {
+    get(page, { origin = 'http://localhost', verifies = true } = {}) {
       const { challenge, rpId } = optionsOf(page);
-      const data = Buffer.concat([sha256(rpId), hex('0500000000')]);
+      const data = Buffer.concat([sha256(rpId), hex(verifies ? '0500000000' : '0100000000')]);
       const client = clientData('webauthn.get', challenge, origin);
       const signature = sign('sha256', Buffer.concat([data, sha256(client)]), privateKey);
       return response({

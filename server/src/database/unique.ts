@@ -9,7 +9,11 @@ export async function createUnique<Row>(field: string, message: string, create: 
   try {
     return await create();
   } catch (error) {
-    const taken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
-    throw taken ? invalidField('VALIDATION_ERROR', field, message) : error;
+    throw isTaken(error) ? invalidField('VALIDATION_ERROR', field, message) : error;
   }
+}
+
+/** Checks whether a row could not be written because a unique value is taken. */
+export function isTaken(error: unknown): boolean {
+  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 }

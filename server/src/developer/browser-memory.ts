@@ -1,6 +1,7 @@
 import secureSession, { type Session as Cookie } from '@fastify/secure-session';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Account, AccountStore } from '../identity/account.ts';
+import { useChallenge } from '../identity/passkeys.ts';
 import { beginSession, findSession, type Origin, type Session, setFlash, takeFlash } from '../identity/sessions.ts';
 import type { BrowserMemory } from './visit.ts';
 
@@ -99,13 +100,13 @@ export function memoryOf(accounts: AccountStore, request: FastifyRequest, from: 
       const newest: Challenge = [challenge, Date.now() + challengeMs];
       session.set('challenges', [newest, ...given()].slice(0, mostChallenges));
     },
-    takeChallenge(challenge) {
+    async takeChallenge(challenge) {
       const found = given().find(([each]) => each === challenge);
       session.set(
         'challenges',
         given().filter(([each]) => each !== challenge),
       );
-      return found !== undefined && found[1] > Date.now();
+      return found !== undefined && found[1] > Date.now() && (await useChallenge(accounts, challenge));
     },
     offer(all) {
       const found = all.map(({ account, password }): [string, string] => [nameOf(account), password]);

@@ -6,6 +6,7 @@ import type {
 } from '@simplewebauthn/server';
 import * as z from 'zod';
 import { tenantClient } from '../database/tenant-client.ts';
+import { isTaken } from '../database/unique.ts';
 import { ApiError } from '../errors.ts';
 import { lazily } from '../lazily.ts';
 import { presentId, presentTimestamp } from '../present.ts';
@@ -36,8 +37,23 @@ const webauthn = lazily(() => import('@simplewebauthn/server'));
  */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-/** Whether a challenge is one that was given to this browser, and lately. It is then used up. */
-export type TakeChallenge = (challenge: string) => boolean;
+/** Checks that a challenge was given to this browser within the last minutes, and uses it up. */
+export type TakeChallenge = (challenge: string) => Promise<boolean>;
+
+/**
+ * Marks a challenge as used, in every process and whatever cookie is sent again. Returns whether it was not used before. Each
+ * call deletes some of the challenges that no cookie holds any longer.
+ */
+export async function useChallenge({ system }: AccountStore, challenge: string): Promise<boolean> {
+  return (await system.pool.query(insertChallenge, [challenge])).rowCount === 1;
+}
+
+const insertChallenge = `
+  WITH old AS (
+    DELETE FROM used_challenges WHERE challenge IN (
+      SELECT challenge FROM used_challenges WHERE used_at < now() - interval '1 hour' LIMIT 20 FOR UPDATE SKIP LOCKED)
+  )
+  INSERT INTO used_challenges (challenge) VALUES ($1) ON CONFLICT DO NOTHING`;
 
 /**
  * What a browser needs to make a passkey for an account.
@@ -63,7 +79,7 @@ export async function offerPasskey(
       return { id: Buffer.from(credentialId).toString('base64url'), transports };
     }),
     // One that the browser finds by itself, so that nobody has to type who they are.
-    authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
 }
 
@@ -73,6 +89,7 @@ export interface NewPasskey {
   publicKey: Uint8Array<ArrayBuffer>;
   counter: bigint;
   transports: string[];
+  verifiesUser: true;
 }
 
 /**
@@ -93,31 +110,40 @@ export async function checkPasskey(
       expectedChallenge: takeChallenge,
       expectedOrigin: site.origin,
       expectedRPID: site.id,
-      requireUserVerification: false,
+      requireUserVerification: true,
     }),
   );
   if (registrationInfo === undefined) throw notValid();
   const { id, publicKey, counter } = registrationInfo.credential;
   const transports = Transports.parse(given.response.transports);
-  return { credentialId: Buffer.from(id, 'base64url'), publicKey, counter: BigInt(counter), transports };
+  const credentialId = Buffer.from(id, 'base64url');
+  return { credentialId, publicKey, counter: BigInt(counter), transports, verifiesUser: true };
 }
 
 /** How a browser reaches what has made the passkey: signed by nobody, and looked at by no library. */
 const Transports = z.array(z.string().max(30)).max(10).catch([]);
 
-/** Keeps a passkey of an account. @param name what it is called by */
+/**
+ * Keeps a passkey of an account. @param name what it is called by
+ * @throws ApiError VALIDATION_ERROR when the workspace has the passkey already
+ */
 export async function keepPasskey(
   { system }: AccountStore,
   { tenantId, userId }: Account,
   passkey: NewPasskey & { name: string },
 ): Promise<void> {
-  await tenantClient(system, tenantId).passkey.create({ data: { userId, ...passkey } });
+  try {
+    await tenantClient(system, tenantId).passkey.create({ data: { userId, ...passkey } });
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    throw new ApiError('VALIDATION_ERROR', 'This passkey was added before. Create another one.');
+  }
 }
 
 /** What a browser needs to sign in with whichever passkey it has for this site. */
 export async function askForPasskey({ id }: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await webauthn();
-  return generateAuthenticationOptions({ rpID: id, userVerification: 'preferred' });
+  return generateAuthenticationOptions({ rpID: id, userVerification: 'required' });
 }
 
 /** An account, and its passkey that has signed. */
@@ -139,7 +165,7 @@ export async function signInByPasskey(
   const given = readResponse(response);
   const credentialId = Buffer.from(given.response.id, 'base64url');
   const values = [given.tenantId, credentialId];
-  const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await accounts.query(byCredential, values);
+  const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await accounts.query(byCredential, [...values, given.userId]);
   const [row] = rows;
   if (row === undefined) throw notValid();
   const credential = {
@@ -154,7 +180,8 @@ export async function signInByPasskey(
       expectedChallenge: takeChallenge,
       expectedOrigin: site.origin,
       expectedRPID: site.id,
-      requireUserVerification: false,
+      // One that did not verify its user when it was made may be unable to.
+      requireUserVerification: row.verifies_user,
       credential,
     }),
   );
@@ -168,15 +195,15 @@ export async function hasPasskey({ system }: AccountStore, { account, credential
   return (await tenantClient(system, tenantId).passkey.count({ where: { userId, credentialId } })) === 1;
 }
 
-/** What a browser sent, and the tenant that the passkey's user handle names. */
-function readResponse(text: string): { response: AuthenticationResponseJSON; tenantId: string } {
+/** Reads what a browser sent, and the tenant and user that the passkey's user handle names. */
+function readResponse(text: string): { response: AuthenticationResponseJSON; tenantId: string; userId: string } {
   const given = z
     .looseObject({ id: z.string().max(2000), response: z.looseObject({ userHandle: z.string().max(100) }) })
     .safeParse(parseJson(text));
   const handle = given.data && Buffer.from(given.data.response.userHandle, 'base64url').toString();
-  const [, tenantId] = /^(\d{1,18})\.\d{1,18}$/.exec(handle ?? '') ?? [];
-  if (tenantId === undefined) throw notValid();
-  return { response: given.data as unknown as AuthenticationResponseJSON, tenantId };
+  const [, tenantId, userId] = /^(\d{1,18})\.(\d{1,18})$/.exec(handle ?? '') ?? [];
+  if (tenantId === undefined || userId === undefined) throw notValid();
+  return { response: given.data as unknown as AuthenticationResponseJSON, tenantId, userId };
 }
 
 function parseJson(text: string): unknown {
@@ -190,11 +217,12 @@ function parseJson(text: string): unknown {
 interface PasskeyRow {
   public_key: Buffer;
   counter: string;
+  verifies_user: boolean;
 }
 
 const byCredential = `
-  SELECT p.public_key, p.counter, ${accountColumns} FROM passkeys p ${accountsOf('p')}
-  WHERE p.tenant_id = $1 AND p.credential_id = $2`;
+  SELECT p.public_key, p.counter, p.verifies_user, ${accountColumns} FROM passkeys p ${accountsOf('p')}
+  WHERE p.tenant_id = $1 AND p.credential_id = $2 AND p.user_id = $3`;
 
 const used = 'UPDATE passkeys SET counter = $3, last_used_at = now() WHERE tenant_id = $1 AND credential_id = $2';
 

@@ -58,6 +58,11 @@ export type Session = Prisma.SessionModel
  */
 export type SignInFailure = Prisma.SignInFailureModel
 /**
+ * Model UsedChallenge
+ * The challenges that passkeys have signed. It belongs to no tenant: a challenge is given to a browser before it signs in.
+ */
+export type UsedChallenge = Prisma.UsedChallengeModel
+/**
  * Model AuditEntry
  * What was done in the developer area. It refers to nothing: it stays as it was.
  */

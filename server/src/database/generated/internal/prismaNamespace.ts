@@ -403,6 +403,9 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 export const ModelName = {
   Tenant: 'Tenant',
+  TenantMove: 'TenantMove',
+  TenantMoveOutcome: 'TenantMoveOutcome',
+  WebhookSecretKey: 'WebhookSecretKey',
   User: 'User',
   ApiKey: 'ApiKey',
   Invitation: 'Invitation',
@@ -410,6 +413,7 @@ export const ModelName = {
   Passkey: 'Passkey',
   Session: 'Session',
   SignInFailure: 'SignInFailure',
+  UsedChallenge: 'UsedChallenge',
   AuditEntry: 'AuditEntry',
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
@@ -448,7 +452,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
+    modelProps: "tenant" | "tenantMove" | "tenantMoveOutcome" | "webhookSecretKey" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -523,6 +527,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TenantCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TenantCountAggregateOutputType> | number
+        }
+      }
+    }
+    TenantMove: {
+      payload: Prisma.$TenantMovePayload<ExtArgs>
+      fields: Prisma.TenantMoveFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TenantMoveFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TenantMoveFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
+        }
+        findFirst: {
+          args: Prisma.TenantMoveFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TenantMoveFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
+        }
+        findMany: {
+          args: Prisma.TenantMoveFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>[]
+        }
+        create: {
+          args: Prisma.TenantMoveCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
+        }
+        createMany: {
+          args: Prisma.TenantMoveCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TenantMoveCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>[]
+        }
+        delete: {
+          args: Prisma.TenantMoveDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
+        }
+        update: {
+          args: Prisma.TenantMoveUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
+        }
+        deleteMany: {
+          args: Prisma.TenantMoveDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TenantMoveUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TenantMoveUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>[]
+        }
+        upsert: {
+          args: Prisma.TenantMoveUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
+        }
+        aggregate: {
+          args: Prisma.TenantMoveAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTenantMove>
+        }
+        groupBy: {
+          args: Prisma.TenantMoveGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TenantMoveGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TenantMoveCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TenantMoveCountAggregateOutputType> | number
+        }
+      }
+    }
+    TenantMoveOutcome: {
+      payload: Prisma.$TenantMoveOutcomePayload<ExtArgs>
+      fields: Prisma.TenantMoveOutcomeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TenantMoveOutcomeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TenantMoveOutcomeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        findFirst: {
+          args: Prisma.TenantMoveOutcomeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TenantMoveOutcomeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        findMany: {
+          args: Prisma.TenantMoveOutcomeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>[]
+        }
+        create: {
+          args: Prisma.TenantMoveOutcomeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        createMany: {
+          args: Prisma.TenantMoveOutcomeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TenantMoveOutcomeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>[]
+        }
+        delete: {
+          args: Prisma.TenantMoveOutcomeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        update: {
+          args: Prisma.TenantMoveOutcomeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        deleteMany: {
+          args: Prisma.TenantMoveOutcomeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TenantMoveOutcomeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TenantMoveOutcomeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>[]
+        }
+        upsert: {
+          args: Prisma.TenantMoveOutcomeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
+        }
+        aggregate: {
+          args: Prisma.TenantMoveOutcomeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTenantMoveOutcome>
+        }
+        groupBy: {
+          args: Prisma.TenantMoveOutcomeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TenantMoveOutcomeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TenantMoveOutcomeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TenantMoveOutcomeCountAggregateOutputType> | number
+        }
+      }
+    }
+    WebhookSecretKey: {
+      payload: Prisma.$WebhookSecretKeyPayload<ExtArgs>
+      fields: Prisma.WebhookSecretKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookSecretKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookSecretKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookSecretKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookSecretKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        findMany: {
+          args: Prisma.WebhookSecretKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>[]
+        }
+        create: {
+          args: Prisma.WebhookSecretKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        createMany: {
+          args: Prisma.WebhookSecretKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookSecretKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookSecretKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        update: {
+          args: Prisma.WebhookSecretKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookSecretKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookSecretKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookSecretKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookSecretKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookSecretKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookSecretKey>
+        }
+        groupBy: {
+          args: Prisma.WebhookSecretKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookSecretKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookSecretKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookSecretKeyCountAggregateOutputType> | number
         }
       }
     }
@@ -1041,6 +1267,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SignInFailureCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SignInFailureCountAggregateOutputType> | number
+        }
+      }
+    }
+    UsedChallenge: {
+      payload: Prisma.$UsedChallengePayload<ExtArgs>
+      fields: Prisma.UsedChallengeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsedChallengeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsedChallengeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload>
+        }
+        findFirst: {
+          args: Prisma.UsedChallengeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsedChallengeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload>
+        }
+        findMany: {
+          args: Prisma.UsedChallengeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload>[]
+        }
+        create: {
+          args: Prisma.UsedChallengeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload>
+        }
+        createMany: {
+          args: Prisma.UsedChallengeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsedChallengeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload>[]
+        }
+        delete: {
+          args: Prisma.UsedChallengeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload>
+        }
+        update: {
+          args: Prisma.UsedChallengeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload>
+        }
+        deleteMany: {
+          args: Prisma.UsedChallengeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsedChallengeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsedChallengeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload>[]
+        }
+        upsert: {
+          args: Prisma.UsedChallengeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsedChallengePayload>
+        }
+        aggregate: {
+          args: Prisma.UsedChallengeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsedChallenge>
+        }
+        groupBy: {
+          args: Prisma.UsedChallengeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsedChallengeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsedChallengeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsedChallengeCountAggregateOutputType> | number
         }
       }
     }
@@ -2781,6 +3081,37 @@ export const TenantScalarFieldEnum = {
 export type TenantScalarFieldEnum = (typeof TenantScalarFieldEnum)[keyof typeof TenantScalarFieldEnum]
 
 
+export const TenantMoveScalarFieldEnum = {
+  tenantId: 'tenantId',
+  state: 'state',
+  token: 'token',
+  wasActive: 'wasActive',
+  target: 'target',
+  changedAt: 'changedAt',
+  sweptAt: 'sweptAt'
+} as const
+
+export type TenantMoveScalarFieldEnum = (typeof TenantMoveScalarFieldEnum)[keyof typeof TenantMoveScalarFieldEnum]
+
+
+export const TenantMoveOutcomeScalarFieldEnum = {
+  token: 'token',
+  ofTenant: 'ofTenant',
+  outcome: 'outcome',
+  target: 'target',
+  decidedAt: 'decidedAt'
+} as const
+
+export type TenantMoveOutcomeScalarFieldEnum = (typeof TenantMoveOutcomeScalarFieldEnum)[keyof typeof TenantMoveOutcomeScalarFieldEnum]
+
+
+export const WebhookSecretKeyScalarFieldEnum = {
+  keyId: 'keyId'
+} as const
+
+export type WebhookSecretKeyScalarFieldEnum = (typeof WebhookSecretKeyScalarFieldEnum)[keyof typeof WebhookSecretKeyScalarFieldEnum]
+
+
 export const UserScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -2851,6 +3182,7 @@ export const PasskeyScalarFieldEnum = {
   publicKey: 'publicKey',
   counter: 'counter',
   transports: 'transports',
+  verifiesUser: 'verifiesUser',
   name: 'name',
   lastUsedAt: 'lastUsedAt',
   createdAt: 'createdAt'
@@ -2882,6 +3214,14 @@ export const SignInFailureScalarFieldEnum = {
 } as const
 
 export type SignInFailureScalarFieldEnum = (typeof SignInFailureScalarFieldEnum)[keyof typeof SignInFailureScalarFieldEnum]
+
+
+export const UsedChallengeScalarFieldEnum = {
+  challenge: 'challenge',
+  usedAt: 'usedAt'
+} as const
+
+export type UsedChallengeScalarFieldEnum = (typeof UsedChallengeScalarFieldEnum)[keyof typeof UsedChallengeScalarFieldEnum]
 
 
 export const AuditEntryScalarFieldEnum = {
@@ -3343,20 +3683,6 @@ export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaM
 
 
 /**
- * Reference to a field of type 'Int'
- */
-export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
-    
-
-
-/**
- * Reference to a field of type 'Int[]'
- */
-export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
-    
-
-
-/**
  * Reference to a field of type 'Bytes'
  */
 export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes'>
@@ -3367,6 +3693,20 @@ export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, '
  * Reference to a field of type 'Bytes[]'
  */
 export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
+    
+
+
+/**
+ * Reference to a field of type 'Int'
+ */
+export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
+    
+
+
+/**
+ * Reference to a field of type 'Int[]'
+ */
+export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
     
 
 
@@ -3563,6 +3903,9 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
   tenant?: Prisma.TenantOmit
+  tenantMove?: Prisma.TenantMoveOmit
+  tenantMoveOutcome?: Prisma.TenantMoveOutcomeOmit
+  webhookSecretKey?: Prisma.WebhookSecretKeyOmit
   user?: Prisma.UserOmit
   apiKey?: Prisma.ApiKeyOmit
   invitation?: Prisma.InvitationOmit
@@ -3570,6 +3913,7 @@ export type GlobalOmitConfig = {
   passkey?: Prisma.PasskeyOmit
   session?: Prisma.SessionOmit
   signInFailure?: Prisma.SignInFailureOmit
+  usedChallenge?: Prisma.UsedChallengeOmit
   auditEntry?: Prisma.AuditEntryOmit
   ticket?: Prisma.TicketOmit
   ticketWatcher?: Prisma.TicketWatcherOmit

@@ -59,6 +59,7 @@ export const ModelName = {
   Passkey: 'Passkey',
   Session: 'Session',
   SignInFailure: 'SignInFailure',
+  UsedChallenge: 'UsedChallenge',
   AuditEntry: 'AuditEntry',
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
@@ -182,6 +183,7 @@ export const PasskeyScalarFieldEnum = {
   publicKey: 'publicKey',
   counter: 'counter',
   transports: 'transports',
+  verifiesUser: 'verifiesUser',
   name: 'name',
   lastUsedAt: 'lastUsedAt',
   createdAt: 'createdAt'
@@ -213,6 +215,14 @@ export const SignInFailureScalarFieldEnum = {
 } as const
 
 export type SignInFailureScalarFieldEnum = (typeof SignInFailureScalarFieldEnum)[keyof typeof SignInFailureScalarFieldEnum]
+
+
+export const UsedChallengeScalarFieldEnum = {
+  challenge: 'challenge',
+  usedAt: 'usedAt'
+} as const
+
+export type UsedChallengeScalarFieldEnum = (typeof UsedChallengeScalarFieldEnum)[keyof typeof UsedChallengeScalarFieldEnum]
 
 
 export const AuditEntryScalarFieldEnum = {

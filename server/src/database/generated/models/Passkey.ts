@@ -49,6 +49,7 @@ export type PasskeyMinAggregateOutputType = {
   credentialId: runtime.Bytes | null
   publicKey: runtime.Bytes | null
   counter: bigint | null
+  verifiesUser: boolean | null
   name: string | null
   lastUsedAt: Date | null
   createdAt: Date | null
@@ -61,6 +62,7 @@ export type PasskeyMaxAggregateOutputType = {
   credentialId: runtime.Bytes | null
   publicKey: runtime.Bytes | null
   counter: bigint | null
+  verifiesUser: boolean | null
   name: string | null
   lastUsedAt: Date | null
   createdAt: Date | null
@@ -74,6 +76,7 @@ export type PasskeyCountAggregateOutputType = {
   publicKey: number
   counter: number
   transports: number
+  verifiesUser: number
   name: number
   lastUsedAt: number
   createdAt: number
@@ -102,6 +105,7 @@ export type PasskeyMinAggregateInputType = {
   credentialId?: true | runtime.Types.Skip
   publicKey?: true | runtime.Types.Skip
   counter?: true | runtime.Types.Skip
+  verifiesUser?: true | runtime.Types.Skip
   name?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -114,6 +118,7 @@ export type PasskeyMaxAggregateInputType = {
   credentialId?: true | runtime.Types.Skip
   publicKey?: true | runtime.Types.Skip
   counter?: true | runtime.Types.Skip
+  verifiesUser?: true | runtime.Types.Skip
   name?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -127,6 +132,7 @@ export type PasskeyCountAggregateInputType = {
   publicKey?: true | runtime.Types.Skip
   counter?: true | runtime.Types.Skip
   transports?: true | runtime.Types.Skip
+  verifiesUser?: true | runtime.Types.Skip
   name?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -227,6 +233,7 @@ export type PasskeyGroupByOutputType = {
   publicKey: runtime.Bytes
   counter: bigint
   transports: string[]
+  verifiesUser: boolean
   name: string
   lastUsedAt: Date | null
   createdAt: Date
@@ -263,6 +270,7 @@ export type PasskeyWhereInput = {
   publicKey?: Prisma.BytesFilter<"Passkey"> | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFilter<"Passkey"> | bigint | number | runtime.Types.Skip
   transports?: Prisma.StringNullableListFilter<"Passkey"> | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolFilter<"Passkey"> | boolean | runtime.Types.Skip
   name?: Prisma.StringFilter<"Passkey"> | string | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Passkey"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Passkey"> | Date | string | runtime.Types.Skip
@@ -277,6 +285,7 @@ export type PasskeyOrderByWithRelationInput = {
   publicKey?: Prisma.SortOrder | runtime.Types.Skip
   counter?: Prisma.SortOrder | runtime.Types.Skip
   transports?: Prisma.SortOrder | runtime.Types.Skip
+  verifiesUser?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -296,6 +305,7 @@ export type PasskeyWhereUniqueInput = Prisma.AtLeast<{
   publicKey?: Prisma.BytesFilter<"Passkey"> | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFilter<"Passkey"> | bigint | number | runtime.Types.Skip
   transports?: Prisma.StringNullableListFilter<"Passkey"> | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolFilter<"Passkey"> | boolean | runtime.Types.Skip
   name?: Prisma.StringFilter<"Passkey"> | string | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Passkey"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Passkey"> | Date | string | runtime.Types.Skip
@@ -310,6 +320,7 @@ export type PasskeyOrderByWithAggregationInput = {
   publicKey?: Prisma.SortOrder | runtime.Types.Skip
   counter?: Prisma.SortOrder | runtime.Types.Skip
   transports?: Prisma.SortOrder | runtime.Types.Skip
+  verifiesUser?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -331,6 +342,7 @@ export type PasskeyScalarWhereWithAggregatesInput = {
   publicKey?: Prisma.BytesWithAggregatesFilter<"Passkey"> | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntWithAggregatesFilter<"Passkey"> | bigint | number | runtime.Types.Skip
   transports?: Prisma.StringNullableListFilter<"Passkey"> | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolWithAggregatesFilter<"Passkey"> | boolean | runtime.Types.Skip
   name?: Prisma.StringWithAggregatesFilter<"Passkey"> | string | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Passkey"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Passkey"> | Date | string | runtime.Types.Skip
@@ -342,6 +354,7 @@ export type PasskeyCreateInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -356,6 +369,7 @@ export type PasskeyUncheckedCreateInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -367,6 +381,7 @@ export type PasskeyUpdateInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -381,6 +396,7 @@ export type PasskeyUncheckedUpdateInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -394,6 +410,7 @@ export type PasskeyCreateManyInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -405,6 +422,7 @@ export type PasskeyUpdateManyMutationInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -418,6 +436,7 @@ export type PasskeyUncheckedUpdateManyInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -451,6 +470,7 @@ export type PasskeyCountOrderByAggregateInput = {
   publicKey?: Prisma.SortOrder | runtime.Types.Skip
   counter?: Prisma.SortOrder | runtime.Types.Skip
   transports?: Prisma.SortOrder | runtime.Types.Skip
+  verifiesUser?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -470,6 +490,7 @@ export type PasskeyMaxOrderByAggregateInput = {
   credentialId?: Prisma.SortOrder | runtime.Types.Skip
   publicKey?: Prisma.SortOrder | runtime.Types.Skip
   counter?: Prisma.SortOrder | runtime.Types.Skip
+  verifiesUser?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -482,6 +503,7 @@ export type PasskeyMinOrderByAggregateInput = {
   credentialId?: Prisma.SortOrder | runtime.Types.Skip
   publicKey?: Prisma.SortOrder | runtime.Types.Skip
   counter?: Prisma.SortOrder | runtime.Types.Skip
+  verifiesUser?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -551,6 +573,7 @@ export type PasskeyCreateWithoutUserInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -562,6 +585,7 @@ export type PasskeyUncheckedCreateWithoutUserInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -604,6 +628,7 @@ export type PasskeyScalarWhereInput = {
   publicKey?: Prisma.BytesFilter<"Passkey"> | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFilter<"Passkey"> | bigint | number | runtime.Types.Skip
   transports?: Prisma.StringNullableListFilter<"Passkey"> | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolFilter<"Passkey"> | boolean | runtime.Types.Skip
   name?: Prisma.StringFilter<"Passkey"> | string | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Passkey"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Passkey"> | Date | string | runtime.Types.Skip
@@ -615,6 +640,7 @@ export type PasskeyCreateManyUserInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -626,6 +652,7 @@ export type PasskeyUpdateWithoutUserInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -637,6 +664,7 @@ export type PasskeyUncheckedUpdateWithoutUserInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -648,6 +676,7 @@ export type PasskeyUncheckedUpdateManyWithoutUserInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
+  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -663,6 +692,7 @@ export type PasskeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   publicKey?: boolean | runtime.Types.Skip
   counter?: boolean | runtime.Types.Skip
   transports?: boolean | runtime.Types.Skip
+  verifiesUser?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -677,6 +707,7 @@ export type PasskeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   publicKey?: boolean | runtime.Types.Skip
   counter?: boolean | runtime.Types.Skip
   transports?: boolean | runtime.Types.Skip
+  verifiesUser?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -691,6 +722,7 @@ export type PasskeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   publicKey?: boolean | runtime.Types.Skip
   counter?: boolean | runtime.Types.Skip
   transports?: boolean | runtime.Types.Skip
+  verifiesUser?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -705,12 +737,13 @@ export type PasskeySelectScalar = {
   publicKey?: boolean | runtime.Types.Skip
   counter?: boolean | runtime.Types.Skip
   transports?: boolean | runtime.Types.Skip
+  verifiesUser?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type PasskeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "credentialId" | "publicKey" | "counter" | "transports" | "name" | "lastUsedAt" | "createdAt", ExtArgs["result"]["passkey"], runtime.Types.Skip>
+export type PasskeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "credentialId" | "publicKey" | "counter" | "transports" | "verifiesUser" | "name" | "lastUsedAt" | "createdAt", ExtArgs["result"]["passkey"], runtime.Types.Skip>
 export type PasskeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -743,6 +776,10 @@ export type $PasskeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     counter: bigint
     transports: string[]
+    /**
+     * Whether it verified its user when it was made, and must whenever it signs.
+     */
+    verifiesUser: boolean
     name: string
     lastUsedAt: Date | null
     createdAt: Date
@@ -1177,6 +1214,7 @@ export interface PasskeyFieldRefs {
   readonly publicKey: Prisma.FieldRef<"Passkey", 'Bytes'>
   readonly counter: Prisma.FieldRef<"Passkey", 'BigInt'>
   readonly transports: Prisma.FieldRef<"Passkey", 'String[]'>
+  readonly verifiesUser: Prisma.FieldRef<"Passkey", 'Boolean'>
   readonly name: Prisma.FieldRef<"Passkey", 'String'>
   readonly lastUsedAt: Prisma.FieldRef<"Passkey", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Passkey", 'DateTime'>
