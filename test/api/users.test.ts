@@ -1,5 +1,5 @@
 import { NewUser, type User } from '@itsm-api/contract';
-import { createUser, deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { createUser, deactivateUser, getUser } from '@itsm-api/server/resources/users/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -21,7 +21,8 @@ beforeAll(async () => {
   ] as const) {
     made.unshift(await workspace.createUser({ name, role, email: `${name.toLowerCase()}@example.com` }));
   }
-  made[1] = await deactivateUser(workspace.context, 'cy@example.com');
+  const { id } = await deactivateUser(workspace.context, 'cy@example.com');
+  made[1] = await getUser(workspace.context, id);
 });
 afterAll(() => api.close());
 

@@ -8,6 +8,7 @@ import { pathPrefix } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { unique } from '../support/workspace.ts';
 import { commandLine, program, secretKey } from './itsm.ts';
 
 /*
@@ -71,7 +72,7 @@ describe('tenants and users', { timeout: 180_000 }, () => {
       stderr: 'error: --name or another option is required: what to change\n',
     });
 
-    await json(`users deactivate ${email}`, ...tenant);
+    await json(`users deactivate ${email} --keep-keys`, ...tenant);
     await expect.poll(() => statusWith(key)).toBe(401);
     await json(`users activate ${email}`, ...tenant);
     await expect.poll(() => statusWith(key)).toBe(200);
@@ -80,6 +81,32 @@ describe('tenants and users', { timeout: 180_000 }, () => {
     await json('tenants activate', 'Vandelay Industries');
     await expect.poll(() => statusWith(key)).toBe(200);
     expect(await json('tenants show', 'Vandelay Industries')).toMatchObject({ users: 1, keys: 1, tickets: 0 });
+  });
+});
+
+describe('users who lose rights', { timeout: 180_000 }, () => {
+  it.each([
+    ['users deactivate EMAIL', 'is inactive.'],
+    ['users update EMAIL --role AGENT', 'AGENT, is changed.'],
+  ])('have their API keys revoked and printed by %s', async (command, done) => {
+    const name = `Rights${unique()}`;
+    const { email, key } = await makeTenant(name);
+    const [{ id }] = await json(`keys list --tenant ${name}`);
+    const call = `${command.replace('EMAIL', email)} --tenant ${name}`;
+    expect(await json(`${call} --keep-keys`)).toMatchObject({ email, revokedKeys: [] });
+    await json(`users activate ${email} --tenant ${name}`);
+    await json(`users update ${email} --tenant ${name} --role ADMIN`);
+    await expect.poll(() => statusWith(key)).toBe(200);
+
+    const { code, stdout } = await itsm(call);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`${done}\\nRevoked the API key ${id} "first" \\(…${key.slice(-4)}\\)\\.\\n$`)),
+    ]);
+    await expect.poll(() => statusWith(key)).toBe(401);
+    const { tenantId } = await api.prisma.apiKey.findFirstOrThrow({ where: { id } });
+    const entries = await api.prisma.auditEntry.findMany({ where: { tenantId } });
+    expect(entries).toMatchObject([{ action: 'key.revoked', subject: 'first', userId: null }]);
   });
 });
 

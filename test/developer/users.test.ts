@@ -1,7 +1,12 @@
+import { pathPrefix, type UserRole } from '@itsm-api/contract';
+import { createKey, getKey, rotateKey } from '@itsm-api/server/identity/keys.ts';
+import { listAudit } from '@itsm-api/server/resources/audit/queries.ts';
 import { deactivateUser, getUser, updateUser } from '@itsm-api/server/resources/users/queries.ts';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { openBrowser, signIn, stateOf, type Visitor } from '../support/visitor.ts';
+import { type Fields, openBrowser, signIn, stateOf, type Visitor } from '../support/visitor.ts';
+import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -18,6 +23,14 @@ afterAll(() => api.close());
 /** The link that a page shows. */
 function linkIn(text: string): string | undefined {
   return /http:\/\/localhost(\/developer\/join\?token=[^<"]+)/.exec(text)?.[1];
+}
+
+/** A user with an API key. */
+async function withKey(role: UserRole): Promise<{ id: number; keyId: number; key: string }> {
+  const { id, email } = await workspace.createUser({ role });
+  const fields = { user: email, name: `Key ${unique()}`, scopes: ['users:read' as const] };
+  const { id: keyId, key } = await createKey(workspace.context, fields);
+  return { id, keyId, key };
 }
 
 const details = { name: 'Ada', jobTitle: '', department: '', phone: '', timeZone: '' };
@@ -102,6 +115,49 @@ describe('/developer/users/:id', () => {
     await expect.poll(async () => (await theirs.get('/developer/users')).status, { timeout: 5000 }).toBe(303);
     expect((await getUser(workspace.context, user.id)).active).toBe(false);
     expect((await admin.submitAndFollow(path, 'activate')).text).toContain('Deactivate');
+  });
+
+  it('revokes the API keys of a user who is deactivated or demoted, unless they are kept', async () => {
+    const path = (id: number) => `/developer/users/${id}`;
+    const works = async (key: string) =>
+      (await api.call({ method: 'GET', path: `${pathPrefix}/users`, key })).status === 200;
+    const demote = async (id: number, role: UserRole, more: Fields = {}) =>
+      admin.submit(path(id), 'change', { ...details, state: await stateOf(admin, path(id)), role, ...more });
+    const demoted = await withKey('ADMIN');
+    const demotedAndKept = await withKey('ADMIN');
+    const promoted = await withKey('AGENT');
+    const deactivated = await withKey('AGENT');
+    const kept = await withKey('AGENT');
+
+    const page = (await admin.get(path(deactivated.id))).text;
+    expect(page.match(new RegExp(`…${deactivated.key.slice(-4)}`, 'g'))).toHaveLength(2);
+    expect((await demote(demoted.id, 'AGENT')).status).toBe(303);
+    expect((await demote(demotedAndKept.id, 'REQUESTER', { keepKeys: 'yes' })).status).toBe(303);
+    expect((await demote(promoted.id, 'ADMIN')).status).toBe(303);
+    await admin.submitAndFollow(path(deactivated.id), 'deactivate');
+    await admin.submitAndFollow(path(kept.id), 'deactivate', { keepKeys: 'yes' });
+    await admin.submitAndFollow(path(deactivated.id), 'activate');
+    await admin.submitAndFollow(path(kept.id), 'activate');
+    const all = [demoted, demotedAndKept, promoted, deactivated, kept];
+    await expect.poll(() => Promise.all(all.map(({ key }) => works(key)))).toEqual([false, true, true, false, true]);
+    const entries = await listAudit(workspace.context, { page: 1, perPage: 50, action: 'key.revoked' });
+    expect(entries.data).toMatchObject([{ user: { id: Number(workspace.userId) } }, { address: '127.0.0.1' }]);
+  });
+
+  it('revokes the key that replaces a rotated one while its user is deactivated', async () => {
+    const { id, keyId } = await withKey('ADMIN');
+    const held = new pg.Client({ connectionString: api.databaseUrl });
+    await held.connect();
+    await held.query('BEGIN');
+    await held.query('SELECT FROM api_keys WHERE id = $1 FOR UPDATE', [keyId]);
+    const rotated = rotateKey(workspace.context, keyId, { overlapHours: 24 });
+    await expect.poll(() => requestsWaiting(api, 'system')).toBe(1);
+    const deactivated = deactivateUser(workspace.context, id);
+    await expect.poll(() => requestsWaiting(api, 'system')).toBe(2);
+    await held.end();
+    const successor = await rotated;
+    await deactivated;
+    expect((await getKey(workspace.context, successor.id)).state).toBe('revoked');
   });
 
   it('keeps the last administrator, whom the command line may take away', async () => {

@@ -22,7 +22,7 @@ export const audit = page({
     const first = (values: Parameters<typeof withQuery>[1]) => withQuery(address, { ...values, page: undefined });
     const rows = data.map(({ at, user, action, subject, address: from, userAgent }) => [
       visit.time(at),
-      user === null ? 'nobody' : html`<a href="${first({ userId: user.id })}">${user.name}</a>`,
+      user === null ? 'command line' : html`<a href="${first({ userId: user.id })}">${user.name}</a>`,
       html`<a href="${first({ action })}"><code>${action}</code></a>`,
       subject ?? '',
       html`${from}<br><span class="agent">${userAgent}</span>`,

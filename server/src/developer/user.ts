@@ -1,9 +1,10 @@
 import { IdParam, NewUser, type User, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createInvitation } from '../identity/invitations.ts';
+import { listUserKeys, type UserKey } from '../resources/users/key-revocation.ts';
 import { activateUser, createUser, deactivateUser, getUser, updateUser } from '../resources/users/queries.ts';
 import { TimeZone } from '../resources/users/time-zone.ts';
-import { emptyAsNull, formOf, selectField, submit, textField } from './fields.ts';
+import { checkbox, checked, emptyAsNull, formOf, selectField, submit, textField } from './fields.ts';
 import { badge, code, facts, html, notice, type SafeHtml, section } from './html.ts';
 import { type Asked, form, page, type Sent } from './page.ts';
 import { inState, State, stateField } from './unchanged.ts';
@@ -58,6 +59,7 @@ export const user = page({
   async show(asked) {
     const { visit, params } = asked;
     const user = await getUser(visit.context, params.id);
+    const keys = await listUserKeys(visit.context, user.id);
     return {
       title: user.name,
       body: html`<p><a href="${path}">All users</a></p>
@@ -65,9 +67,9 @@ ${linkNotice(visit.flash)}
 ${facts({ 'E-mail': user.email, State: stateOf(user), Created: visit.time(user.createdAt), Changed: visit.time(user.updatedAt) })}
 ${section(
   'Details',
-  formOf(asked, 'change', (sent) => details(sent, user)),
+  formOf(asked, 'change', (sent) => details(sent, user, keys)),
 )}
-${section('Access', access(asked, user))}`,
+${section('Access', access(asked, user, keys))}`,
     };
   },
   forms: {
@@ -81,17 +83,22 @@ ${section('Access', access(asked, user))}`,
         phone: emptyAsNull(NewUser.shape.phone),
         timeZone: emptyAsNull(TimeZone),
         state: State,
+        keepKeys: checked,
       }),
       audit: 'user.updated',
-      async run({ visit, params, fields: { state, ...fields } }) {
-        return changed(await inState(visit.context, state, (context) => updateUser(context, params.id, fields)));
+      async run({ visit, params, fields: { state, keepKeys, ...fields } }) {
+        const choice = { keepKeys, from: visit.from };
+        return changed(
+          await inState(visit.context, state, (context) => updateUser(context, params.id, fields, choice)),
+        );
       },
     }),
     deactivate: form({
       params: IdParam,
-      fields: z.strictObject({}),
+      fields: z.strictObject({ keepKeys: checked }),
       audit: 'user.deactivated',
-      run: async ({ visit, params }) => changed(await deactivateUser(visit.context, params.id)),
+      run: async ({ visit, params, fields: { keepKeys } }) =>
+        changed(await deactivateUser(visit.context, params.id, { keepKeys, from: visit.from })),
     }),
     activate: form({
       params: IdParam,
@@ -108,10 +115,11 @@ ${section('Access', access(asked, user))}`,
   },
 });
 
-function details(sent: Sent | undefined, user: User): SafeHtml {
+function details(sent: Sent | undefined, user: User, keys: UserKey[]): SafeHtml {
   const { name, jobTitle, department, phone, timeZone } = user;
   return html`${stateField(user)}${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
 ${selectField(sent, { ...role, value: user.role })}
+${user.role === 'REQUESTER' ? null : keysField(sent, keys, 'A role with fewer rights revokes the API keys of this user:')}
 ${textField(sent, { name: 'jobTitle', label: 'Job title', value: jobTitle })}
 ${textField(sent, { name: 'department', label: 'Department', value: department })}
 ${textField(sent, { name: 'phone', label: 'Phone', value: phone })}
@@ -119,16 +127,29 @@ ${textField(sent, { name: 'timeZone', label: 'Time zone', value: timeZone, hint:
 ${submit('Save')}`;
 }
 
-function access(asked: Asked<UserVisit>, user: User): SafeHtml {
+/** Lists the API keys that a change revokes, with the box that keeps them. */
+function keysField(sent: Sent | undefined, keys: UserKey[], what: string): SafeHtml | null {
+  if (keys.length === 0) return null;
+  const items = keys.map(
+    ({ id, name, lastFour }) => html`<li><a href="/developer/keys/${id}">${name}</a> <code>…${lastFour}</code></li>`,
+  );
+  return html`<p>${what}</p><ul>${items}</ul>
+${checkbox('keepKeys', 'yes', 'Keep these API keys', sent !== undefined && 'keepKeys' in sent.values)}`;
+}
+
+function access(asked: Asked<UserVisit>, user: User, keys: UserKey[]): SafeHtml {
   if (!user.active) {
     return html`<p>They can't sign in, their keys don't work, and nothing can be assigned to them.</p>
 ${formOf(asked, 'activate', () => submit('Activate', 'plain'))}`;
   }
+  const deactivation = (sent: Sent | undefined) => html`
+${keysField(sent, keys, 'Deactivating revokes the API keys of this user. Keys that you keep work again when the user is activated:')}
+${submit('Deactivate', 'danger')}`;
   const invite = html`<p>Another link lets them choose anew how to sign in; links from before work no more.</p>
 ${formOf(asked, 'invite', () => submit('Make a link', 'plain'))}`;
   return html`${user.role === 'REQUESTER' ? null : invite}
 <p>Once they are inactive, they are signed out within a second, their keys stop working, and nothing can be assigned to them.</p>
-${formOf(asked, 'deactivate', () => submit('Deactivate', 'danger'))}`;
+${formOf(asked, 'deactivate', deactivation)}`;
 }
 
 /** Whether a user may get in. */

@@ -84,7 +84,10 @@ export function storedOf(key: string) {
 export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
   return transaction(context, async (context) => {
     const { db, now } = context;
-    const user = await db.user.findFirst({ where: { email: input.user }, select: { id: true, active: true } });
+    const where = { email: input.user };
+    const found = await db.user.findFirst({ where, select: { id: true } });
+    if (found !== null) await lockUser(context, found.id);
+    const user = await db.user.findFirst({ where, select: { id: true, active: true } });
     if (user === null) throw invalidField('INVALID_REFERENCE', 'user', `${input.user} is no user of this workspace`);
     if (!user.active) throw invalidField('INVALID_REFERENCE', 'user', `${input.user} is inactive`);
     return addKey(context, {
@@ -158,6 +161,7 @@ export function rotateKey(
   return transaction(context, async (context) => {
     const { db } = context;
     const now = context.now();
+    await lockUser(context, (await getKey(context, id)).userId);
     const { userId, user, name, scopes, state, ...before } = await lockKey(context, id);
     if (state === 'revoked' || state === 'expired') {
       const message = `Key ${id} works no more, so nothing can take its place: make a new one.`;
@@ -194,6 +198,11 @@ export function revokeKey(context: Context, id: number): Promise<Key> {
     await context.db.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: context.now() } });
     return getKey(context, id);
   });
+}
+
+/** Locks the user of a key, so that a change that revokes the user's keys waits for the key that is being created. */
+async function lockUser({ db }: Context, userId: number | bigint): Promise<void> {
+  await lockRow(db, 'users', Number(userId));
 }
 
 /** One key, which nobody else changes until the end of the transaction. @throws ApiError NOT_FOUND */

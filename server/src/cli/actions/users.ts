@@ -1,18 +1,23 @@
-import { NewUser, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
+import { NewUser, type User, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
+import type { Context } from '../../context.ts';
 import { createInvitation, invitationDays, invitationLink } from '../../identity/invitations.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { listUserKeys, type UserKey } from '../../resources/users/key-revocation.ts';
 import {
   activateUser,
   createUser,
   deactivateUser,
   findUser,
+  isLesserRole,
   listUsers,
   updateUser,
   userRows,
 } from '../../resources/users/queries.ts';
 import { UserReference } from '../../resources/users/reference.ts';
 import { TimeZone } from '../../resources/users/time-zone.ts';
+import { confirm } from '../confirm.ts';
+import { CommandError } from '../errors.ts';
 import { exportOf } from '../export.ts';
 import { shell } from '../help.ts';
 import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
@@ -66,17 +71,50 @@ export const create = action({
   ],
 });
 
+const KeepKeys = { keepKeys: z.boolean().default(false) };
+
 export const update = action({
-  input: updateInput(Named.shape, { ...UserPatch.shape, timeZone: TimeZone.optional() }),
-  work: async (runtime, { tenant, user, ...patch }) => updateUser(await tenantContext(runtime, tenant), user, patch),
-  format: ({ name, email, id, role }) => `The user ${name} <${email}> (id ${id}), ${role}, is changed.`,
+  input: updateInput({ ...Named.shape, ...KeepKeys }, { ...UserPatch.shape, timeZone: TimeZone.optional() }),
+  async work(runtime, { tenant, user, keepKeys, ...patch }) {
+    const context = await tenantContext(runtime, tenant);
+    const before = await findUser(context, user);
+    if (patch.role !== undefined && isLesserRole(patch.role, before.role) && !keepKeys) {
+      await confirmRevocation(context, before, `make ${before.email} ${patch.role}`);
+    }
+    return updateUser(context, before.id, patch, { keepKeys });
+  },
+  format: ({ name, email, id, role, revokedKeys }) =>
+    [`The user ${name} <${email}> (id ${id}), ${role}, is changed.`, ...revoked(revokedKeys)].join('\n'),
 });
 
 export const deactivate = action({
-  input: Named,
-  work: async (runtime, { tenant, user }) => deactivateUser(await tenantContext(runtime, tenant), user),
-  format: (user) => `The user ${user.name} <${user.email}> (id ${user.id}) is inactive.`,
+  input: Named.extend(KeepKeys),
+  async work(runtime, { tenant, user, keepKeys }) {
+    const context = await tenantContext(runtime, tenant);
+    const before = await findUser(context, user);
+    if (!keepKeys) await confirmRevocation(context, before, `deactivate ${before.email}`);
+    return deactivateUser(context, before.id, { keepKeys });
+  },
+  format: ({ name, email, id, revokedKeys }) =>
+    [`The user ${name} <${email}> (id ${id}) is inactive.`, ...revoked(revokedKeys)].join('\n'),
 });
+
+/** Asks in a terminal before a change revokes API keys. @throws CommandError when the answer is no */
+async function confirmRevocation(context: Context, { id }: User, what: string): Promise<void> {
+  if (!process.stdin.isTTY) return;
+  const keys = await listUserKeys(context, id);
+  if (keys.length === 0) return;
+  const goesOn = await confirm(`${what} and revoke the API keys ${keys.map(described).join(', ')}`);
+  if (!goesOn) throw new CommandError('Nothing was changed. With --keep-keys the API keys are not revoked.');
+}
+
+function revoked(keys: UserKey[]): string[] {
+  return keys.map((key) => `Revoked the API key ${described(key)}.`);
+}
+
+function described({ id, name, lastFour }: UserKey): string {
+  return `${id} "${name}" (…${lastFour})`;
+}
 
 export const activate = action({
   input: Named,

@@ -13,6 +13,9 @@ const fields = [
 ] satisfies Parameter[];
 const name = { flags: '--name <name>', about: 'name of the person' };
 const email = { flags: '--email <email>', about: 'e-mail address, unique in the tenant' };
+const keepKeys = { flags: '--keep-keys', about: 'do not revoke the API keys of the user' };
+const revoking =
+  'Unless `--keep-keys` is given, the API keys of the user are revoked and printed. In a terminal the command asks first.';
 const role = { flags: '--role <role>', about: UserRole.options.join(', '), values: UserRole.options };
 
 export const users = noun({
@@ -53,22 +56,27 @@ export const users = noun({
     },
     update: {
       summary: 'Change a user',
-      details: clearing,
+      details: `${clearing}\n\nA role with fewer rights revokes API keys. ${revoking}`,
       arguments: [user],
-      options: [common.tenant, name, email, role, ...fields],
+      options: [common.tenant, name, email, role, ...fields, keepKeys],
       examples: [
         'users update jonas@acme.example --tenant Acme --role ADMIN',
+        'users update jonas@acme.example --tenant Acme --role REQUESTER --keep-keys',
         "users update 7 --tenant Acme --phone ''",
       ],
     },
     deactivate: {
-      summary: 'Deactivate a user: their keys stop working at once, and nothing can be assigned to them any more',
+      summary: 'Deactivate a user: revoke their API keys, sign them out, and no longer allow assigning to them',
+      details: `${revoking} Keys that are kept work again when the user is activated.`,
       arguments: [user],
-      options: [common.tenant],
-      examples: ['users deactivate jonas@acme.example --tenant Acme'],
+      options: [common.tenant, keepKeys],
+      examples: [
+        'users deactivate jonas@acme.example --tenant Acme',
+        'users deactivate jonas@acme.example --tenant Acme --keep-keys',
+      ],
     },
     activate: {
-      summary: 'Activate a user again: their keys work again',
+      summary: 'Activate a user again: the API keys that were kept work again',
       arguments: [user],
       options: [common.tenant],
       examples: ['users activate jonas@acme.example --tenant Acme'],

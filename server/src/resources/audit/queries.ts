@@ -7,13 +7,13 @@ import { type Page, readPage } from '../lists.ts';
 export interface AuditEntry {
   id: number;
   at: string;
-  /** The user who did it; null where nobody was signed in. */
+  /** The user who did it; null for a change on the command line. */
   user: { id: number; name: string } | null;
   /** Such as `key.created`. */
   action: string;
   /** What it was done to, as people call it. */
   subject: string | null;
-  /** IP address. */
+  /** IP address; empty for a change on the command line. */
   address: string;
   userAgent: string;
 }

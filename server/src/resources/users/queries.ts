@@ -1,4 +1,4 @@
-import type { NewUser, User, UserPatch, UserQuery } from '@itsm-api/contract';
+import type { NewUser, User, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import { type Context, transaction } from '../../context.ts';
 import type { Prisma } from '../../database/generated/client.ts';
 import { lockRow, lockTenant } from '../../database/lock.ts';
@@ -10,6 +10,7 @@ import { presentId, presentTimestamps } from '../../present.ts';
 import type { Rows } from '../change-feed.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
 import { noSuchUser } from '../references.ts';
+import { type KeyChoice, revokeUserKeys, type UserKey } from './key-revocation.ts';
 import type { UserReference } from './reference.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;
@@ -114,37 +115,59 @@ export async function findUser({ db }: Pick<Context, 'db'>, reference: string | 
   return presentUser(row);
 }
 
+/** A user who was changed, with the API keys that were revoked because the user lost rights. */
+export type ChangedUser = User & { revokedKeys: UserKey[] };
+
+/** From the most rights to the fewest. */
+const rolesByRights: readonly UserRole[] = ['ADMIN', 'AGENT', 'REQUESTER'];
+
+/** Checks whether one role has fewer rights than another. */
+export function isLesserRole(role: UserRole, before: UserRole): boolean {
+  return rolesByRights.indexOf(role) > rolesByRights.indexOf(before);
+}
+
 /**
- * Changes a user; who becomes a REQUESTER is out of the developer area, as who is deactivated. No endpoint of v1 calls it; the command line and the developer area do.
+ * Changes a user. A lesser role revokes the user's API keys, and a REQUESTER is signed out of the developer area. No endpoint
+ * of v1 calls it; the command line and the developer area do.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR when the e-mail address is taken or no administrator
  * would be left
  */
-export function updateUser(context: Context, reference: string | number, data: UserPatch): Promise<User> {
-  return keepingAnAdministrator(context, async ({ db, ifMatch }) => {
-    if (ifMatch !== undefined) {
-      const { id } = await findUser({ db }, reference);
-      await lockRow(db, 'users', id);
-      requireMatch(ifMatch, await findUser({ db }, id));
-    }
+export function updateUser(
+  context: Context,
+  reference: string | number,
+  data: UserPatch,
+  choice: KeyChoice = {},
+): Promise<ChangedUser> {
+  return keepingAnAdministrator(context, async (context) => {
+    const { db, ifMatch } = context;
+    const { id } = await findUser({ db }, reference);
+    await lockRow(db, 'users', id);
+    const before = await findUser({ db }, id);
+    if (ifMatch !== undefined) requireMatch(ifMatch, before);
     const [row] = await createUnique('email', `${data.email} is taken by another user`, () =>
-      db.user.updateManyAndReturn({ where: whereOf(reference), data }),
+      db.user.updateManyAndReturn({ where: { id }, data }),
     );
     if (row === undefined) throw notFound('user');
     if (row.role === 'REQUESTER') await shutOut(db, row.id);
-    return presentUser(row);
+    const revokedKeys = isLesserRole(row.role, before.role) ? await revokeUserKeys(context, row.id, choice) : [];
+    return { ...presentUser(row), revokedKeys };
   });
 }
 
 /**
- * Deactivates a user: their keys stop working within a second. Their sessions in the developer area end, and links by which
+ * Deactivates a user and revokes their API keys. Keys that are kept stop working within a second. Their sessions in the developer area end, and links by which
  * they would get there work no more, for good.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when no administrator would be left
  */
-export function deactivateUser(context: Context, reference: string | number): Promise<User> {
-  return keepingAnAdministrator(context, async ({ db }) => {
-    const user = await setActive(db, reference, false);
-    await shutOut(db, user.id);
-    return user;
+export function deactivateUser(
+  context: Context,
+  reference: string | number,
+  choice: KeyChoice = {},
+): Promise<ChangedUser> {
+  return keepingAnAdministrator(context, async (context) => {
+    const user = await setActive(context.db, reference, false);
+    await shutOut(context.db, user.id);
+    return { ...user, revokedKeys: await revokeUserKeys(context, user.id, choice) };
   });
 }
 
@@ -155,7 +178,7 @@ async function shutOut(db: TenantClient, userId: number | bigint): Promise<void>
   await db.invitation.updateMany({ where: { userId, usedAt: null }, data: { usedAt: now } });
 }
 
-/** Activates a user again, and their keys with them. @throws ApiError NOT_FOUND */
+/** Activates a user again, and with them the API keys that were kept. @throws ApiError NOT_FOUND */
 export function activateUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
   return setActive(db, reference, true);
 }
@@ -170,7 +193,10 @@ async function setActive(db: TenantClient, reference: string | number, active: b
  * Has a change of users leave the workspace an active administrator, be it that two take the right from each other at
  * once. Whoever runs the service may do otherwise (docs/decisions/users.md).
  */
-function keepingAnAdministrator(context: Context, change: (context: Context) => Promise<User>): Promise<User> {
+function keepingAnAdministrator(
+  context: Context,
+  change: (context: Context) => Promise<ChangedUser>,
+): Promise<ChangedUser> {
   return transaction(context, async (context) => {
     const { db, userId } = context;
     if (userId === undefined) return change(context);

@@ -1,0 +1,48 @@
+import { type Context, transaction } from '../../context.ts';
+import { presentId } from '../../present.ts';
+import { type AuditEntry, recordAudit } from '../audit/queries.ts';
+
+/** An API key as far as administrators have to recognize it. */
+export interface UserKey {
+  id: number;
+  name: string;
+  lastFour: string;
+}
+
+/** What happens to the API keys of a user who loses rights (docs/decisions/keys.md). */
+export interface KeyChoice {
+  /** Whether the keys go on as they are. By default they are revoked. */
+  keepKeys?: boolean | undefined;
+  /** Where the change comes from, for the audit log. By default it comes from the command line. */
+  from?: Pick<AuditEntry, 'address' | 'userAgent'>;
+}
+
+const columns = { id: true, name: true, lastFour: true } as const;
+
+/** Returns the API keys of a user that are not revoked, newest first. */
+export async function listUserKeys({ db }: Pick<Context, 'db'>, userId: number): Promise<UserKey[]> {
+  const where = { userId, revokedAt: null };
+  return (await db.apiKey.findMany({ where, select: columns, orderBy: { id: 'desc' } })).map(present);
+}
+
+/** Revokes the API keys of a user, with an entry each in the audit log, unless they are kept. Returns those it revoked. */
+export function revokeUserKeys(
+  context: Context,
+  userId: number | bigint,
+  { keepKeys = false, from = { address: '', userAgent: 'command line' } }: KeyChoice,
+): Promise<UserKey[]> {
+  return transaction(context, async (context) => {
+    if (keepKeys) return [];
+    const keys = await context.db.apiKey.updateManyAndReturn({
+      where: { userId, revokedAt: null },
+      data: { revokedAt: context.now() },
+      select: columns,
+    });
+    for (const { name } of keys) await recordAudit(context, { action: 'key.revoked', subject: name, ...from });
+    return keys.map(present);
+  });
+}
+
+function present({ id, name, lastFour }: { id: bigint; name: string; lastFour: string }): UserKey {
+  return { id: presentId(id), name, lastFour };
+}
