@@ -201,6 +201,26 @@ describe('a delivery', () => {
     expect(await count('?attempts=100')).toBe(100);
   });
 
+  it('numbers attempts through replays, also where only the last 100 are shown', async () => {
+    const { id } = await delivered((await mine.createWebhook()).id);
+    await execute(
+      api.databaseUrl,
+      `INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms, status)
+       SELECT ${mine.tenantId}, ${id}, n, now(), n, 500 FROM generate_series(1, 13) replay, generate_series(1, 10) n`,
+    );
+    const { text } = await admin.get(`${list}/${id}?attempts=100`);
+    const numbers = [...text.matchAll(/Attempt (\d+)<\/b>/g)].map(([, number]) => Number(number));
+    expect([numbers.length, numbers[0], numbers.at(-1)]).toEqual([100, 130, 31]);
+  });
+
+  it('says that an attempt is due, and names no time in the past', async () => {
+    const { id } = await delivered((await mine.createWebhook()).id, {
+      nextAttemptAt: new Date('2026-07-01T10:30:00Z'),
+    });
+    expect((await admin.get(`${list}/${id}`)).text).toContain('<dt>Next attempt</dt><dd>due</dd>');
+    expect((await admin.get(list)).text).toContain('<span class="next">next due</span>');
+  });
+
   it('is sent again, and looked at until it has been tried', async () => {
     const { id } = await delivered((await mine.createWebhook()).id, {
       state: 'EXHAUSTED',

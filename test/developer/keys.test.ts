@@ -127,7 +127,9 @@ describe('a key', () => {
     expect(next).not.toBe(key);
     expect(rotated.text).toContain(`href="${page}"`);
     expect(await Promise.all([statusWith(key), statusWith(next)])).toEqual([200, 200]);
-    expect(stateOn((await admin.get(page)).text)).toBe('expiring');
+    const replaced = (await admin.get(page)).text;
+    expect(stateOn(replaced)).toBe('expiring');
+    expect(replaced).toMatch(/<dt>Replaced by<\/dt><dd><a href="\/developer\/keys\/\d+">key \d+<\/a>/);
 
     const mistyped = await admin.submit(page, 'revoke', { confirmation: 'importer' });
     expect([mistyped.status, mistyped.text.includes('must be the name of the key: exporter')]).toEqual([400, true]);

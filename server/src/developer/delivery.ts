@@ -6,9 +6,9 @@ import {
   maxToldAttempts,
 } from '@itsm-api/contract';
 import * as z from 'zod';
-import { getDelivery, headersOf, replayDelivery } from '../resources/deliveries/queries.ts';
+import { countAttempts, getDelivery, headersOf, replayDelivery } from '../resources/deliveries/queries.ts';
 import { ownOnly } from './deliveries.ts';
-import { stateBadge } from './delivery-table.ts';
+import { nextAttempt, stateBadge } from './delivery-table.ts';
 import { formOf, optional, submit } from './fields.ts';
 import { badge, code, facts, html, notice, type SafeHtml, section, withQuery } from './html.ts';
 import { type Asked, form, page } from './page.ts';
@@ -46,11 +46,12 @@ export const delivery = page({
     }
     const { state, nextAttemptAt } = found;
     const isSoon = nextAttemptAt !== null && Math.abs(Date.parse(nextAttemptAt) - visit.context.now().getTime()) < soon;
+    const before = (await countAttempts(visit.context, found.id)) - found.attempts.length;
     return {
       title: `Delivery ${found.id}`,
       reload: state === 'PENDING' && isSoon ? 2 : undefined,
       body: html`<p class="lead"><code>${found.event}</code>, <code>${found.eventId}</code></p>
-<div id="outcome" data-watched>${outcome(visit, found)}${attempts(asked, found)}</div>
+<div id="outcome" data-watched>${outcome(visit, found)}${attempts(asked, found, before)}</div>
 ${visit.user.account.role === 'ADMIN' ? again(asked) : null}
 ${section('Body', body(found))}
 ${section('Headers', headers(await headersOf(visit.context, found)))}`,
@@ -70,15 +71,16 @@ ${section('Headers', headers(await headersOf(visit.context, found)))}`,
   },
 });
 
-function outcome({ time, user }: UserVisit, found: Awaited<ReturnType<typeof getDelivery>>): SafeHtml {
+function outcome(visit: UserVisit, found: Awaited<ReturnType<typeof getDelivery>>): SafeHtml {
   const { state, webhookId, url, createdAt, settledAt, nextAttemptAt } = found;
+  const { time, user } = visit;
   const isAdmin = user.account.role === 'ADMIN';
   return facts({
     State: stateBadge(state),
     Webhook: isAdmin ? html`<a href="/developer/webhooks/${webhookId}">${url}</a>` : url,
     Created: time(createdAt),
     Settled: settledAt === null ? null : time(settledAt),
-    'Next attempt': nextAttemptAt === null ? null : time(nextAttemptAt),
+    'Next attempt': nextAttemptAt === null ? null : nextAttempt(visit, nextAttemptAt),
     Ticket: ticketOf(found),
   });
 }
@@ -96,17 +98,22 @@ function again(asked: Asked<UserVisit>): SafeHtml {
   return formOf(asked, 'replay', () => submit('Send it again', 'plain'));
 }
 
-/** The last attempts, the newest first. */
+/** The last attempts, the newest first, numbered through all replays. @param before how many there were before these */
 function attempts(
   { visit, address, query }: Asked<UserVisit, unknown, Query>,
   { id, attempts }: DeliveryDetail,
+  before: number,
 ): SafeHtml {
   if (attempts.length === 0) return section('Attempts', html`<p>None yet.</p>`);
   const numbered = attempts.map((attempt, index) => ({ attempt, place: index + 1 })).reverse();
   const shown = query.attempts === undefined ? numbered.slice(0, shownAttempts) : numbered;
   const items = shown.map(({ attempt, place }) => {
-    const { number, startedAt, durationMs } = attempt;
-    const answer = answerOf(attempt, { whole: query.answer === place, link: withQuery(address, { answer: place }) });
+    const { startedAt, durationMs } = attempt;
+    const number = before + place;
+    const answer = answerOf(
+      { ...attempt, number },
+      { whole: query.answer === place, link: withQuery(address, { answer: place }) },
+    );
     return html`<li id="attempt-${place}"><p>${resultOf(attempt)} <b>Attempt ${number}</b>, ${visit.time(startedAt)}, took ${durationMs} ms</p>${answer}</li>`;
   });
   const hidden = numbered.length - shown.length;

@@ -2,7 +2,17 @@ import { integerFromText, pathPrefix } from '@itsm-api/contract';
 import * as z from 'zod';
 import { invalidField } from '../errors.ts';
 import { keyStates } from '../identity/key-state.ts';
-import { getKey, type Key, KeyRotation, NewKey, narrowKey, revokeKey, rotateKey, updateKey } from '../identity/keys.ts';
+import {
+  getKey,
+  type Key,
+  KeyRotation,
+  NewKey,
+  narrowKey,
+  revokeKey,
+  rotateKey,
+  successorsOf,
+  updateKey,
+} from '../identity/keys.ts';
 import { requestsByKey } from '../resources/usage/queries.ts';
 import { formOf, selectField, several, submit, textField } from './fields.ts';
 import { code, facts, html, type SafeHtml, section } from './html.ts';
@@ -30,12 +40,13 @@ export const oneKey = page({
     const { visit, params } = asked;
     const key = await getKey(visit.context, params.id, ownKeys(visit));
     const requests = await requestsByKey(visit.context, { hours: 24, keyIds: [key.id] });
+    const successors = await successorsOf(visit.context, key.id);
     const shown = ShownOnce.safeParse(visit.flash).data;
     return {
       title: key.name,
       body: html`<p><a href="/developer/keys">All keys</a></p>
 ${shown?.id === key.id ? shownOnce(shown.key, visit.site.origin) : null}
-${factsOf(key, requests.get(key.id), visit)}
+${factsOf(key, { requests: requests.get(key.id), successors }, visit)}
 <div class="pair"><div>${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked, key) : null}</div>
 ${allowedEndpoints(key.scopes)}</div>`,
     };
@@ -135,7 +146,14 @@ function agentSettings(key: string, origin: string): [program: string, settings:
   ];
 }
 
-function factsOf(key: Key, requests: readonly number[] | undefined, { time }: UserVisit): SafeHtml {
+interface Around {
+  /** Of the last 24 hours. */
+  requests: readonly number[] | undefined;
+  /** The ids of the keys that replaced it. */
+  successors: readonly number[];
+}
+
+function factsOf(key: Key, { requests, successors }: Around, { time }: UserVisit): SafeHtml {
   return facts({
     State: html`${stateBadge(key.state)} ${keyStates[key.state]}`,
     Key: html`<code>…${key.lastFour}</code>`,
@@ -144,9 +162,13 @@ function factsOf(key: Key, requests: readonly number[] | undefined, { time }: Us
     [key.revokedAt === null ? 'Until' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'no end'),
     'Last used': time(key.lastUsedAt, 'never'),
     'Requests in 24 h': html`${sparkLine(requests)} <a href="/developer/usage?key=${key.id}">Usage</a>`,
-    'Takes the place of':
-      key.rotatedFrom === null ? null : html`<a href="/developer/keys/${key.rotatedFrom}">key ${key.rotatedFrom}</a>`,
+    'Takes the place of': key.rotatedFrom === null ? null : keyLink(key.rotatedFrom),
+    'Replaced by': successors.length === 0 ? null : html`${successors.map((id) => html`${keyLink(id)} `)}`,
   });
+}
+
+function keyLink(id: number): SafeHtml {
+  return html`<a href="/developer/keys/${id}">key ${id}</a>`;
 }
 
 /** All that can be done to a key, by administrators. */

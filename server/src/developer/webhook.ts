@@ -16,7 +16,7 @@ import { detailsOf, validationError } from '../validation.ts';
 import { newSecret } from '../webhooks/new-secret.ts';
 import { resultOf } from './delivery.ts';
 import { deliveryTable } from './delivery-table.ts';
-import { checkbox, formOf, optional, submit, textField } from './fields.ts';
+import { checkboxes, formOf, optional, submit, textField } from './fields.ts';
 import { code, facts, html, linkButton, notice, type SafeHtml, section } from './html.ts';
 import { momentOf, WallTime, wallTimeOf, zoneOf } from './moment.ts';
 import { type Asked, form, page } from './page.ts';
@@ -111,7 +111,7 @@ ${section('Change it', change(asked, webhook))}${section('New secret', rotation(
     }),
     delete: form({
       params: Params,
-      fields: z.object({ sure: z.literal('yes', 'tick the box: what waits for it is never sent') }),
+      fields: z.object({ sure: z.literal('yes', 'must be ticked: pending deliveries are cancelled') }),
       audit: 'webhook.deleted',
       async run({ visit, params: { id } }) {
         await deleteWebhook(visit.context, id);
@@ -228,10 +228,7 @@ ${formOf(asked, 'secret', (sent) => html`${secretField(sent)}${submit('Change th
 }
 
 function deletion(asked: Here): SafeHtml {
-  const label = 'Yes: it is told of nothing more, and what waits for it is never sent.';
-  return formOf(
-    asked,
-    'delete',
-    () => html`${checkbox('sure', 'yes', label, false)}${submit('Delete this webhook', 'danger')}`,
-  );
+  const label = 'Yes, delete it: it gets no more events, and pending deliveries are cancelled.';
+  const box = { name: 'sure', label: 'Confirmation', options: [{ value: 'yes', label }] };
+  return formOf(asked, 'delete', (sent) => html`${checkboxes(sent, box)}${submit('Delete this webhook', 'danger')}`);
 }

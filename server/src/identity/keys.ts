@@ -115,6 +115,12 @@ export async function getKey({ db, now }: Context, id: number, { user }: { user?
   return presentKey(row, now());
 }
 
+/** Returns the ids of the keys that replaced a key, oldest first. */
+export async function successorsOf({ db }: Context, id: number): Promise<number[]> {
+  const rows = await db.apiKey.findMany({ where: { rotatedFrom: id }, select: { id: true }, orderBy: { id: 'asc' } });
+  return rows.map((row) => presentId(row.id));
+}
+
 /** Changes a key; within a second every process goes by what it is now. @throws ApiError NOT_FOUND */
 export function updateKey(context: Context, id: number, { expiresInDays, scopes, ...columns }: KeyPatch): Promise<Key> {
   const data = {

@@ -145,6 +145,11 @@ export async function getDelivery(
   };
 }
 
+/** Counts all attempts of a delivery, through all replays. */
+export function countAttempts({ db }: Context, deliveryId: number): Promise<number> {
+  return db.deliveryAttempt.count({ where: { deliveryId } });
+}
+
 /**
  * The headers of a delivery's last attempt, or of the first one that is to come, as the subscription's secrets sign it now.
  */
