@@ -143,17 +143,29 @@ describe('/developer/assets/import', () => {
     expect(wrong).toContain('T-2 is already on line 3');
     expect(wrong).not.toContain('form=import');
     expect((await sendAbout(visitor, path, 'import')).status).toBe(400);
+    expect((await visitor.get(path)).text).not.toContain('What is wrong');
 
     await preview(visitor, path, 'name,assetTag,type\nGood,T-1,LAPTOP\n');
     await own.createAsset({ assetTag: 'T-1' });
     const late = await sendAbout(visitor, path, 'import');
     expect(late.status).toBe(400);
     expect(late.text).toContain('T-1 is taken by another asset');
-    expect((await visitor.get(path)).text).toContain('T-1 is taken by another asset');
     expect(await tagsOf(own)).toEqual(['T-1']);
+    const next = (await visitor.get(path)).text;
+    expect([next.includes('Check the file'), next.includes('T-1 is taken')]).toEqual([true, false]);
+  });
 
-    expect((await sendAbout(visitor, path, 'discard')).status).toBe(303);
-    expect((await visitor.get(path)).text).toContain('Check the file');
+  it('reports all faults of a file at once, beside the form for the next file', async () => {
+    const own = await createWorkspace(api);
+    await own.createAsset({ assetTag: 'T-1' });
+    const lines = ['A,T-1,LAPTOP,', 'B,T-1,LAPTOPS,nobody@example.com', 'C,T-2,OTHER,', ',T-2,OTHER,'];
+    const text = await preview(await signIn(api, own), path, `name,assetTag,type,assignedToId\n${lines.join('\n')}\n`);
+    const rows = [...text.matchAll(/<tr><td>(\d+)<\/td><td><code>(\w+)<\/code>/g)].map(
+      ([, line, name]) => `${line} ${name}`,
+    );
+    const all = ['2 assetTag', '3 assetTag', '3 assetTag', '3 assignedToId', '3 type', '5 assetTag', '5 name'];
+    expect(rows.sort()).toEqual(all);
+    expect(text).toContain('Check the file');
   });
 
   it.each([
@@ -177,7 +189,7 @@ describe('/developer/assets/import', () => {
     ['half a character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
   ])('says of a file what is wrong with it: %s', async (_, file, told) => {
     expect(await preview(admin, path, file)).toContain(told);
-    expect((await sendAbout(admin, path, 'discard')).status).toBe(303);
+    expect((await admin.get(path)).text).not.toContain('What is wrong');
   });
 
   it.each([

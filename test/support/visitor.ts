@@ -96,9 +96,10 @@ export async function upload(visitor: Visitor, path: string, file: string | Buff
   return visitor.post(`${path}?form=upload`, body, { 'content-type': `multipart/form-data; boundary=${boundary}` });
 }
 
-/** Sends a CSV file, and reads the page on which it is looked at. */
+/** Sends a CSV file, and reads the page that shows it, or its faults. */
 export async function preview(visitor: Visitor, path: string, file: string | Buffer): Promise<string> {
   const sent = await upload(visitor, path, file);
+  if (sent.status === 200) return sent.text;
   if (sent.status !== 303) throw new Error(`Sending a file to ${path} answered ${sent.status}:\n${sent.text}`);
   return (await visitor.get(sent.headers.location as string)).text;
 }

@@ -2,7 +2,15 @@ import * as z from 'zod';
 import { ApiError } from '../errors.ts';
 import { type CsvColumns, counted } from '../resources/csv-columns.ts';
 import { type CsvResource, checkFile, importFile, type Problem } from '../resources/csv-import.ts';
-import { findPreview, findUpload, type Kept, keepUpload, previewOf, takeUpload } from '../resources/csv-uploads.ts';
+import {
+  findPreview,
+  findUpload,
+  type Kept,
+  keepUpload,
+  type Preview,
+  previewOf,
+  takeUpload,
+} from '../resources/csv-uploads.ts';
 import { fileField, formOf, submit, summary } from './fields.ts';
 import { html, linkButton, notice, type SafeHtml, section, table } from './html.ts';
 import { type AnyPage, type Asked, form, page, type Sent } from './page.ts';
@@ -43,10 +51,13 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     async show(asked) {
       const { visit, sent } = asked;
       // What could not be imported although it was checked has become wrong since.
-      if (sent.import !== undefined) await checkAgain(visit);
-      const kept = await findPreview(visit.context, resource);
+      const faulty = sent.import === undefined ? sent.upload?.found : await checkAgain(visit);
+      const kept = faulty === undefined ? await findPreview(visit.context, resource) : undefined;
+      // An earlier release also kept files with faults.
       const body =
-        kept === undefined ? upload(asked, columns) : preview(asked, columns, { kept, head: Object.keys(shown) });
+        kept === undefined || kept.preview.problems > 0
+          ? upload(asked, columns, faulty as Preview | undefined)
+          : preview(asked, columns, { kept, head: Object.keys(shown) });
       return { title: `Import ${resource}`, body: html`<p><a href="${list}">All ${resource}</a></p>${body}` };
     },
     forms: {
@@ -55,7 +66,9 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
         fields: z.strictObject({ file: CsvFile }),
         audit: `${resource}.uploaded`,
         async run({ visit, fields }) {
-          await keepUpload(visit.context, resource, await check(visit, fields.file));
+          const file = await check(visit, fields.file);
+          if (file.preview.problems > 0) return { found: file.preview };
+          await keepUpload(visit.context, resource, file);
           return { redirect: path };
         },
       }),
@@ -93,9 +106,18 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     return new ApiError('VALIDATION_ERROR', message);
   }
 
-  async function checkAgain(visit: UserVisit): Promise<void> {
+  /** Checks the kept file again. With faults it is kept no longer, and what was found is returned. */
+  async function checkAgain(visit: UserVisit): Promise<Preview | undefined> {
     const content = await findUpload(visit.context, resource);
-    if (content !== undefined) await keepUpload(visit.context, resource, await check(visit, content));
+    if (content === undefined) return undefined;
+    const file = await check(visit, content);
+    if (file.preview.problems === 0) {
+      await keepUpload(visit.context, resource, file);
+      return undefined;
+    }
+    const kept = await findPreview(visit.context, resource);
+    if (kept !== undefined) await takeUpload(visit.context, resource, kept.at);
+    return file.preview;
   }
 }
 
@@ -105,7 +127,12 @@ export function importedNotice(columns: { resource: string; one: string }, flash
   return data === undefined ? null : notice(`Imported ${counted(columns, data.imported)}.`);
 }
 
-function upload<Line extends object>(asked: Asked<UserVisit>, columns: CsvColumns<Line>): SafeHtml {
+/** The form for a file, below the faults of the file that was just sent. */
+function upload<Line extends object>(
+  asked: Asked<UserVisit>,
+  columns: CsvColumns<Line>,
+  faulty: Preview | undefined,
+): SafeHtml {
   const { resource, names, needed, user, hasCustomFields } = columns;
   const hint = `In UTF-8, with commas: at most ${most.lines} ${resource} and 1 MiB.`;
   const fields = (sent: Sent | undefined) => html`
@@ -113,7 +140,7 @@ ${fileField(sent, { name: 'file', label: 'CSV file', accept: '.csv,text/csv', hi
 ${submit('Check the file')}`;
   const customFields = hasCustomFields && html`, and <code>customFields.NAME</code> for each custom field`;
   return html`<p class="lead">All ${resource} of a file are created, or none when a line is wrong. You see them before.</p>
-${summary(asked.sent.import)}
+${summary(asked.sent.import)}${faulty === undefined ? null : faults(faulty)}
 ${formOf(asked, 'upload', fields, { upload: true })}
 ${section(
   'The file',
@@ -132,18 +159,20 @@ function preview(
   columns: { resource: string; one: string },
   { kept, head }: { kept: Kept; head: string[] },
 ): SafeHtml {
-  const { lines, first, problems, firstProblems } = kept.preview;
+  const { lines, first } = kept.preview;
   const file = html`<input type="hidden" name="file" value="${kept.at.toISOString()}">`;
   const discard = formOf(asked, 'discard', () => html`${file}${submit('Choose another file', 'plain')}`);
-  if (problems > 0) {
-    return html`${summary(asked.sent.import)}${notice(`The file can't be imported: ${problems === 1 ? '1 thing is' : `${problems} things are`} wrong. Correct it, and send it again.`, 'bad')}
-${discard}${section('What is wrong', problemTable(firstProblems, problems))}`;
-  }
   const all = counted(columns, lines);
   const rows = first.map(({ line, cells }) => [line, ...cells]);
   return html`${notice(`${all} can be imported. Nothing was yet.`)}
 <div class="actions">${formOf(asked, 'import', () => html`${file}${submit(`Import ${all}`)}`)}${discard}</div>
 ${section('The first of them', table(`The first ${columns.resource} of the file`, ['Line', ...head], rows, ''))}`;
+}
+
+function faults({ problems, firstProblems }: Preview): SafeHtml {
+  const count = problems === 1 ? '1 thing is' : `${problems} things are`;
+  return html`${notice(`The file can't be imported: ${count} wrong. Correct it, and send it again.`, 'bad')}
+${section('What is wrong', problemTable(firstProblems, problems))}`;
 }
 
 function problemTable(problems: readonly Problem[], all: number): SafeHtml {

@@ -66,7 +66,12 @@ export async function checkFile<Given extends object, New>(
   most: number,
 ): Promise<CheckedFile<Given, New>> {
   const file = await readFile(context, csv, bytes, most);
-  return unlessRefused(file, (inputs) => csv.check(context, inputs));
+  const { problems } = await unlessRefused({ ...file, problems: [] }, (inputs) => csv.check(context, inputs));
+  return { ...file, problems: inOrder([...file.problems, ...problems]) };
+}
+
+function inOrder(problems: Problem[]): Problem[] {
+  return problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
 
 /**
@@ -117,8 +122,8 @@ async function readFile<Given extends object, New>(
     if (problems.length >= mostProblems) break;
     if (index % linesAtOnce === 0) await setImmediate();
     const result = readLine(columns, header?.cells ?? [], record);
-    if ('problems' in result) problems.push(...result.problems);
-    else lines.push({ line: record.line, given: result.given });
+    problems.push(...result.problems);
+    if (result.given !== undefined) lines.push({ line: record.line, given: result.given });
   }
   const users = lines.map(({ given }) => given[columns.user]);
   const userIds = await findUserIds(
@@ -128,7 +133,7 @@ async function readFile<Given extends object, New>(
   const all = [...problems, ...findRepeated(columns, lines), ...findUnknownUsers(columns, lines, userIds)];
   return {
     entries: lines.map(({ line, given }) => ({ line, given, input: newOf(given, idOf(given[columns.user], userIds)) })),
-    problems: all.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    problems: inOrder(all),
   };
 }
 
@@ -177,11 +182,15 @@ function named(column: string): string {
   return column.slice(0, 100).toWellFormed();
 }
 
+/**
+ * Reads a line. Of one with faults the rest is given as well, so that it is held to the other lines and to the database: an
+ * example takes the place of what is needed and at fault.
+ */
 function readLine<Given extends object>(
   columns: CsvColumns<Given>,
   header: readonly string[],
   { line, cells }: CsvRecord,
-): { given: Given } | { problems: Problem[] } {
+): { given?: Given; problems: Problem[] } {
   if (cells.length !== header.length) {
     const message = `it has ${cells.length} cells, and the header ${header.length}`;
     return { problems: [{ line, path: '', message }] };
@@ -197,8 +206,13 @@ function readLine<Given extends object>(
   }
   if (columns.hasCustomFields) fields.customFields = Object.fromEntries(customFields);
   const result = columns.line.safeParse(fields);
-  if (result.success) return { given: result.data };
-  return { problems: detailsOf(result.error.issues, 'is unknown').map((detail) => ({ line, ...detail })) };
+  if (result.success) return { given: result.data, problems: [] };
+  const problems = detailsOf(result.error.issues, 'is unknown').map((detail) => ({ line, ...detail }));
+  const wrong = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
+  if (wrong.has(columns.unique)) return { problems };
+  const needed: readonly string[] = columns.needed;
+  for (const name of wrong) fields[name] = needed.includes(name) ? columns.example[name] : undefined;
+  return { given: columns.line.safeParse(fields).data, problems };
 }
 
 function findRepeated<Given extends object>({ unique }: CsvColumns<Given>, lines: readonly Line<Given>[]): Problem[] {
