@@ -8,7 +8,7 @@ interface Sample {
   /** The query that it can't be without, from `?`. */
   query?: string;
   /** What is answered in place of a page. */
-  kind?: 'picture' | 'file';
+  kind?: 'file';
 }
 
 /** A sample of every page of the developer area, by its path: rules.test.ts fails without. */
@@ -33,10 +33,6 @@ export const samples: Record<string, Sample> = {
   '/developer/projects/:id': { params: async (workspace) => ({ id: (await workspace.createProject()).id }) },
   '/developer/tickets/:id': { params: async (workspace) => ({ id: (await workspace.createTicket()).id }) },
   '/developer/usage': {},
-  '/developer/usage/requests.svg': { kind: 'picture' },
-  '/developer/usage/groups.svg': { kind: 'picture' },
-  '/developer/usage/refusals.svg': { kind: 'picture' },
-  '/developer/usage/endpoints.svg': { kind: 'picture' },
   '/developer/webhooks': {},
   '/developer/webhooks/new': {},
   '/developer/webhooks/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).webhookId }) },

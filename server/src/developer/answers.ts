@@ -8,12 +8,6 @@ import { pages } from './pages.ts';
 import { refusalOf } from './refusals.ts';
 import type { Visit } from './visit.ts';
 
-/** What takes long to make, made. */
-export async function finished(answer: Answer): Promise<Answer> {
-  if (!('file' in answer) || typeof answer.file.content !== 'function') return answer;
-  return { file: { ...answer.file, content: await answer.file.content() } };
-}
-
 interface Sending {
   visit?: Visit | undefined;
   request: FastifyRequest;
@@ -25,9 +19,9 @@ export function send(answer: Answer, { visit, request, reply }: Sending): Fastif
   if ('redirect' in answer) return reply.redirect(answer.redirect, 303);
   if ('file' in answer) {
     const { name, type, content } = answer.file;
-    if (name !== undefined) reply.header('content-disposition', attachment(name));
     // Who asks for the head alone has none of it read.
     return reply
+      .header('content-disposition', attachment(name))
       .type(type)
       .send(request.method === 'HEAD' && content instanceof Readable ? Readable.from([]) : content);
   }

@@ -15,7 +15,7 @@ import type { ErrorSources } from '../http/error-handler.ts';
 import type { AccountStore } from '../identity/account.ts';
 import { isLocalRequest } from '../is-local-only.ts';
 import { elsewhere, isFromSite, siteOf } from './address.ts';
-import { answerError, finished, send } from './answers.ts';
+import { answerError, send } from './answers.ts';
 import { askedOf } from './asked.ts';
 import { addCookies, flashFor, mayShow, memoryOf, sessionOf } from './browser-memory.ts';
 import type { Answer, AnyPage } from './page.ts';
@@ -122,7 +122,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
       assertRole(page.roles, visit);
       return show(page, { visit, request });
     });
-    return send(await finished(answer), { visit, request, reply });
+    return send(answer, { visit, request, reply });
   });
   if (page.forms === undefined) return;
   // Who sends it is found out before anything of it is read: nobody fills the memory with what nobody wants.

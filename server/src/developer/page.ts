@@ -44,13 +44,11 @@ export interface View {
   shownOnce?: boolean;
 }
 
-/** Something to be kept as a file, or to be shown as a picture. */
+/** A file to download. */
 export interface File {
-  /** As it is called by whoever keeps it; a picture is shown, and has none. */
-  name?: string;
+  name: string;
   type: string;
-  /** What takes long to make of data that was read is made when others have their turn at the data. */
-  content: string | Buffer | Readable | (() => Promise<string>);
+  content: string | Buffer | Readable;
 }
 
 export type Answer = View | { file: File } | { redirect: string };

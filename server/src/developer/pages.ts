@@ -13,7 +13,7 @@ import { newProject, project } from './project.ts';
 import { projectFiles, projects } from './projects.ts';
 import { signIn, workspaces } from './sign-in.ts';
 import { ticket } from './tickets.ts';
-import { usage, usageCharts } from './usage.ts';
+import { usage } from './usage.ts';
 import { newUser, user } from './user.ts';
 import { users } from './users.ts';
 import { webhook } from './webhook.ts';
@@ -23,7 +23,7 @@ import { newWebhook, webhooks } from './webhooks.ts';
 /** All pages of the developer area, in the order of the navigation. */
 export const pages: readonly AnyPage[] = [
   ...[keys, newKey, oneKey],
-  ...[usage, ...usageCharts],
+  usage,
   ...[webhooks, newWebhook, webhook, webhookReplay],
   ...[deliveries, delivery],
   ...[users, newUser, user],

@@ -1,7 +1,7 @@
 import { type Group, groups } from '@itsm-api/contract';
 import type { EndpointLatency, UsageCounts } from '../resources/usage/queries.ts';
 import { keyedEndpoints, type Outcome, type Refusal, refusals } from '../usage/shape.ts';
-import type { Bars, Chart } from './chart.ts';
+import type { Bars, Chart } from './bar-chart.ts';
 import { marksIn } from './time.ts';
 
 /*

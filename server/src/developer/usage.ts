@@ -15,8 +15,7 @@ import {
   type UsageOf,
 } from '../resources/usage/queries.ts';
 import { nearPercent, type Outcome, refusals } from '../usage/shape.ts';
-import { type Chart, looks, sizeOf, type Width } from './chart.ts';
-import { drawChart } from './charts.ts';
+import { barChart, type Chart } from './bar-chart.ts';
 import { optional, selectField, submit } from './fields.ts';
 import { badge, emptyState, facts, html, linkButton, type SafeHtml, section, table, withQuery } from './html.ts';
 import { noneOfAgent } from './keys.ts';
@@ -37,21 +36,7 @@ const Shown = z.strictObject({
 });
 type Shown = z.output<typeof Shown>;
 
-/** What there is a chart of, by the name of its image. */
-const charts = {
-  'requests.svg': counted(answersChart),
-  'groups.svg': counted(groupsChart),
-  'refusals.svg': counted(refusalsChart),
-  'endpoints.svg': async ({ context }: UserVisit, of: UsageOf) => latencyChart(await slowestEndpoints(context, of)),
-};
-type ChartName = keyof typeof charts;
-
 type CountsChart = (counts: UsageCounts, zone: string | null) => Chart;
-
-function counted(chartOf: CountsChart) {
-  return async ({ context, user }: UserVisit, of: UsageOf) =>
-    chartOf(await countUsage(context, of), user.account.timeZone);
-}
 
 /** What was asked for with the workspace's keys; agents see their own. */
 export const usage = page({
@@ -72,7 +57,7 @@ export const usage = page({
         : [
             inNumbers(counts),
             ...byStep({ visit, query, counts }),
-            ofEndpoints(query, latencyChart(slowest)),
+            ofEndpoints(latencyChart(slowest)),
             ofLimits({ visit, query, keys, near }),
           ];
     return {
@@ -82,22 +67,6 @@ ${filters(query, keys)}<div id="report">${parts}</div>`,
     };
   },
 });
-
-/** The charts of that page, each at an address of its own. */
-export const usageCharts = Object.entries(charts).map(([name, chartOf]) =>
-  page({
-    path: `${here}/${name}`,
-    roles,
-    query: Shown.extend({ look: z.enum(looks).default('light'), width: z.enum(['wide', 'narrow']).default('wide') }),
-    async show({ visit, query: { look, width, ...query } }) {
-      const of = await usageOf(visit, query, await keysOf(visit));
-      const chart = await chartOf(visit, of);
-      return {
-        file: { type: 'image/svg+xml', content: () => drawChart(visit.user.account.tenantId, { chart, look, width }) },
-      };
-    },
-  }),
-);
 
 function isAdmin({ user }: UserVisit): boolean {
   return user.account.role === 'ADMIN';
@@ -175,28 +144,20 @@ interface Report {
 function byStep({ visit, query, counts }: Report): SafeHtml[] {
   const zone = visit.user.account.timeZone;
   const step = stepNames[query.range];
-  const parts: [ChartName, string, CountsChart][] = [
-    ['requests.svg', `Requests per ${step}, by status`, answersChart],
-    ['groups.svg', `Requests per ${step}, by group of endpoints`, groupsChart],
-    ['refusals.svg', `Refused per ${step}, by limit`, refusalsChart],
+  const parts: [string, CountsChart][] = [
+    [`Requests per ${step}, by status`, answersChart],
+    [`Requests per ${step}, by group of endpoints`, groupsChart],
+    [`Refused per ${step}, by limit`, refusalsChart],
   ];
-  return parts.map(([name, title, chartOf]) => {
+  return parts.map(([title, chartOf]) => {
     const chart = chartOf(counts, zone);
     if (chart.bars.length === 0) return section(title, html`<p>No request was refused for a limit.</p>`);
-    return section(title, [figure(name, title, chart, query), figures(title, chart, { visit, query, counts })]);
+    return section(title, [figure(title, chart), figures(title, chart, { visit, query, counts })]);
   });
 }
 
-/** An image for each look: the style sheet shows the one that fits, and the other one isn't loaded. */
-function figure(name: ChartName, title: string, chart: Chart, { range, key }: Shown): SafeHtml {
-  return html`<p class="chart">${looks.map((look) => {
-    const source = (width: Width) => withQuery(`${here}/${name}`, { range, key, look, width });
-    const narrow = sizeOf(chart, 'narrow');
-    const wide = sizeOf(chart, 'wide');
-    return html`<picture class="${look}">
-<source media="(max-width: 40rem)" srcset="${source('narrow')}" width="${narrow.width}" height="${narrow.height}">
-<img src="${source('wide')}" width="${wide.width}" height="${wide.height}" loading="lazy" alt="${title}: the figures stand in the table below."></picture>`;
-  })}</p>`;
+function figure(title: string, chart: Chart): SafeHtml {
+  return barChart(chart, `${title}: the table below has the figures.`);
 }
 
 /** The figures of a chart. Steps without any are left out. */
@@ -213,7 +174,7 @@ function asTable(shown: SafeHtml): SafeHtml {
   return html`<details class="figures"><summary>As a table</summary>${shown}</details>`;
 }
 
-function ofEndpoints(query: Shown, chart: Chart): SafeHtml {
+function ofEndpoints(chart: Chart): SafeHtml {
   const title = 'Slowest endpoints';
   if (chart.labels.length === 0) return section(title, html`<p>No request was answered.</p>`);
   const rows = chart.labels.map((endpoint, place) => [
@@ -221,7 +182,7 @@ function ofEndpoints(query: Shown, chart: Chart): SafeHtml {
     ...chart.bars.map(({ values }) => `${written(values[place] ?? 0)} ms`),
   ]);
   return section(title, [
-    figure('endpoints.svg', title, chart, query),
+    figure(title, chart),
     asTable(table(title, ['Endpoint', ...chart.bars.map(({ name }) => name)], rows, 'None.')),
   ]);
 }

@@ -104,7 +104,7 @@ const types = ['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST'] as const;
 const words = ['printer', 'network', 'connection', 'nowhere', 'vpn drops', 'ticket 1234'];
 const comment = { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' };
 const sitePages = ['/', '/docs/', '/docs/guides/first-request', '/llms.txt', '/openapi.json', '/docs/webhooks'];
-const areaPages = ['keys', 'usage', 'usage/requests.svg', 'webhooks', 'deliveries', 'users', 'assets', 'audit'];
+const areaPages = ['keys', 'usage', 'webhooks', 'deliveries', 'users', 'assets', 'audit'];
 /** How many ids of a kind are known at most. */
 const mostKnown = 1000;
 

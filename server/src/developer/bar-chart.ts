@@ -1,0 +1,100 @@
+import { html, type SafeHtml } from './html.ts';
+
+/** One series of bars. */
+export interface Bars {
+  name: string;
+  /** A colour that contrasts with the page, light and dark. */
+  color: string;
+  values: readonly number[];
+}
+
+export interface Chart {
+  /** `columns` are stacked, `rows` are grouped. */
+  form: 'columns' | 'rows';
+  /** The label below each column, or empty; or above each group of rows. */
+  labels: readonly string[];
+  bars: readonly Bars[];
+  /** The unit of the values, such as ms. */
+  unit?: string;
+}
+
+/*
+ * Widths are percentages and heights are pixels, so text has the same size on every screen. Colours of text and lines are
+ * in the style sheet, which knows the theme.
+ */
+
+/** Draws a chart as SVG within the page, with its legend. @param label describes it to screen readers */
+export function barChart(chart: Chart, label: string): SafeHtml {
+  return html`<figure class="chart">${chart.form === 'columns' ? columns(chart, label) : rows(chart, label)}
+<ul class="legend">${chart.bars.map(
+    ({ name, color }) =>
+      html`<li><svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" rx="3" fill="${color}"/></svg>${name}</li>`,
+  )}</ul></figure>`;
+}
+
+/** The height of the columns, and of the labels below them. */
+const [plotHeight, labelHeight] = [200, 24];
+const maxLines = 5;
+const maxLabels = 12;
+
+function columns({ labels, bars }: Chart, label: string): SafeHtml {
+  const sums = labels.map((_, place) => bars.reduce((sum, { values }) => sum + (values[place] ?? 0), 0));
+  const step = lineStep(Math.max(...sums));
+  const lines = Array.from({ length: Math.ceil(Math.max(...sums) / step) + 1 }, (_, index) => index * step);
+  const top = lines.at(-1) ?? step;
+  const yOf = (value: number) => Number((plotHeight * (1 - value / top)).toFixed(1));
+  const bases = labels.map(() => 0);
+  const paths = bars.map(({ color, values }) => {
+    const bar = (value: number, place: number) => {
+      const base = bases[place] ?? 0;
+      bases[place] = base + value;
+      return value === 0 ? '' : `M${place + 0.1} ${yOf(base)}V${yOf(base + value)}h.8V${yOf(base)}z`;
+    };
+    return html`<path fill="${color}" d="${values.map(bar).join('')}"/>`;
+  });
+  return html`<svg class="columns" width="100%" height="${plotHeight + labelHeight}" role="img" aria-label="${label}">
+${lines.map(
+  (value) => html`<line x2="100%" y1="${yOf(value)}" y2="${yOf(value)}"/>
+<text x="-8" y="${yOf(value) + 4}" text-anchor="end">${compact.format(value)}</text>`,
+)}<svg width="100%" height="${plotHeight}" viewBox="0 0 ${labels.length} ${plotHeight}" preserveAspectRatio="none">${paths}</svg>
+${marks(labels)}</svg>`;
+}
+
+const compact = new Intl.NumberFormat('en', { notation: 'compact' });
+
+/** The labels below the columns, as many as have room: every second one is hidden on a narrow screen. */
+function marks(labels: readonly string[]): SafeHtml[] {
+  const named = labels.flatMap((label, place) => (label === '' ? [] : [{ label, place }]));
+  const every = Math.ceil(named.length / maxLabels);
+  return named
+    .filter((_, index) => index % every === 0)
+    .map(({ label, place }, index) => {
+      const x = (((place + 0.5) / labels.length) * 100).toFixed(2);
+      return html`<text ${index % 2 === 1 ? html`class="wide"` : ''} x="${x}%" y="${plotHeight + 18}" text-anchor="middle">${label}</text>`;
+    });
+}
+
+/** The distance of lines: 1, 2 or 5 times a power of ten, and at least 1. */
+function lineStep(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, most / maxLines)));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step * maxLines >= most) ?? power;
+}
+
+/** The heights of a group's label and of each bar, and the room below a group. */
+const [nameHeight, barHeight, gap] = [22, 18, 10];
+
+function rows({ labels, bars, unit = '' }: Chart, label: string): SafeHtml {
+  const most = Math.max(...bars.flatMap(({ values }) => values));
+  const groupHeight = nameHeight + bars.length * barHeight + gap;
+  const groups = labels.map((name, place) => {
+    const top = place * groupHeight;
+    return html`<text y="${top + 14}">${name}</text>${bars.map(({ color, values }, index) => {
+      const value = values[place] ?? 0;
+      const width = ((value / Math.max(1, most)) * 100).toFixed(2);
+      const y = top + nameHeight + index * barHeight;
+      return html`<rect y="${y}" width="${width}%" height="${barHeight - 4}" fill="${color}"/>
+<text x="${width}%" dx="6" y="${y + 12}">${value.toLocaleString('en')} ${unit}</text>`;
+    })}`;
+  });
+  return html`<svg class="rows" width="100%" height="${labels.length * groupHeight}" role="img" aria-label="${label}">${groups}</svg>`;
+}
