@@ -242,6 +242,18 @@ describe('a delivery', () => {
     expect((await admin.get(path)).text).not.toContain('http-equiv="refresh"');
   });
 
+  it('shows when it was read and refreshes, as lists do, while a delivery is pending', async () => {
+    const { id: webhook } = await mine.createWebhook();
+    const nextAttemptAt = new Date(Date.now() + 3_600_000);
+    const { id } = await delivered(webhook, { state: 'PENDING', settledAt: null, nextAttemptAt });
+    const pages = [`${list}/${id}`, `${list}?subscription=${webhook}`, `/developer/webhooks/${webhook}`];
+    for (const path of pages) {
+      expect((await admin.get(path)).text).toMatch(/<main [^>]*data-reload="10">[\s\S]*As of <time [\s\S]*>Refresh</);
+    }
+    await api.prisma.delivery.updateMany({ where: { id }, data: { state: 'DELIVERED', settledAt: new Date() } });
+    for (const path of pages) expect((await admin.get(path)).text).not.toMatch(/data-reload|As of/);
+  });
+
   it("is not there for others: another workspace's, in the same bytes", async () => {
     const { id } = await delivered((await mine.createWebhook()).id);
     const stranger = await signIn(api, await createWorkspace(api));

@@ -155,6 +155,37 @@ it.each(namedForms)(
   },
 );
 
+it('confirms once what a form did', async () => {
+  const path = await addressOf('/developer/keys/:id');
+  const { text } = await admin.submitAndFollow(path, 'rename', { name: 'nightly export' });
+  expect(text).toMatch(/<div class="notice good" role="status"[^>]*>Key changed: nightly export<\/div>/);
+  expect((await admin.get(path)).text).not.toContain('Key changed');
+});
+
+describe('times', () => {
+  const zoned = (label: string, zone: string) => `${label} <span class="zone">(${zone})</span>`;
+
+  it('are in UTC until the account has a time zone', async () => {
+    const visitor = await userWith('AGENT');
+    expect((await visitor.get('/developer/account')).text).toContain(zoned('Since', 'UTC'));
+    expect((await visitor.get('/developer/deliveries')).text).toContain('Since (UTC)');
+  });
+
+  it('are in the time zone that the account page sets, in tables and filters alike', async () => {
+    const visitor = await userWith('AGENT');
+    const zone = 'America/New_York';
+    const { text } = await visitor.submitAndFollow('/developer/account', 'zone', { timeZone: zone });
+    expect(text).toContain(zoned('Since', zone));
+    expect(text).toMatch(/<time [^>]*>[^<]+<span class="zone"> (GMT-[45]|E[SD]T)</);
+    expect((await visitor.get('/developer/deliveries')).text).toContain(`Since (${zone})`);
+  });
+
+  it('reject a time zone that does not exist', async () => {
+    const sent = await admin.submit('/developer/account', 'zone', { timeZone: 'Mars/Phobos' });
+    expect([sent.status, sent.text.includes('must be the IANA name of a time zone')]).toEqual([400, true]);
+  });
+});
+
 describe('an address that is no page', () => {
   it('is a page that says so, signed in or not, and nothing of who asks', async () => {
     const [one, two] = [await admin.get('/developer/nothing'), await openBrowser(api).get('/developer/nothing')];

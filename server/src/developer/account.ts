@@ -4,10 +4,13 @@ import { ApiError } from '../errors.ts';
 import { checkPasskey, keepPasskey, listPasskeys, offerPasskey, removePasskey } from '../identity/passkeys.ts';
 import { checkPassword, hasPassword, isOwnPassword, keepPassword, NewPassword } from '../identity/password-sign-in.ts';
 import { endSessions, listSessions } from '../identity/sessions.ts';
-import { checkbox, formOf, submit, textField } from './fields.ts';
+import { presentId } from '../present.ts';
+import { updateUser } from '../resources/users/queries.ts';
+import { TimeZone } from '../resources/users/time-zone.ts';
+import { checkbox, emptyAsNull, formOf, selectField, submit, textField } from './fields.ts';
 import { badge, html, notice, section, table } from './html.ts';
 import { deviceOf } from './join.ts';
-import { type Asked, accountForm, page } from './page.ts';
+import { type Asked, accountForm, form, page } from './page.ts';
 import type { UserVisit } from './visit.ts';
 
 const here = '/developer/account';
@@ -19,12 +22,13 @@ export const account = page({
   roles: ['ADMIN', 'AGENT'],
   async show(asked) {
     const { visit } = asked;
-    const { name, email, role, workspace, timeZone } = visit.user.account;
+    const { name, email, role, workspace } = visit.user.account;
     return {
       title: 'Your account',
-      body: html`<p class="lead">${name}, ${email}: ${role} of ${workspace}. Times are shown in ${timeZone ?? 'the time zone of your browser'}.</p>
+      body: html`<p class="lead">${name}, ${email}: ${role} of ${workspace}.</p>
 ${visit.user.session.secured ? null : notice('You have neither passkey nor password yet: once you are signed out, you need another link to get in.', 'warn')}
 ${formOf(asked, 'leave', () => submit('Sign out', 'plain'))}
+${section('Time zone', zone(asked))}
 ${section('Passkeys', await passkeys(asked))}${section('Password', await password(asked))}${section('Sessions', await sessions(asked))}`,
     };
   },
@@ -36,6 +40,14 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
         await endSessions(visit.accounts, visit.user.account, { id: visit.user.session.id });
         visit.browser.signOut();
         return { redirect: '/developer/sign-in', subject: 'their own' };
+      },
+    }),
+    zone: form({
+      fields: z.strictObject({ timeZone: emptyAsNull(TimeZone) }),
+      audit: 'user.updated',
+      async run({ visit: { context, user }, fields }) {
+        const { email } = await updateUser(context, presentId(user.account.userId), fields);
+        return { redirect: here, subject: email };
       },
     }),
     passkey: accountForm({
@@ -100,6 +112,22 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
     }),
   },
 });
+
+function zone(asked: Asked<UserVisit>) {
+  const { timeZone } = asked.visit.user.account;
+  const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC');
+  // Names that are an alias of another are not listed.
+  const own = timeZone === null || timeZone === 'UTC' || names.includes(timeZone) ? [] : [timeZone];
+  const options = [...own, ...names].map((name) => ({ value: name, label: name }));
+  const field = {
+    name: 'timeZone',
+    label: 'Time zone',
+    hint: 'Times in the developer area are shown, and read from forms, in this zone.',
+    value: timeZone === 'UTC' ? '' : timeZone,
+    options: [{ value: '', label: 'UTC' }, ...options],
+  };
+  return formOf(asked, 'zone', (sent) => html`${selectField(sent, field)}${submit('Save', 'plain')}`);
+}
 
 async function passkeys(asked: Asked<UserVisit>) {
   const { visit } = asked;

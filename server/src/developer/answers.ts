@@ -25,8 +25,7 @@ export function send(answer: Answer, { visit, request, reply }: Sending): Fastif
       .type(type)
       .send(request.method === 'HEAD' && content instanceof Readable ? Readable.from([]) : content);
   }
-  const path = request.url.split('?')[0] ?? '';
-  return reply.type('text/html; charset=utf-8').send(layOut({ ...answer, pages, path, user: visit?.user }));
+  return reply.type('text/html; charset=utf-8').send(layOut({ ...answer, pages, url: request.url, visit }));
 }
 
 /** A file name as a header may hold it (RFC 6266, RFC 8187). */

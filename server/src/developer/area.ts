@@ -177,7 +177,8 @@ async function show(page: AnyPage, { visit, request }: Showing): Promise<Answer>
   if (visit.user === undefined || flash === undefined) return page.show(asked);
   const answer = await page.show({ ...asked, visit: { ...visit, flash: flash.value } as UserVisit });
   const { session } = visit.user;
-  return (await mayShow(visit.accounts, request, { session, flash })) ? answer : page.show(asked);
+  if (!(await mayShow(visit.accounts, request, { session, flash }))) return page.show(asked);
+  return { ...answer, confirmation: flash.confirmation };
 }
 
 function pathOf({ url }: FastifyRequest): string {

@@ -21,6 +21,8 @@ interface Flash {
   /** What it is known by to the session, which knows whether it was shown. */
   id: string;
   value: unknown;
+  /** The sentence that confirms what the form did. */
+  confirmation: string | undefined;
 }
 
 /** With the time until which it may be answered, in milliseconds since 1970. */
@@ -123,11 +125,11 @@ export function memoryOf(accounts: AccountStore, request: FastifyRequest, from: 
 export async function keepFlash(
   accounts: AccountStore,
   request: FastifyRequest,
-  { session, path, value }: { session: Session; path: string; value: unknown },
+  { session, ...shown }: { session: Session } & Omit<Flash, 'id'>,
 ): Promise<void> {
   const id = crypto.randomUUID();
   await setFlash(accounts, session, id);
-  request.session.set('flash', { path, id, value });
+  request.session.set('flash', { ...shown, id });
 }
 
 /** What the page of a request is to show once, if that was not shown yet; undefined when there is nothing. */

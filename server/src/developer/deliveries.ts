@@ -2,7 +2,7 @@ import { DeliveryState, EventType, integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { DeliveryFilter, findDeliveries } from '../resources/deliveries/queries.ts';
 import { listWebhooks, type TrackedWebhook } from '../resources/webhooks/queries.ts';
-import { deliveryTable } from './delivery-table.ts';
+import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
 import { type Option, optional, selectField, submit, textField } from './fields.ts';
 import { html, type SafeHtml, withQuery } from './html.ts';
 import { momentOf, WallTime, zoneOf } from './moment.ts';
@@ -49,8 +49,9 @@ export const deliveries = page({
     });
     return {
       title: 'Deliveries',
+      reload: data.some(isPending) ? pendingReload : undefined,
       body: html`<p class="lead">What is sent to webhooks: the newest first, for 30 days after it was settled.</p>
-${filters(query, webhooks.data, visit)}<div id="found">${list}${turning(page, hasMore, address)}</div>`,
+${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${turning(page, hasMore, address)}</div>`,
     };
   },
 });

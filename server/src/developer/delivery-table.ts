@@ -13,6 +13,13 @@ export function nextAttempt({ time, context }: UserVisit, at: string): Cell {
   return Date.parse(at) <= context.now().getTime() ? 'due' : time(at);
 }
 
+/** How often a page with pending deliveries refreshes. Seconds. */
+export const pendingReload = 10;
+
+export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
+  return state === 'PENDING';
+}
+
 interface Options {
   empty: Cell;
   /** What the subscriptions are called; without it all are of one. */

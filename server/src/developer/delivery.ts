@@ -8,7 +8,7 @@ import {
 import * as z from 'zod';
 import { countAttempts, getDelivery, headersOf, replayDelivery } from '../resources/deliveries/queries.ts';
 import { ownOnly } from './deliveries.ts';
-import { nextAttempt, stateBadge } from './delivery-table.ts';
+import { isPending, nextAttempt, pendingReload, stateBadge } from './delivery-table.ts';
 import { formOf, optional, submit } from './fields.ts';
 import { badge, code, facts, html, notice, type SafeHtml, section, withQuery } from './html.ts';
 import { type Asked, form, page } from './page.ts';
@@ -18,7 +18,7 @@ import type { UserVisit } from './visit.ts';
 const shownOfBody = 16 * 1024;
 const shownOfAnswer = 300;
 const shownAttempts = 20;
-/** A delivery is looked at again while its next attempt is no further away. Milliseconds. */
+/** If the next attempt is no further away, the page refreshes more often. Milliseconds. */
 const soon = 60_000;
 
 const Params = z.object({ id: integerFromText() });
@@ -44,12 +44,12 @@ export const delivery = page({
     if (query.body !== undefined) {
       return { file: { name: `${found.eventId}.json`, type: 'application/json', content: found.body } };
     }
-    const { state, nextAttemptAt } = found;
+    const { nextAttemptAt } = found;
     const isSoon = nextAttemptAt !== null && Math.abs(Date.parse(nextAttemptAt) - visit.context.now().getTime()) < soon;
     const before = (await countAttempts(visit.context, found.id)) - found.attempts.length;
     return {
       title: `Delivery ${found.id}`,
-      reload: state === 'PENDING' && isSoon ? 2 : undefined,
+      reload: isPending(found) ? (isSoon ? 2 : pendingReload) : undefined,
       body: html`<p class="lead"><code>${found.event}</code>, <code>${found.eventId}</code></p>
 <div id="outcome" data-watched>${outcome(visit, found)}${attempts(asked, found, before)}</div>
 ${visit.user.account.role === 'ADMIN' ? again(asked) : null}

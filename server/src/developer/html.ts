@@ -9,7 +9,11 @@ export { html, type SafeHtml } from '@remix-run/html-template';
 
 export type Cell = SafeHtml | string | number | null;
 
-/** A table that scrolls by itself on a narrow screen. @param empty what to do while there is no row */
+/**
+ * A table. On a narrow screen each row is a block of labelled lines, for which the roles of its parts are repeated; a column
+ * that begins with times has their zone in its head.
+ * @param empty what to do while there is no row
+ */
 export function table(
   caption: string,
   head: readonly Cell[],
@@ -17,16 +21,34 @@ export function table(
   empty: Cell,
 ): SafeHtml {
   if (rows.length === 0) return emptyState(empty);
-  return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table>
+  const zones = head.map((_, column) => zoneOfColumn(rows, column));
+  const labels = head.map(labelOf);
+  const cells = (row: readonly Cell[]) =>
+    row.map((cell, column) => html`<td role="cell" data-label="${labels[column]}">${cell}</td>`);
+  return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table role="table">
 <caption class="unseen">${caption}</caption>
-<thead><tr>${head.map(headOf)}</tr></thead>
-<tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
+<thead role="rowgroup"><tr role="row">${head.map((cell, column) => headOf(cell, zones[column]))}</tr></thead>
+<tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${cells(row)}</tr>`)}</tbody>
 </table></div>`;
 }
 
-/** Of a column without a name, which holds buttons, there is no head. */
-function headOf(cell: Cell): SafeHtml {
-  return cell === '' ? html`<td></td>` : html`<th scope="col">${cell}</th>`;
+/** A column without a name holds buttons, and has no head. */
+function headOf(cell: Cell, zone: string | undefined): SafeHtml {
+  if (cell === '') return html`<td role="cell"></td>`;
+  return html`<th role="columnheader" scope="col">${cell}${zone && html` <span class="zone">(${zone})</span>`}</th>`;
+}
+
+/** The text of a head, without the arrow of a sorted column. */
+function labelOf(cell: Cell): string {
+  return String(cell ?? '')
+    .replace(/<svg.*/s, '')
+    .replace(/<[^>]*>/g, '')
+    .trim();
+}
+
+function zoneOfColumn(rows: readonly (readonly Cell[])[], column: number): string | undefined {
+  const zones = rows.map((row) => /^<time [^>]*data-zone="([^"]+)"/.exec(String(row[column]))?.[1]);
+  return zones.find((zone) => zone !== undefined);
 }
 
 export function emptyState(what: Cell): SafeHtml {
@@ -47,6 +69,11 @@ export function badge(text: string, kind: 'good' | 'warn' | 'bad' | 'plain' = 'p
 /** A part of a page with a heading of its own. */
 export function section(title: string, body: SafeHtml | readonly SafeHtml[]): SafeHtml {
   return html`<section><h2>${title}</h2>${[body].flat() as SafeHtml[]}</section>`;
+}
+
+/** A part of a page that is rarely used, folded. @param open unfolds it, such as when its form has errors */
+export function folded(title: string, open: boolean, body: SafeHtml): SafeHtml {
+  return html`<details class="fold" ${open ? html`open` : ''}><summary><h2>${title}</h2></summary>${body}</details>`;
 }
 
 /** What to know before going on. */

@@ -15,8 +15,8 @@ import {
 } from '../identity/keys.ts';
 import { requestsByKey } from '../resources/usage/queries.ts';
 import { formOf, selectField, several, submit, textField } from './fields.ts';
-import { code, facts, html, type SafeHtml, section } from './html.ts';
-import { ownKeys, stateBadge } from './keys.ts';
+import { code, facts, folded, html, type SafeHtml } from './html.ts';
+import { ownKeys, scopesOf, stateBadge } from './keys.ts';
 import { Life, lifeOptions } from './new-key.ts';
 import { type Asked, form, page } from './page.ts';
 import { allowedEndpoints, scopeTable } from './scopes.ts';
@@ -47,8 +47,7 @@ export const oneKey = page({
       body: html`<p><a href="/developer/keys">All keys</a></p>
 ${shown?.id === key.id ? shownOnce(shown.key, visit.site.origin) : null}
 ${factsOf(key, { requests: requests.get(key.id), successors }, visit)}
-<div class="pair"><div>${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked, key) : null}</div>
-${allowedEndpoints(key.scopes)}</div>`,
+${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked, key) : folded('Scopes', false, allowedEndpoints(key.scopes))}`,
     };
   },
   forms: {
@@ -157,6 +156,7 @@ function factsOf(key: Key, { requests, successors }: Around, { time }: UserVisit
   return facts({
     State: html`${stateBadge(key.state)} ${keyStates[key.state]}`,
     Key: html`<code>…${key.lastFour}</code>`,
+    Scopes: scopesOf(key),
     'Made by': key.user,
     Created: time(key.createdAt),
     [key.revokedAt === null ? 'Until' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'no end'),
@@ -175,9 +175,18 @@ function keyLink(id: number): SafeHtml {
 function formsOf(asked: AskedKey, key: Key): SafeHtml[] {
   const isAlive = key.state === 'works' || key.state === 'expiring';
   const hint = 'A key can only lose scopes. For more, make another.';
+  const part = (title: string, name: string, body: SafeHtml) => folded(title, asked.sent[name] !== undefined, body);
+  const narrow = formOf(
+    asked,
+    'narrow',
+    (sent) =>
+      html`${scopeTable(sent, { label: 'What it keeps', hint, offered: key.scopes, chosen: key.scopes })}
+${submit('Take away the rest', 'plain')}`,
+  );
   return [
-    section(
+    part(
       'Name',
+      'rename',
       formOf(
         asked,
         'rename',
@@ -186,8 +195,9 @@ function formsOf(asked: AskedKey, key: Key): SafeHtml[] {
 ${submit('Rename', 'plain')}`,
       ),
     ),
-    section(
+    part(
       'Expiry',
+      'end',
       formOf(
         asked,
         'end',
@@ -196,18 +206,9 @@ ${submit('Rename', 'plain')}`,
 ${submit('Set the end', 'plain')}`,
       ),
     ),
-    section(
-      'Scopes',
-      formOf(
-        asked,
-        'narrow',
-        (sent) =>
-          html`${scopeTable(sent, { label: 'What it keeps', hint, offered: key.scopes, chosen: key.scopes })}
-${submit('Take away the rest', 'plain')}`,
-      ),
-    ),
-    ...(isAlive ? [section('Rotate', rotateForm(asked))] : []),
-    section('Revoke', revokeForm(asked, key)),
+    part('Scopes', 'narrow', html`<div class="pair">${narrow}${allowedEndpoints(key.scopes)}</div>`),
+    ...(isAlive ? [part('Rotate', 'rotate', rotateForm(asked))] : []),
+    part('Revoke', 'revoke', revokeForm(asked, key)),
   ];
 }
 

@@ -54,7 +54,7 @@ export function stateBadge(state: KeyState): SafeHtml {
 }
 
 /** The scopes of a key, in a few words. */
-function scopesOf({ scopes }: Key): string {
+export function scopesOf({ scopes }: Pick<Key, 'scopes'>): string {
   if (scopes.length === Scope.options.length) return 'all';
   const [first, second, ...more] = scopes;
   return [first, second, more.length > 0 && `${more.length} more`].filter(Boolean).join(', ');

@@ -3,22 +3,29 @@ import { icons } from '../site/icons.ts';
 import { html, type SafeHtml } from './html.ts';
 import type { AnyPage, View } from './page.ts';
 import { scriptPath, stylePath } from './static-files.ts';
-import type { SignedIn } from './visit.ts';
+import type { SignedIn, UserVisit, Visit } from './visit.ts';
 
 interface Frame extends View {
   /** All pages, as far as the navigation names them. */
   pages: readonly AnyPage[];
-  /** The path of this one. */
-  path: string;
-  user?: SignedIn | undefined;
+  /** The address of this one. */
+  url: string;
+  visit?: Visit | undefined;
 }
 
+/** Without a script, a page refreshes only if that ends soon: it would lose what the visitor types. Seconds. */
+const maxRefreshWithoutScript = 2;
+
 /** A page as it is sent. */
-export function layOut({ title, body, reload, shownOnce = false, pages, path, user }: Frame): string {
-  const refresh =
-    reload === undefined || shownOnce ? '' : html`<noscript><meta http-equiv="refresh" content="${reload}"></noscript>`;
+export function layOut({ title, body, reload, shownOnce = false, confirmation, pages, url, visit }: Frame): string {
+  const user = visit?.user;
+  const path = url.split('?', 1)[0] ?? url;
+  const refreshes = reload !== undefined && reload <= maxRefreshWithoutScript && !shownOnce;
+  const refresh = refreshes ? html`<noscript><meta http-equiv="refresh" content="${reload}"></noscript>` : '';
   const content = html`<main id="content" tabindex="-1" ${reload === undefined ? '' : html`data-reload="${reload}"`}>
 <h1>${title}</h1>
+${confirmation === undefined ? '' : html`<div class="notice good" role="status" tabindex="-1" data-focus>${confirmation}</div>`}
+${reload === undefined ? '' : readAt(visit as UserVisit, reload, url)}
 ${body}
 </main>`;
   return String(html`<!doctype html>
@@ -41,6 +48,12 @@ ${user === undefined ? html`<div class="alone">${content}</div>` : html`<div cla
 </body>
 </html>
 `);
+}
+
+/** When a page with pending work was read. */
+function readAt({ context, time }: UserVisit, reload: number, url: string): SafeHtml {
+  const every = html`<span data-only-script hidden>, refreshed every ${reload === 1 ? 'second' : `${reload} seconds`}</span>`;
+  return html`<p class="hint" id="read" data-watched>As of ${time(context.now().toISOString())}${every}. <a href="${url}">Refresh</a></p>`;
 }
 
 function header(user: SignedIn | undefined): SafeHtml {

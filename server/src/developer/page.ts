@@ -38,10 +38,12 @@ export interface View {
   /** What the page is about, in the title of the window and as its heading. */
   title: string;
   body: SafeHtml;
-  /** After how many seconds it is looked at again: while something goes on. */
+  /** Refreshes the page every this many seconds, while work is pending. */
   reload?: number | undefined;
   /** Whether it shows what is gone when it is loaded anew: then it is left to the script to look at it again. */
   shownOnce?: boolean;
+  /** Confirms what the form before this page did; `area.ts` sets it. */
+  confirmation?: string | undefined;
 }
 
 /** A file to download. */

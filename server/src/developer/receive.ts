@@ -44,19 +44,27 @@ export async function receive(page: AnyPage, receiving: Receiving): Promise<Rece
       const sent = { values: typed(values), errors: {}, found: done.found };
       return { answer: await showAgain(page, receiving, sent), status: 200 };
     }
-    const { redirect, flash } = done;
+    const { redirect, flash, subject } = done;
     const session = visit.user?.session;
-    if (flash !== undefined && session !== undefined) {
+    if (form.audit !== null && session !== undefined) {
       await keepFlash(visit.accounts, request, {
         session,
         path: redirect.split(/[?#]/)[0] ?? redirect,
         value: flash,
+        // What the page shows of it confirms it.
+        confirmation: flash === undefined ? confirmationOf(form.audit, subject) : undefined,
       });
     }
     return { answer: { redirect }, status: 303 };
   } catch (error) {
     return await showRefused(page, receiving, error);
   }
+}
+
+/** Says what a form did in the words of the audit log: `Key changed: nightly export`. */
+function confirmationOf(action: string, subject: string | null | undefined): string {
+  const [first = '', ...rest] = action.replaceAll('.', ' ');
+  return `${first.toUpperCase()}${rest.join('')}${subject == null ? '' : `: ${subject}`}`;
 }
 
 /** The page with what was typed and why it was refused. @throws what the form can't do anything about */

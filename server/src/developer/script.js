@@ -1,10 +1,11 @@
-// What the area has beside the frame where scripts run: local times, passkeys, lists that follow what is typed.
+// What the area has beside the frame where scripts run: passkeys, lists that follow what is typed, pages that refresh.
 (() => {
-  // Times that the server could write in UTC only.
-  function localize(within) {
-    const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-    for (const time of within.querySelectorAll('time[data-local]')) {
-      time.textContent = format.format(new Date(time.dateTime));
+  // Until the visitor has chosen a time zone, that of the browser is preselected.
+  function suggestZone(within) {
+    const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+    for (const select of within.querySelectorAll('select[name=timeZone]')) {
+      const isListed = [...select.options].some(({ value }) => value === timeZone);
+      if (select.value === '' && isListed) select.value = timeZone;
     }
   }
 
@@ -95,11 +96,13 @@
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
     const { page, isOver = false } = document.hidden ? {} : await load(location.href);
     if (isOver) return;
-    if (page !== undefined) {
+    const parts = [...document.querySelectorAll('main [data-watched][id]')];
+    // To replace what has the focus would lose it.
+    if (page !== undefined && !parts.some((part) => part.contains(document.activeElement))) {
       const { reload } = page.querySelector('main').dataset;
       const shown = document.querySelector('main');
       if (reload === undefined) delete shown.dataset.reload;
-      for (const part of shown.querySelectorAll('[data-watched][id]')) replace(page, part.id);
+      for (const part of parts) replace(part, page.getElementById(part.id));
     }
     watch();
   }
@@ -117,15 +120,15 @@
     return { trouble, isOver: answer.status < 500 && answer.status !== 429 };
   }
 
-  function replace(page, id) {
-    const [before, after] = [document.getElementById(id), page.getElementById(id)];
-    if (before === null || after === null) return;
+  function replace(before, after) {
+    if (after === null) return before.remove();
     before.replaceWith(after);
     enhance(after);
   }
 
   function enhance(within) {
-    localize(within);
+    suggestZone(within);
+    for (const element of within.querySelectorAll('[data-only-script]')) element.hidden = false;
     frame.addCopyButtons(within);
     askForPasskeys(within);
     followFilters(within);
@@ -134,7 +137,6 @@
 
   document.addEventListener('DOMContentLoaded', () => {
     frame.addThemeButton();
-    for (const element of document.querySelectorAll('[data-only-script]')) element.hidden = false;
     enhance(document);
     document.querySelector('[data-focus]')?.focus();
     watch();

@@ -1,4 +1,4 @@
-import { integerFromText, secretOverlapHours, WebhookReplay } from '@itsm-api/contract';
+import { type Delivery, integerFromText, secretOverlapHours, WebhookReplay } from '@itsm-api/contract';
 import * as z from 'zod';
 import { entityTagOf } from '../entity-tag.ts';
 import { findDeliveries, getDelivery, sendTestEvent } from '../resources/deliveries/queries.ts';
@@ -15,9 +15,9 @@ import {
 import { detailsOf, validationError } from '../validation.ts';
 import { newSecret } from '../webhooks/new-secret.ts';
 import { resultOf } from './delivery.ts';
-import { deliveryTable } from './delivery-table.ts';
+import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
 import { checkboxes, formOf, optional, submit, textField } from './fields.ts';
-import { code, facts, html, linkButton, notice, type SafeHtml, section } from './html.ts';
+import { code, facts, folded, html, linkButton, notice, type SafeHtml, section } from './html.ts';
 import { momentOf, WallTime, wallTimeOf, zoneOf } from './moment.ts';
 import { type Asked, form, page } from './page.ts';
 import type { UserVisit } from './visit.ts';
@@ -48,19 +48,21 @@ export const webhook = page({
     const webhook = await getWebhook(visit.context, params.id);
     const secret = Flash.safeParse(visit.flash).data?.secret;
     const test = query.test === undefined ? undefined : await testOf(visit, query.test);
+    const part = (title: string, name: string, body: SafeHtml) => folded(title, asked.sent[name] !== undefined, body);
+    const { data: last } = await findDeliveries(visit.context, { subscription: webhook.id }, { take: shownDeliveries });
     return {
       title: `Webhook to ${new URL(webhook.url).host}`,
-      reload: test?.isPending ? 1 : undefined,
+      reload: test?.isPending ? 1 : last.some(isPending) ? pendingReload : undefined,
       shownOnce: secret !== undefined,
       body: html`<p class="lead">${webhook.url}</p>
 ${secret === undefined ? null : newSecretNotice(secret)}${test?.outcome}
 <div id="health" data-watched>${health(visit, webhook)}</div>
 ${webhook.active ? controls(asked, webhook) : revival(asked)}
-${section('Deliveries', await lastDeliveries(visit, webhook))}
+${section('Deliveries', lastDeliveries(visit, webhook, last))}
 ${
   webhook.active
-    ? html`${section('Send failed ones again', await replays(asked))}
-${section('Change it', change(asked, webhook))}${section('New secret', rotation(asked))}${section('Delete it', deletion(asked))}`
+    ? html`${part('Send failed ones again', 'replay', await replays(asked))}
+${part('Change it', 'change', change(asked, webhook))}${part('New secret', 'secret', rotation(asked))}${part('Delete it', 'delete', deletion(asked))}`
     : null
 }`,
     };
@@ -188,8 +190,7 @@ function revival(asked: Here): SafeHtml {
 <div class="actions">${formOf(asked, 'activate', () => submit('Use it again', 'plain'))}</div>`;
 }
 
-async function lastDeliveries(visit: UserVisit, { id }: TrackedWebhook): Promise<SafeHtml> {
-  const { data: found } = await findDeliveries(visit.context, { subscription: id }, { take: shownDeliveries });
+function lastDeliveries(visit: UserVisit, { id }: TrackedWebhook, found: readonly Delivery[]): SafeHtml {
   const more = linkButton(`/developer/deliveries?subscription=${id}`, 'All of its deliveries');
   return html`<div id="deliveries" data-watched>${deliveryTable(visit, found, { empty: 'Nothing was sent to it yet.' })}</div>
 ${found.length === 0 ? null : html`<p>${more}</p>`}`;
