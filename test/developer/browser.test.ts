@@ -158,6 +158,7 @@ describe('a key', () => {
     await page.waitForURL(`${origin}/developer/keys?q=REP`);
     await page.getByText('1 in all').waitFor();
     await page.getByRole('link', { name: 'reports' }).click();
+    await page.getByRole('heading', { name: 'Revoke' }).click();
     await page.getByLabel('Name of the key').fill('reports');
     await press('Revoke');
     await page.getByText('revoked', { exact: true }).waitFor();

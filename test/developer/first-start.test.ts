@@ -92,6 +92,7 @@ describe.each([
 
     await page.reload();
     expect(await page.getByText(key).count()).toBe(0);
+    await page.getByRole('heading', { name: 'Revoke' }).click();
     await page.getByLabel('Name of the key').fill(`made in a browser, ${run}`);
     await press('Revoke');
     await page.getByText('revoked').first().waitFor();
