@@ -544,7 +544,7 @@ export interface Webhooks {
   /**
    * Send a subscription a test event.
    *
-   * Of the first type that it wants, with the example of this document as its resource, whatever its filter. Its `webhook-id` begins with `evt_test_`. Answers the delivery, which tells what came of it. While the subscription is paused it waits.
+   * Of the first type that it wants, with the example of this document as its resource, whatever its filter. Its `webhook-id` begins with `evt_test_`. Returns the delivery, which records each attempt. The event is sent although the circuit is open, and a 2xx closes it. After `paused: true` it waits.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
@@ -558,7 +558,7 @@ export interface Webhooks {
   /**
    * Send deliveries of a subscription again.
    *
-   * Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that were settled before the request, or made before it where they are pending. A subscription may have 10 replays under way.
+   * Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that were settled before the request, or made before it where they are pending. An open circuit becomes half-open: one delivery is sent at once, and its success closes the circuit. After `paused: true` all wait for `paused: false`. A subscription may have 10 replays under way.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
@@ -614,7 +614,7 @@ export interface Deliveries {
   /**
    * Send a delivery again.
    *
-   * At once, whatever its state, with the same `webhook-id` and all attempts before it. One that is being sent just now is left as it is. While its subscription is paused it waits.
+   * At once, whatever its state, with the same `webhook-id` and all attempts before it. One that is being sent just now is left as it is. An open circuit becomes half-open, and this delivery is the one that is tried. After `paused: true` it waits for `paused: false`.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *

@@ -900,6 +900,9 @@ export type EventType = 'ticket.created' | 'ticket.updated' | 'asset.created' | 
 /** What a field of the resource may be. */
 export type WebhookFilterValue = string | number | boolean | null;
 
+/** HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries are sent. CIRCUIT_OPEN: attempts failed in a row, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
+export type WebhookHealth = 'HEALTHY' | 'RETRYING' | 'CIRCUIT_OPEN' | 'PAUSED' | 'INACTIVE';
+
 /** A subscription to events. Its secret is never answered. */
 export interface Webhook {
   /** Names it among all of its kind. It never changes, and is never used again. */
@@ -914,6 +917,10 @@ export interface Webhook {
   skipOwn: boolean;
   /** Whether it is told of events: false once it was deactivated, for ever. */
   active: boolean;
+  /** HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries are sent. CIRCUIT_OPEN: attempts failed in a row, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
+  health: Open<WebhookHealth>;
+  /** When the circuit breaker next allows an attempt; null if it holds nothing back, or if `paused: true` does. A replay or a test event is sent sooner. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  nextAttemptAt: string | null;
   /** When a delivery last arrived; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;
   /** When an attempt last failed; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -1001,6 +1008,8 @@ export interface WebhookReplayStarted {
   states: Open<DeliveryState>[];
   /** How many deliveries were found; 10000 of them and more are not counted. */
   matching: number;
+  /** Whether `paused: true` holds the deliveries back. They are sent after a PATCH with `paused: false`. */
+  paused: boolean;
 }
 
 /** Which deliveries are sent again. */

@@ -118,7 +118,8 @@ export const deliveries = endpoints({
     summary: 'Send a delivery again',
     description:
       'At once, whatever its state, with the same `webhook-id` and all attempts before it. One that is being sent just ' +
-      'now is left as it is. While its subscription is paused it waits.',
+      'now is left as it is. An open circuit becomes half-open, and this delivery is the one that is tried. ' +
+      'After `paused: true` it waits for `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,

@@ -41,6 +41,15 @@ const Filter = z
   });
 export type WebhookFilter = z.output<typeof Filter>;
 
+export const WebhookHealth = z.enum(['HEALTHY', 'RETRYING', 'CIRCUIT_OPEN', 'PAUSED', 'INACTIVE']).meta({
+  id: 'WebhookHealth',
+  description:
+    'HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries are sent. ' +
+    'CIRCUIT_OPEN: attempts failed in a row, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. ' +
+    'INACTIVE: the subscription was deactivated.',
+});
+export type WebhookHealth = z.output<typeof WebhookHealth>;
+
 /** How many active subscriptions a workspace may have (docs/decisions/webhook-subscriptions.md). */
 export const maxActiveWebhooks = 100;
 
@@ -52,6 +61,12 @@ export const Webhook = z
     filter: Filter.nullable(),
     skipOwn: SkipOwn,
     active: z.boolean().meta({ description: 'Whether it is told of events: false once it was deactivated, for ever.' }),
+    health: WebhookHealth,
+    nextAttemptAt: Timestamp.nullable().meta({
+      description:
+        'When the circuit breaker next allows an attempt; null if it holds nothing back, or if `paused: true` does. ' +
+        'A replay or a test event is sent sooner.',
+    }),
     lastSuccessAt: Timestamp.nullable().meta({ description: 'When a delivery last arrived; null where none has.' }),
     lastFailureAt: Timestamp.nullable().meta({ description: 'When an attempt last failed; null where none has.' }),
     pausedAt: Timestamp.nullable().meta({
@@ -70,6 +85,8 @@ export const Webhook = z
       filter: { priority: ['HIGH', 'CRITICAL'] },
       skipOwn: false,
       active: true,
+      health: 'HEALTHY',
+      nextAttemptAt: null,
       lastSuccessAt: '2026-11-20T10:00:00.000Z',
       lastFailureAt: null,
       pausedAt: null,
@@ -163,11 +180,15 @@ export const WebhookReplayStarted = z
       .meta({
         description: `How many deliveries were found; ${maxCountedReplay} of them and more are not counted.`,
       }),
+    paused: z.boolean().meta({
+      description:
+        'Whether `paused: true` holds the deliveries back. They are sent after a PATCH with `paused: false`.',
+    }),
   })
   .meta({
     id: 'WebhookReplayStarted',
     description: 'What is being sent again from now on.',
-    example: { webhookId: 1, since: '2026-11-20T10:00:00.000Z', states: ['EXHAUSTED'], matching: 131 },
+    example: { webhookId: 1, since: '2026-11-20T10:00:00.000Z', states: ['EXHAUSTED'], matching: 131, paused: false },
   });
 export type WebhookReplayStarted = z.output<typeof WebhookReplayStarted>;
 
@@ -223,8 +244,8 @@ export const webhooks = endpoints({
     summary: 'Send a subscription a test event',
     description:
       'Of the first type that it wants, with the example of this document as its resource, whatever its filter. Its ' +
-      '`webhook-id` begins with `evt_test_`. Answers the delivery, which tells what came of it. While the subscription ' +
-      'is paused it waits.',
+      '`webhook-id` begins with `evt_test_`. Returns the delivery, which records each attempt. The event is sent ' +
+      'although the circuit is open, and a 2xx closes it. After `paused: true` it waits.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -237,7 +258,8 @@ export const webhooks = endpoints({
     summary: 'Send deliveries of a subscription again',
     description:
       'Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that ' +
-      'were settled before the request, or made before it where they are pending. ' +
+      'were settled before the request, or made before it where they are pending. An open circuit becomes half-open: one ' +
+      'delivery is sent at once, and its success closes the circuit. After `paused: true` all wait for `paused: false`. ' +
       `A subscription may have ${maxReplays} replays under way.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,

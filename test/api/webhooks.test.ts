@@ -31,6 +31,8 @@ describe('POST /webhooks', () => {
         filter: null,
         skipOwn: false,
         active: true,
+        health: 'HEALTHY',
+        nextAttemptAt: null,
         lastSuccessAt: null,
         lastFailureAt: null,
         pausedAt: null,
@@ -297,7 +299,7 @@ describe('GET /webhooks', () => {
     const paused = { ...Object.fromEntries(moments), pausedReason: 'The endpoint answered 410.' };
     await api.prisma.webhookSubscription.updateMany({ where: { id: made.id }, data: paused });
     const { data } = (await list(owner)).body;
-    expect(data).toEqual([{ ...made, ...paused, updatedAt: data[0].updatedAt }]);
+    expect(data).toEqual([{ ...made, ...paused, health: 'PAUSED', updatedAt: data[0].updatedAt }]);
   });
 });
 

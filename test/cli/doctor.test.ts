@@ -46,6 +46,7 @@ const all = [
   'Redis',
   'clock',
   'deliveries',
+  'circuits',
   'totals',
 ];
 
@@ -69,6 +70,11 @@ it('says what is wrong, and what to do', { timeout: 60_000 }, async () => {
   await execute(database.url, "UPDATE deliveries SET next_attempt_at = now() - interval '1 hour'");
   await execute(
     database.url,
+    `UPDATE webhook_subscriptions SET failures = 5, open_until = now() - interval '2 hours'
+     WHERE id = (SELECT min(id) FROM webhook_subscriptions)`,
+  );
+  await execute(
+    database.url,
     'UPDATE ticket_counts SET count = count + 1 WHERE ctid = (SELECT min(ctid) FROM ticket_counts)',
   );
   await execute(database.url, 'ALTER TABLE assets DISABLE ROW LEVEL SECURITY');
@@ -87,6 +93,9 @@ it('says what is wrong, and what to do', { timeout: 60_000 }, async () => {
       says: expect.stringMatching(/has been so for 36\d\d s\.$/),
       advice: expect.stringContaining('ROLES=worker'),
     },
+  ]);
+  expect(of('circuits')).toMatchObject([
+    { level: 'note', says: expect.stringMatching(/^1 subscription .* subscription \d+ of tenant \d+\.$/) },
   ]);
   expect(of('totals')).toMatchObject([{ level: 'wrong', says: expect.stringMatching(/kept 2, counted 1\.$/) }]);
   for (const { level, advice } of findings) expect(advice === undefined).toBe(level === 'ok');

@@ -110,11 +110,13 @@ describe('a webhook', () => {
   it('says why it is paused, and is resumed', async () => {
     let status = 410;
     const { path } = await webhook((_, response) => response.writeHead(status).end());
-    expect((await admin.get(path)).text).toContain('>healthy<');
+    expect((await admin.get(path)).text).toContain('>HEALTHY<');
     await admin.submitAndFollow(path, 'test');
     const paused = await eventually(async () => {
       const { text } = await admin.get(path);
-      expect(text).toContain('<span class="badge bad">paused</span> The endpoint answered 410 Gone. Tried next <time');
+      expect(text).toContain(
+        '<span class="badge bad">PAUSED</span> The endpoint answered 410 Gone. Next attempt <time',
+      );
       return text;
     });
     expect(paused).toContain('form=resume');
@@ -124,9 +126,9 @@ describe('a webhook', () => {
     await eventually(async () => expect((await admin.get(path)).text).toContain('>delivered<'));
 
     const held = await admin.submitAndFollow(path, 'pause');
-    expect(held.text).toContain('<span class="badge bad">paused</span> Paused by its owner.</dd>');
+    expect(held.text).toContain('<span class="badge bad">PAUSED</span> Paused by its owner.</dd>');
     expect((await admin.get(list)).text).toContain('Paused by its owner.');
-    expect((await admin.submitAndFollow(path, 'resume')).text).toContain('>healthy<');
+    expect((await admin.submitAndFollow(path, 'resume')).text).toContain('>HEALTHY<');
   });
 
   it('is changed, unless it was changed meanwhile', async () => {
@@ -181,7 +183,7 @@ describe('a webhook', () => {
     expect(left.text).not.toContain(`href="${path}"`);
     expect((await admin.get(`${list}?all=yes`)).text).toContain(`href="${path}"`);
     expect((await admin.get(path)).text).toContain('It was deleted');
-    expect((await admin.submitAndFollow(path, 'activate')).text).toContain('>healthy<');
+    expect((await admin.submitAndFollow(path, 'activate')).text).toContain('>HEALTHY<');
     expect(await auditOf()).toEqual(
       expect.arrayContaining([`webhook.deleted webhook ${id}`, `webhook.activated webhook ${id}`]),
     );

@@ -400,6 +400,7 @@ it('managing webhooks', { timeout: 60_000 }, async () => {
   expect([paused.data.pausedReason, resumed.data.pausedReason]).toEqual(['Paused by its owner.', null]);
   expect(JSON.parse(await run('sh', guide.take('sh'), env)).data.id).toBe(made.id);
 
+  expect(JSON.parse(await run('sh', guide.take('sh'), env)).data).toMatchObject({ id: made.id, health: 'HEALTHY' });
   await api.prisma.delivery.updateMany({ where: { id: test.id }, data: { state: 'EXHAUSTED' } });
   expect(JSON.parse(await run('sh', guide.take('sh'), env)).data).toMatchObject([{ id: test.id, state: 'EXHAUSTED' }]);
   const [one, all] = (await run('sh', guide.take('sh'), ofDelivery))

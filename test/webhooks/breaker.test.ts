@@ -1,4 +1,4 @@
-import { afterAttempt, circuitOf, type Health, inHealthWords } from '@itsm-api/server/webhooks/health.ts';
+import { afterAttempt, circuitOf, type Health, presentHealth } from '@itsm-api/server/webhooks/health.ts';
 import { describe, expect, it } from 'vitest';
 
 /*
@@ -127,33 +127,37 @@ describe('a pause', () => {
   });
 });
 
-describe('in words', () => {
-  const words = (health: Health, now: Date, row = {}) =>
-    inHealthWords({ ...health, active: true, held: false, ...row }, now);
-  const nothing = { because: null, until: null };
+describe('presentHealth', () => {
+  const presented = (health: Health, now: Date, row = {}) =>
+    presentHealth({ ...health, active: true, held: false, ...row }, now);
+  const nothing = { healthReason: null, nextAttemptAt: null };
 
-  it('a subscription is healthy until an attempt fails, and after one that arrives', () => {
-    expect(words(healthy, at(0))).toEqual({ ...nothing, state: 'healthy' });
-    expect(words(failing(1), at(0))).toEqual({ state: 'retrying', because: 'The last attempt failed.', until: null });
-    expect(words(afterAttempt(failing(7), success, at(second)), at(second))).toEqual({ ...nothing, state: 'healthy' });
+  it('is HEALTHY until an attempt fails, and after one that succeeds', () => {
+    expect(presented(healthy, at(0))).toEqual({ ...nothing, health: 'HEALTHY' });
+    const healthReason = 'The last attempt failed.';
+    expect(presented(failing(1), at(0))).toEqual({ health: 'RETRYING', healthReason, nextAttemptAt: null });
+    const recovered = afterAttempt(failing(7), success, at(second));
+    expect(presented(recovered, at(second))).toEqual({ ...nothing, health: 'HEALTHY' });
   });
 
-  it('it rests until its circuit is half-open, and is tried then', () => {
-    const because = 'The last 5 attempts failed.';
-    expect(words(failing(5), at(0))).toEqual({ state: 'resting', because, until: at(5 * second) });
-    expect(words(failing(5), at(5 * second))).toEqual({ state: 'retrying', because, until: null });
+  it('is CIRCUIT_OPEN until the circuit is half-open, then RETRYING', () => {
+    const healthReason = 'The last 5 attempts failed.';
+    const open = { health: 'CIRCUIT_OPEN', healthReason, nextAttemptAt: at(5 * second) };
+    expect(presented(failing(5), at(0))).toEqual(open);
+    expect(presented(failing(5), at(5 * second))).toEqual({ health: 'RETRYING', healthReason, nextAttemptAt: null });
   });
 
-  it('it is paused for a reason, and tried every hour unless its owner holds it', () => {
+  it('is PAUSED for a reason, with an attempt every hour unless its owner holds it', () => {
     const paused = afterAttempt(healthy, gone, at(0));
-    const because = 'The endpoint answered 410 Gone.';
-    expect(words(paused, at(0))).toEqual({ state: 'paused', because, until: at(hour) });
-    expect(words(paused, at(hour))).toEqual({ state: 'paused', because, until: null });
+    const healthReason = 'The endpoint answered 410 Gone.';
+    expect(presented(paused, at(0))).toEqual({ health: 'PAUSED', healthReason, nextAttemptAt: at(hour) });
+    expect(presented(paused, at(hour))).toEqual({ health: 'PAUSED', healthReason, nextAttemptAt: null });
     const held = { ...healthy, openUntil: at(1000 * day), pausedAt: at(0), pausedReason: 'Paused by its owner.' };
-    expect(words(held, at(day), { held: true })).toEqual({ ...nothing, state: 'paused', because: held.pausedReason });
+    const byOwner = { ...nothing, health: 'PAUSED', healthReason: held.pausedReason };
+    expect(presented(held, at(day), { held: true })).toEqual(byOwner);
   });
 
-  it('one that was deactivated is that alone', () => {
-    expect(words(failing(5), at(0), { active: false })).toEqual({ ...nothing, state: 'inactive' });
+  it('is INACTIVE after deactivation', () => {
+    expect(presented(failing(5), at(0), { active: false })).toEqual({ ...nothing, health: 'INACTIVE' });
   });
 });

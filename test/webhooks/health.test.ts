@@ -168,3 +168,73 @@ describe('a subscription pauses', () => {
     expect(Number(lastFailureAt)).toBeGreaterThan(Number(lastSuccessAt));
   });
 });
+
+describe('a receiver that comes back', () => {
+  const longAgo = '2026-11-20T10:00:00Z';
+
+  /** A subscription whose circuit is open for an hour, with deliveries that failed and others that wait behind it. */
+  async function startOpen() {
+    const test = await start();
+    await test.emitOneByOne(5);
+    await test.holdOpen(hour);
+    await test.emit(3);
+    const call = (path: string, body?: object) => test.workspace.call('POST', path, body);
+    return { ...test, call, before: test.receiver.received.length };
+  }
+
+  it('is shown as CIRCUIT_OPEN with the next attempt', async () => {
+    const { health, id, row } = await startOpen();
+    const nextAttemptAt = (await row()).openUntil?.toISOString();
+    expect(await health(id)).toMatchObject({ health: 'CIRCUIT_OPEN', nextAttemptAt, pausedAt: null });
+  });
+
+  it('gets one delivery after a replay, whose success closes the circuit', async () => {
+    const test = await startOpen();
+    test.endpoint.status = 200;
+    const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });
+    expect(answer.body.data).toMatchObject({ matching: 8, paused: false });
+    await expectAllDelivered(test, 8);
+    expect(await test.health(test.id)).toMatchObject({ health: 'HEALTHY', nextAttemptAt: null });
+  });
+
+  it('gets one delivery only after a replay while it still fails', async () => {
+    const test = await startOpen();
+    await test.call(`/webhooks/${test.id}/replay`, { since: longAgo });
+    await eventually(() => expect(test.receiver.received).toHaveLength(test.before + 1));
+    await test.settled(test.id);
+    expect(await test.health(test.id)).toMatchObject({ health: 'CIRCUIT_OPEN', nextAttemptAt: expect.any(String) });
+    expect(await test.requestsAfter(0)).toBe(0);
+  });
+
+  it('gets the delivery that is replayed before all that wait', async () => {
+    const test = await startOpen();
+    test.endpoint.status = 200;
+    const last = (await test.settled(test.id)).at(-1);
+    await test.call(`/deliveries/${last?.id}/replay`);
+    await eventually(() => expect(test.receiver.received.length).toBeGreaterThan(test.before));
+    expect(test.receiver.received[test.before]?.headers['x-service-delivery']).toBe(String(last?.id));
+  });
+
+  it('gets a test event before all that wait, whose success closes the circuit', async () => {
+    const test = await startOpen();
+    test.endpoint.status = 200;
+    const { body } = await test.call(`/webhooks/${test.id}/test`);
+    await eventually(() => expect(test.receiver.received.length).toBeGreaterThan(test.before));
+    expect(test.receiver.received[test.before]?.headers['webhook-id']).toBe(body.data.eventId);
+    await eventually(async () => expect(await test.row()).toMatchObject({ failures: 0, openUntil: null }));
+  });
+
+  it('gets nothing while `paused: true` holds the subscription, and the replay says so', async () => {
+    const test = await startOpen();
+    await test.workspace.call('PATCH', `/webhooks/${test.id}`, { paused: true });
+    const answer = await test.call(`/webhooks/${test.id}/replay`, { since: longAgo, states: ['PENDING'] });
+    expect(answer.body.data).toMatchObject({ matching: 8, paused: true });
+    await test.call(`/webhooks/${test.id}/test`);
+    await eventually(async () => {
+      const pending = await test.settled(test.id);
+      expect(pending.filter(({ attempts }) => attempts === 0)).toHaveLength(9);
+    });
+    expect(await test.requestsAfter(day)).toBe(0);
+    expect(await test.health(test.id)).toMatchObject({ health: 'PAUSED', nextAttemptAt: null });
+  });
+});

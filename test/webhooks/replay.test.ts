@@ -135,6 +135,7 @@ describe('POST /webhooks/:id/replay', () => {
       since: '2026-11-20T10:00:00.000Z',
       states: ['EXHAUSTED'],
       matching: 3,
+      paused: false,
     });
     expect(await due()).toEqual([]);
     await workOff();

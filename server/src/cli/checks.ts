@@ -5,7 +5,7 @@ import { caseAdvice, readServerFacts } from '../database/server-facts.ts';
 import type { Settings } from '../env.ts';
 import { findWrongTotals } from '../resources/tickets/totals.ts';
 import { BehindError, checkSchema, findMissingRoles } from '../schema.ts';
-import { findOldestDue } from '../webhooks/pending.ts';
+import { findOldestDue, findOpenCircuits } from '../webhooks/pending.ts';
 import { createSecretCipher } from '../webhooks/secret-cipher.ts';
 import { type KeyUse, readKeyUse, readSecretKeys } from '../webhooks/secret-keys.ts';
 
@@ -24,6 +24,9 @@ export interface Finding {
   /** The same for programs. */
   details?: object[];
 }
+
+/** How many subscriptions a finding names. */
+const mostNamed = 10;
 
 export interface Check {
   name: string;
@@ -186,6 +189,21 @@ export const checks: Check[] = [
             `or that endpoint is slow: \`itsm deliveries list --tenant ${tenantId} --subscription ${subscriptionId}\`.`,
         ),
       ];
+    },
+  },
+  {
+    name: 'circuits',
+    async look({ databases }) {
+      const open = await findOpenCircuits(databases.system.prisma);
+      if (open.length === 0) return [ok('None is open.')];
+      const named = open
+        .slice(0, mostNamed)
+        .map((each) => `subscription ${each.subscriptionId} of tenant ${each.tenantId}`);
+      const more = open.length > mostNamed ? ' and others' : '';
+      const count =
+        open.length === 1 ? '1 subscription has an open circuit' : `${open.length} subscriptions have open circuits`;
+      const advice = '`itsm webhooks show <id> --tenant <tenant>` says why, and when the next attempt is.';
+      return [note(`${count}: ${named.join(', ')}${more}.`, advice)];
     },
   },
   {

@@ -75,17 +75,17 @@ export function createView({ utc, width, now, textWidth }: ViewOptions): View {
 const colours: Record<string, Style> = {
   ...{
     active: 'green',
-    healthy: 'green',
+    HEALTHY: 'green',
     works: 'green',
     DELIVERED: 'green',
     IN_USE: 'green',
     ACTIVE: 'green',
     COMPLETED: 'green',
   },
-  ...{ PENDING: 'yellow', paused: 'yellow', retrying: 'yellow', resting: 'yellow' },
+  ...{ PENDING: 'yellow', PAUSED: 'yellow', RETRYING: 'yellow', CIRCUIT_OPEN: 'yellow' },
   ...{ MAINTENANCE: 'yellow', ON_HOLD: 'yellow', expiring: 'yellow' },
   ...{ EXHAUSTED: 'red', revoked: 'red', expired: 'red', LOST: 'red' },
-  ...{ inactive: 'dim', CANCELLED: 'dim', RETIRED: 'dim', DISPOSED: 'dim' },
+  ...{ inactive: 'dim', INACTIVE: 'dim', CANCELLED: 'dim', RETIRED: 'dim', DISPOSED: 'dim' },
 };
 
 /** A state in its colour: green for what works, yellow for what waits, red for what failed, dim for what is over. */

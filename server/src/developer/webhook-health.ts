@@ -2,12 +2,11 @@ import type { TrackedWebhook } from '../resources/webhooks/queries.ts';
 import { badge, html, type SafeHtml } from './html.ts';
 import type { UserVisit } from './visit.ts';
 
-const kinds = { healthy: 'good', retrying: 'warn', resting: 'warn', paused: 'bad', inactive: 'plain' } as const;
+const kinds = { HEALTHY: 'good', RETRYING: 'warn', CIRCUIT_OPEN: 'warn', PAUSED: 'bad', INACTIVE: 'plain' } as const;
 
-/** How a subscription does: a word, why, and when it is tried next. */
-export function healthOf({ time }: UserVisit, { health }: TrackedWebhook): SafeHtml {
-  const { state, because, until } = health;
-  return html`${badge(state, kinds[state])}${because === null ? null : html` ${because}`}${
-    until === null ? null : html` Tried next ${time(until)}.`
+/** Shows the health of a subscription: the API's word, the reason, and when the next attempt is. */
+export function healthOf({ time }: UserVisit, { health, healthReason, nextAttemptAt }: TrackedWebhook): SafeHtml {
+  return html`${badge(health, kinds[health])}${healthReason === null ? null : html` ${healthReason}`}${
+    nextAttemptAt === null ? null : html` Next attempt ${time(nextAttemptAt)}.`
   }`;
 }

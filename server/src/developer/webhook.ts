@@ -178,11 +178,11 @@ function health(visit: UserVisit, webhook: TrackedWebhook): SafeHtml {
 }
 
 /** What is done with a click. */
-function controls(asked: Here, { health: { state } }: TrackedWebhook): SafeHtml {
-  const rests = state === 'paused' || state === 'resting';
+function controls(asked: Here, { health }: TrackedWebhook): SafeHtml {
+  const isHeldBack = health === 'PAUSED' || health === 'CIRCUIT_OPEN';
   return html`<div class="actions">${formOf(asked, 'test', () => submit('Send a test event', 'plain'))}
-${rests ? formOf(asked, 'resume', () => submit(state === 'paused' ? 'Resume' : 'Try again now', 'plain')) : null}
-${state === 'paused' ? null : formOf(asked, 'pause', () => submit('Pause', 'plain'))}</div>`;
+${isHeldBack ? formOf(asked, 'resume', () => submit(health === 'PAUSED' ? 'Resume' : 'Try again now', 'plain')) : null}
+${health === 'PAUSED' ? null : formOf(asked, 'pause', () => submit('Pause', 'plain'))}</div>`;
 }
 
 function revival(asked: Here): SafeHtml {

@@ -1,4 +1,4 @@
-import { deliverySchedule, inWords } from '@itsm-api/contract';
+import { deliverySchedule, inWords, type WebhookHealth } from '@itsm-api/contract';
 
 /*
  * The health of a subscription, as functions of what was and what happened: when its circuit is closed, open or
@@ -38,25 +38,24 @@ export function circuitOf({ openUntil }: Pick<Health, 'openUntil'>, now: Date): 
   return openUntil > now ? 'open' : 'half-open';
 }
 
-/** How a subscription does, for people. */
-export interface HealthInWords {
-  /** `resting` while its circuit is open; `retrying` when it has failed of late, and is tried. */
-  state: 'healthy' | 'retrying' | 'resting' | 'paused' | 'inactive';
-  /** Why it isn't healthy; null where there is nothing to say. */
-  because: string | null;
-  /** When it is tried next; null where that isn't kept from it, or nothing is tried until somebody resumes it. */
-  until: Date | null;
+/** The health of a subscription as the API, the developer area and the command line show it. */
+export interface PresentedHealth {
+  health: WebhookHealth;
+  /** Why it isn't healthy, in a sentence; null if there is nothing to add. */
+  healthReason: string | null;
+  /** When the circuit breaker next allows an attempt; null if it holds nothing back, or if the owner paused it. */
+  nextAttemptAt: Date | null;
 }
 
-/** What is told of the health that a row says, at a moment. */
-export function inHealthWords(row: Health & { active: boolean; held: boolean }, now: Date): HealthInWords {
+/** Presents the health that a row holds, at a moment. */
+export function presentHealth(row: Health & { active: boolean; held: boolean }, now: Date): PresentedHealth {
   const { active, held, failures, openUntil, pausedAt, pausedReason } = row;
-  if (!active) return { state: 'inactive', because: null, until: null };
-  const until = !held && openUntil !== null && openUntil > now ? openUntil : null;
-  if (pausedAt !== null) return { state: 'paused', because: pausedReason, until };
-  if (failures === 0) return { state: 'healthy', because: null, until };
-  const because = failures === 1 ? 'The last attempt failed.' : `The last ${failures} attempts failed.`;
-  return { state: until === null ? 'retrying' : 'resting', because, until };
+  if (!active) return { health: 'INACTIVE', healthReason: null, nextAttemptAt: null };
+  const nextAttemptAt = !held && openUntil !== null && openUntil > now ? openUntil : null;
+  if (pausedAt !== null) return { health: 'PAUSED', healthReason: pausedReason, nextAttemptAt };
+  if (failures === 0) return { health: 'HEALTHY', healthReason: null, nextAttemptAt };
+  const healthReason = failures === 1 ? 'The last attempt failed.' : `The last ${failures} attempts failed.`;
+  return { health: nextAttemptAt === null ? 'RETRYING' : 'CIRCUIT_OPEN', healthReason, nextAttemptAt };
 }
 
 /** The health after one more attempt. */

@@ -83,6 +83,15 @@ export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | u
   return oldest;
 }
 
+/** The active subscriptions whose circuits the breaker has opened, and no success has closed yet. */
+export function findOpenCircuits(prisma: PrismaClient): Promise<SubscriptionRef[]> {
+  return prisma.$queryRaw`
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId"
+    FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND t.active
+    WHERE s.active AND NOT s.held AND s.open_until IS NOT NULL
+    ORDER BY s.tenant_id, s.id`;
+}
+
 /**
  * Cancels deliveries to an inactive subscription, at most so many and in a transaction of their own: what is in flight too,
  * but not what is being settled just now, and none once it is active again. In the order of their index, without which the last batches would look through

@@ -6,8 +6,10 @@ import { type Deed, isSame, type Outcome } from './rows.ts';
  * Subscriptions, and which events they take (docs/decisions/webhook-subscriptions.md, webhook-deliveries.md).
  */
 
+type DeliveryHealth = 'health' | 'nextAttemptAt' | 'lastSuccessAt' | 'lastFailureAt' | 'pausedAt' | 'pausedReason';
+
 /** A subscription without what its deliveries make of it, and with what no answer holds. */
-export interface Subscription extends Omit<Webhook, 'lastSuccessAt' | 'lastFailureAt' | 'pausedAt' | 'pausedReason'> {
+export interface Subscription extends Omit<Webhook, DeliveryHealth> {
   secret: string;
   paused: boolean;
   /** The key that made it. */
@@ -49,8 +51,9 @@ export function deactivated(before: Subscription): Subscription {
 }
 
 /** What of a subscription an answer tells. */
-export function toldOf({ lastSuccessAt, lastFailureAt, pausedAt, pausedReason, ...webhook }: Webhook) {
-  return { ...webhook, paused: pausedAt !== null };
+export function toldOf(webhook: Webhook) {
+  const { health, nextAttemptAt, lastSuccessAt, lastFailureAt, pausedAt, pausedReason, ...fields } = webhook;
+  return { ...fields, paused: pausedAt !== null };
 }
 
 export type Resource = 'tickets' | 'assets' | 'tasks';

@@ -30,11 +30,11 @@ export const list = action({
   },
   format: (found, { table, time }) =>
     table(
-      ['ID', 'URL', 'EVENTS', 'STATE', 'LAST SUCCESS', 'LAST FAILURE'],
+      ['ID', 'URL', 'EVENTS', 'HEALTH', 'LAST SUCCESS', 'LAST FAILURE'],
       found.map((webhook) => {
         const { id, url, events, health, lastSuccessAt, lastFailureAt } = webhook;
         const moments = [time(lastSuccessAt, 'never'), time(lastFailureAt, 'never')];
-        return [id, url, events.join(','), state(health.state), ...moments];
+        return [id, url, events.join(','), state(health), ...moments];
       }),
     ),
   hint: moreHint,
@@ -47,10 +47,10 @@ export const show = action({
     card({
       ...{ id: webhook.id, url: webhook.url, events: webhook.events.join(', ') },
       filter: webhook.filter && JSON.stringify(webhook.filter),
-      state: state(webhook.health.state),
-      because: webhook.health.because ?? undefined,
+      health: state(webhook.health),
+      because: webhook.healthReason ?? undefined,
       'paused since': webhook.pausedAt === null ? undefined : time(webhook.pausedAt),
-      'tried next': webhook.health.until === null ? undefined : time(webhook.health.until),
+      'next attempt': webhook.nextAttemptAt === null ? undefined : time(webhook.nextAttemptAt),
       'last success': time(webhook.lastSuccessAt, 'never'),
       'last failure': time(webhook.lastFailureAt, 'never'),
       created: time(webhook.createdAt),
@@ -119,5 +119,5 @@ function created({ id, url, events }: TrackedWebhook): string {
 }
 
 function told({ id, url, events, health }: TrackedWebhook): string {
-  return `The subscription ${id} of ${events.join(', ')} to ${url} is ${health.state}.`;
+  return `The subscription ${id} of ${events.join(', ')} to ${url} is ${health}.`;
 }

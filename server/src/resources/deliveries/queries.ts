@@ -18,6 +18,7 @@ import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp } from '../../present.ts';
 import { requestHeaders } from '../../webhooks/attempt.ts';
 import { emit, newEventId } from '../../webhooks/emit.ts';
+import { halfOpen, putFirst } from '../../webhooks/half-open.ts';
 import { sendAgain } from '../../webhooks/replay.ts';
 import { mostCounted, type Page, pageMeta } from '../lists.ts';
 import { countDeliveries, selectPage, selectWanted } from './sql.ts';
@@ -223,13 +224,19 @@ export async function replayDeliveries(context: Context, filter: ReplayFilter): 
   return replayed;
 }
 
-/** Has these sent again, but for those that are being sent or settled just now. */
+/**
+ * Has these sent again, except those that are being sent or settled now. Open circuits of their subscriptions become
+ * half-open; that of a single delivery is tried with it.
+ */
 function replayBatchOf(context: Context, ids: bigint[]): Promise<number> {
   return transaction(context, async ({ db, dispatchJobs, afterCommit, wakeWorkers }) => {
     const tenantId = db.$tenantId;
     const rows = await sendAgain(rawClient(db), { tenantId, ids });
     const subscriptions = [...new Set(rows.map(({ subscriptionId }) => subscriptionId))];
     if (subscriptions.length === 0) return 0;
+    const [id] = ids;
+    const isTried = await halfOpen(rawClient(db), { tenantId, subscriptionIds: subscriptions });
+    if (isTried && id !== undefined && ids.length === 1) await putFirst(rawClient(db), { tenantId, id });
     await dispatchJobs.addWithin(
       db,
       subscriptions.map((subscriptionId) => ({ tenantId, subscriptionId })),
@@ -254,7 +261,8 @@ function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput 
 }
 
 /**
- * Sends a subscription an event made of the contract's example: of the type given, else the first that it wants.
+ * Sends a subscription an event made of the contract's example: of the type given, else the first that it wants. An open
+ * circuit becomes half-open, and is tried with this event.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when it doesn't want that type
  */
 export function sendTestEvent(context: Context, subscriptionId: number, type?: EventType): Promise<Delivery> {
@@ -282,6 +290,10 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
       onlyTo: subscription.id,
     });
     const where = { subscriptionId, event: { publicId } };
+    const { id } = await db.delivery.findFirstOrThrow({ where });
+    const tenantId = db.$tenantId;
+    const isTried = await halfOpen(rawClient(db), { tenantId, subscriptionIds: [subscription.id] });
+    if (isTried) await putFirst(rawClient(db), { tenantId, id });
     return presentDelivery(await db.delivery.findFirstOrThrow({ where, include: withEvent }));
   });
 }

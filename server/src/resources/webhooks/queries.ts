@@ -17,11 +17,12 @@ import {
 import { type Context, type Transaction, transaction, type UserContext } from '../../context.ts';
 import { Prisma } from '../../database/generated/client.ts';
 import { lockRow, lockTenant } from '../../database/lock.ts';
-import type { TenantClient } from '../../database/tenant-client.ts';
+import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
-import { type HealthInWords, inHealthWords } from '../../webhooks/health.ts';
+import { halfOpen } from '../../webhooks/half-open.ts';
+import { presentHealth } from '../../webhooks/health.ts';
 import type { SecretCipher } from '../../webhooks/secret-cipher.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { countMadeSince } from '../deliveries/sql.ts';
@@ -31,9 +32,9 @@ import { inHours, insertReplay, newSubscriptionId } from './sql.ts';
 
 type WebhookRow = Prisma.WebhookSubscriptionGetPayload<object>;
 
-/** A subscription with what no endpoint of v1 answers: people are told how it does. */
+/** A subscription with what no endpoint of v1 returns: the reason for its health, in a sentence. */
 export interface TrackedWebhook extends Webhook {
-  health: Omit<HealthInWords, 'until'> & { until: string | null };
+  healthReason: string | null;
 }
 
 interface Listed {
@@ -222,7 +223,7 @@ async function sendWhatWaits({ db, dispatchJobs, afterCommit, wakeWorkers }: Con
 
 /**
  * Has deliveries of an active subscription sent again, or sooner, by the workers: the same cost however many there are.
- * `getReplay` tells how far they are.
+ * `getReplay` tells how far they are. An open circuit becomes half-open, so that one of them is sent at once.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when too many are under way
  */
 export function replayWebhook(
@@ -230,8 +231,9 @@ export function replayWebhook(
   id: number,
   replay: WebhookReplay,
 ): Promise<WebhookReplayStarted & { id: number }> {
-  return transaction(context, async ({ db }) => {
-    await lockActive(db, id);
+  return transaction(context, async (context) => {
+    const { db } = context;
+    const { id: subscriptionId, held } = await lockActive(db, id);
     const { since } = replay;
     const states = [...new Set<DeliveryState>(replay.states ?? ['EXHAUSTED'])];
     if ((await db.webhookReplay.count({ where: { subscriptionId: id, finishedAt: null } })) >= maxReplays) {
@@ -242,7 +244,10 @@ export function replayWebhook(
     // Before the others are, which are pending from then on.
     const inTurn = states.toSorted((a, b) => Number(b === 'PENDING') - Number(a === 'PENDING'));
     const replayId = await insertReplay(db, { subscriptionId: id, since, states: inTurn });
-    return { id: presentId(replayId), webhookId: id, since, states, matching };
+    if (await halfOpen(rawClient(db), { tenantId: db.$tenantId, subscriptionIds: [subscriptionId] })) {
+      await sendWhatWaits(context, subscriptionId);
+    }
+    return { id: presentId(replayId), webhookId: id, since, states, matching, paused: held };
   });
 }
 
@@ -331,10 +336,11 @@ async function refuseUnreadable({ db, secretCipher }: Context, id: number): Prom
   throw new ApiError('VALIDATION_ERROR', message);
 }
 
-/** A subscription as the API answers it, without its secret, and how it does at this moment. */
+/** Presents a subscription as the API returns it, without its secret, and its health at this moment. */
 function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
-  const health = inHealthWords(row, now);
+  const { health, healthReason, nextAttemptAt } = presentHealth(row, now);
   const noted = {
+    nextAttemptAt: presentTimestamp(nextAttemptAt),
     lastSuccessAt: presentTimestamp(row.lastSuccessAt),
     lastFailureAt: presentTimestamp(row.lastFailureAt),
     pausedAt: presentTimestamp(row.pausedAt),
@@ -347,9 +353,9 @@ function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
     filter: row.filter,
     skipOwn: row.skipOwn,
     active: row.active,
+    ...{ health, healthReason },
     ...noted,
     pausedReason: row.pausedReason,
-    health: { ...health, until: presentTimestamp(health.until) },
     ...presentTimestamps(row),
   };
   return withVersion(row.version, webhook, Object.values(noted));
