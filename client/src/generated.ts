@@ -925,9 +925,9 @@ export interface Webhook {
   lastSuccessAt: string | null;
   /** When an attempt last failed; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** Since when deliveries rest, because the endpoint failed or by `paused`; null while they go out. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the subscription was paused: by `paused`, because the endpoint failed, or by the quota; else null. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
-  /** Why deliveries rest, in words; null while they go out. */
+  /** Why the subscription is paused, in words, or `QUOTA`: the workspace has reached its limit of pending deliveries. Then new events are not queued for this subscription, and those pending are still sent. Read the changes of each resource, such as `GET /tickets/changes`, to catch up. New events are queued again when fewer than half are pending. */
   pausedReason: string | null;
   /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;

@@ -53,6 +53,9 @@ export type WebhookHealth = z.output<typeof WebhookHealth>;
 /** How many active subscriptions a workspace may have (docs/decisions/webhook-subscriptions.md). */
 export const maxActiveWebhooks = 100;
 
+/** How many deliveries of a workspace may be pending, unless the installation sets another limit. */
+export const maxPendingDeliveries = 1_000_000;
+
 export const Webhook = z
   .object({
     id: Id,
@@ -70,9 +73,18 @@ export const Webhook = z
     lastSuccessAt: Timestamp.nullable().meta({ description: 'When a delivery last arrived; null where none has.' }),
     lastFailureAt: Timestamp.nullable().meta({ description: 'When an attempt last failed; null where none has.' }),
     pausedAt: Timestamp.nullable().meta({
-      description: 'Since when deliveries rest, because the endpoint failed or by `paused`; null while they go out.',
+      description:
+        'When the subscription was paused: by `paused`, because the endpoint failed, or by the quota; else null.',
     }),
-    pausedReason: z.string().nullable().meta({ description: 'Why deliveries rest, in words; null while they go out.' }),
+    pausedReason: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Why the subscription is paused, in words, or `QUOTA`: the workspace has reached its limit of pending deliveries. ' +
+          'Then new events are not queued for this subscription, and those pending are still sent. Read the changes of each ' +
+          'resource, such as `GET /tickets/changes`, to catch up. New events are queued again when fewer than half are pending.',
+      }),
     ...timestamps,
   })
   .meta({

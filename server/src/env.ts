@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { rateLimits } from '@itsm-api/contract';
+import { maxPendingDeliveries, rateLimits } from '@itsm-api/contract';
 import * as z from 'zod';
 
 const numberBetween = (min: number, max: number) =>
@@ -135,6 +135,9 @@ export const Settings = z.object({
     .describe(
       'Allows http and private addresses as webhook targets. By default true only if HOST is loopback, PUBLIC_URL is unset or loopback, and neither DATABASE_URL nor TRUST_PROXY is set.',
     ),
+  WEBHOOK_MAX_PENDING_DELIVERIES: wholeNumber(1, 1_000_000_000, maxPendingDeliveries).describe(
+    'How many deliveries of a workspace may be pending. At the limit, the subscription with the most gets no new ones.',
+  ),
   WEBHOOK_REFUSED_NETWORKS: commaSeparated(
     isNetwork,
     'must be networks such as 203.0.113.0/24 or 2001:db8::/32, separated by commas',

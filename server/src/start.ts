@@ -158,13 +158,15 @@ async function startRoles(starting: Starting, foundation: Foundation, door: Door
 }
 
 async function startWorker(
-  { logger, traces, checks, stops }: Starting,
+  { settings, logger, traces, checks, stops }: Starting,
   { runtime, metrics }: Foundation,
 ): Promise<void> {
   const observer = metrics && measureDeliveries(metrics, runtime.databases.system.pool);
   if (metrics !== undefined) measureChanges(metrics, runtime.databases.system.pool);
   const boss = await runtime.openBoss();
-  stops.push(await startWebhooks({ ...runtime, boss, logger, checks, observer, tracer: traces?.attempts }));
+  const maxPendingDeliveries = settings.WEBHOOK_MAX_PENDING_DELIVERIES;
+  const given = { boss, logger, checks, observer, tracer: traces?.attempts, maxPendingDeliveries };
+  stops.push(await startWebhooks({ ...runtime, ...given }));
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'totals are wrong');
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
   await scheduleIdempotencyRetention(boss, runtime.prisma);

@@ -79,7 +79,7 @@ export interface Sender {
   api: Api;
   workspace: Workspace;
   /** Starts one more worker, with another clock or log where a test needs one. */
-  startWorker(options?: { now?: () => Date; logger?: Logger }): Promise<void>;
+  startWorker(options?: { now?: () => Date; logger?: Logger; maxPendingDeliveries?: number }): Promise<void>;
   /** Ends the workers, when nothing is in flight any more. */
   stopWorkers(): Promise<void>;
   /** Makes all that the database holds of webhooks so much older, as if that much time had passed. */
@@ -117,8 +117,8 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
   return {
     api,
     workspace,
-    async startWorker({ now = services.now, logger = createLogger('error') } = {}) {
-      const given = { ...api, services: { ...services, now }, logger };
+    async startWorker({ now = services.now, logger = createLogger('error'), maxPendingDeliveries } = {}) {
+      const given = { ...api, services: { ...services, now }, logger, maxPendingDeliveries };
       stops.push(await startWebhooks({ ...given, ...(connection && { connection }) }));
     },
     stopWorkers,
@@ -169,6 +169,7 @@ const moments = {
     'failing_since',
     'open_until',
     'paused_at',
+    'quota_reached_at',
     'created_at',
     'updated_at',
   ],

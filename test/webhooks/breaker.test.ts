@@ -129,32 +129,46 @@ describe('a pause', () => {
 
 describe('presentHealth', () => {
   const presented = (health: Health, now: Date, row = {}) =>
-    presentHealth({ ...health, active: true, held: false, ...row }, now);
-  const nothing = { healthReason: null, nextAttemptAt: null };
+    presentHealth({ ...health, active: true, held: false, quotaReachedAt: null, ...row }, now);
+  const nothing = { healthReason: null, nextAttemptAt: null, pausedAt: null, pausedReason: null };
 
   it('is HEALTHY until an attempt fails, and after one that succeeds', () => {
     expect(presented(healthy, at(0))).toEqual({ ...nothing, health: 'HEALTHY' });
-    const healthReason = 'The last attempt failed.';
-    expect(presented(failing(1), at(0))).toEqual({ health: 'RETRYING', healthReason, nextAttemptAt: null });
+    const failed = { ...nothing, health: 'RETRYING', healthReason: 'The last attempt failed.' };
+    expect(presented(failing(1), at(0))).toEqual(failed);
     const recovered = afterAttempt(failing(7), success, at(second));
     expect(presented(recovered, at(second))).toEqual({ ...nothing, health: 'HEALTHY' });
   });
 
   it('is CIRCUIT_OPEN until the circuit is half-open, then RETRYING', () => {
-    const healthReason = 'The last 5 attempts failed.';
-    const open = { health: 'CIRCUIT_OPEN', healthReason, nextAttemptAt: at(5 * second) };
+    const failed = { ...nothing, healthReason: 'The last 5 attempts failed.' };
+    const open = { ...failed, health: 'CIRCUIT_OPEN', nextAttemptAt: at(5 * second) };
     expect(presented(failing(5), at(0))).toEqual(open);
-    expect(presented(failing(5), at(5 * second))).toEqual({ health: 'RETRYING', healthReason, nextAttemptAt: null });
+    expect(presented(failing(5), at(5 * second))).toEqual({ ...failed, health: 'RETRYING' });
   });
 
   it('is PAUSED for a reason, with an attempt every hour unless its owner holds it', () => {
     const paused = afterAttempt(healthy, gone, at(0));
-    const healthReason = 'The endpoint answered 410 Gone.';
-    expect(presented(paused, at(0))).toEqual({ health: 'PAUSED', healthReason, nextAttemptAt: at(hour) });
-    expect(presented(paused, at(hour))).toEqual({ health: 'PAUSED', healthReason, nextAttemptAt: null });
+    const pausedReason = 'The endpoint answered 410 Gone.';
+    const words = { health: 'PAUSED', healthReason: pausedReason, pausedAt: at(0), pausedReason };
+    expect(presented(paused, at(0))).toEqual({ ...words, nextAttemptAt: at(hour) });
+    expect(presented(paused, at(hour))).toEqual({ ...words, nextAttemptAt: null });
     const held = { ...healthy, openUntil: at(1000 * day), pausedAt: at(0), pausedReason: 'Paused by its owner.' };
-    const byOwner = { ...nothing, health: 'PAUSED', healthReason: held.pausedReason };
-    expect(presented(held, at(day), { held: true })).toEqual(byOwner);
+    const byOwner = { health: 'PAUSED', healthReason: held.pausedReason, nextAttemptAt: null };
+    expect(presented(held, at(day), { held: true })).toMatchObject(byOwner);
+  });
+
+  it('is PAUSED with the reason QUOTA, whatever else pauses it, and names the change feed', () => {
+    const quota = { health: 'PAUSED', pausedAt: at(minute), pausedReason: 'QUOTA' };
+    const row = { quotaReachedAt: at(minute) };
+    const alone = presented(healthy, at(hour), row);
+    expect(alone).toMatchObject({ ...quota, nextAttemptAt: null, healthReason: expect.stringMatching('change feed') });
+    const paused = presented(afterAttempt(healthy, gone, at(0)), at(minute), row);
+    expect(paused).toMatchObject({
+      ...quota,
+      nextAttemptAt: at(hour),
+      healthReason: expect.stringMatching(/410 Gone.*change feed/),
+    });
   });
 
   it('is INACTIVE after deactivation', () => {

@@ -161,14 +161,14 @@ const takes = `
     SELECT FROM jsonb_each(filter) AS field (name, accepted)
     WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(fields -> name) AS told (value) WHERE accepted @> value)))`;
 
-/** Bodies are large: those who take an event are found by its fields. */
+/** One that has reached its quota gets test events alone ($3). Bodies are large: those who take an event are found by its fields. */
 const insertEvents = `
   WITH given AS MATERIALIZED (
     SELECT fields::jsonb AS fields, place FROM unnest($7::text[]) WITH ORDINALITY AS given (fields, place)
   ), matching AS (
     SELECT s.id, given.place FROM webhook_subscriptions s CROSS JOIN given
     WHERE ${wanting('$1', '$2')}
-      AND CASE WHEN $3::bigint IS NULL THEN ${takes} ELSE id = $3 END
+      AND CASE WHEN $3::bigint IS NULL THEN quota_reached_at IS NULL AND ${takes} ELSE id = $3 END
   ), event AS (
     INSERT INTO events (tenant_id, public_id, type, body, trace_parent)
     SELECT $1, public_id, $2, body, $6

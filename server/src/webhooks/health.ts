@@ -45,17 +45,31 @@ export interface PresentedHealth {
   healthReason: string | null;
   /** When the circuit breaker next allows an attempt; null if it holds nothing back, or if the owner paused it. */
   nextAttemptAt: Date | null;
+  pausedAt: Date | null;
+  /** `QUOTA` takes precedence: it is the one pause in which events are not queued. */
+  pausedReason: string | null;
 }
 
+const quotaReason =
+  'New events are not queued, since the workspace has reached its limit of pending deliveries. Those pending are sent. ' +
+  'Read the change feed to catch up.';
+
+type HealthRow = Health & { active: boolean; held: boolean; quotaReachedAt: Date | null };
+
 /** Presents the health that a row holds, at a moment. */
-export function presentHealth(row: Health & { active: boolean; held: boolean }, now: Date): PresentedHealth {
-  const { active, held, failures, openUntil, pausedAt, pausedReason } = row;
-  if (!active) return { health: 'INACTIVE', healthReason: null, nextAttemptAt: null };
+export function presentHealth(row: HealthRow, now: Date): PresentedHealth {
+  const { active, held, failures, openUntil, pausedAt, pausedReason, quotaReachedAt } = row;
+  const pause = { pausedAt, pausedReason };
+  if (!active) return { health: 'INACTIVE', healthReason: null, nextAttemptAt: null, ...pause };
   const nextAttemptAt = !held && openUntil !== null && openUntil > now ? openUntil : null;
-  if (pausedAt !== null) return { health: 'PAUSED', healthReason: pausedReason, nextAttemptAt };
-  if (failures === 0) return { health: 'HEALTHY', healthReason: null, nextAttemptAt };
+  if (quotaReachedAt !== null) {
+    const healthReason = pausedReason === null ? quotaReason : `${pausedReason} ${quotaReason}`;
+    return { health: 'PAUSED', healthReason, nextAttemptAt, pausedAt: quotaReachedAt, pausedReason: 'QUOTA' };
+  }
+  if (pausedAt !== null) return { health: 'PAUSED', healthReason: pausedReason, nextAttemptAt, ...pause };
+  if (failures === 0) return { health: 'HEALTHY', healthReason: null, nextAttemptAt, ...pause };
   const healthReason = failures === 1 ? 'The last attempt failed.' : `The last ${failures} attempts failed.`;
-  return { health: nextAttemptAt === null ? 'RETRYING' : 'CIRCUIT_OPEN', healthReason, nextAttemptAt };
+  return { health: nextAttemptAt === null ? 'RETRYING' : 'CIRCUIT_OPEN', healthReason, nextAttemptAt, ...pause };
 }
 
 /** The health after one more attempt. */

@@ -15,10 +15,14 @@ export interface WebhooksOptions {
   prisma: PrismaClient;
   databases: Pick<Databases, 'options'>;
   boss: PgBoss;
-  services: Omit<WorkerOptions, 'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits' | 'observer' | 'tracer'>;
+  services: Omit<
+    WorkerOptions,
+    'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits' | 'maxPendingDeliveries' | 'observer' | 'tracer'
+  >;
   logger: FastifyBaseLogger;
   /** Where it is added what delivering stands on. */
   checks?: HealthCheck[];
+  maxPendingDeliveries?: WorkerOptions['maxPendingDeliveries'];
   /** Told of what the worker does. */
   observer?: WorkerOptions['observer'];
   /** Told of each attempt. */
@@ -35,10 +39,11 @@ const longestStopMs = deliverySchedule.attemptTimeout + 1000;
  * a receiver or PostgreSQL withholds for too long is given up then: another worker delivers it again.
  */
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
-  const { prisma, databases, boss, services, logger, checks, observer, tracer } = options;
+  const { prisma, databases, boss, services, logger, checks, observer, tracer, maxPendingDeliveries } = options;
   const agent = createAgent({ ...options.connection, targets: services.targets });
   const isOutage = (error: unknown) => databases.options.reachability.explains(error, 'loop steps');
-  const worker = new Worker({ ...services, prisma, agent, logger, isOutage, observer, tracer });
+  const given = { prisma, agent, logger, isOutage, observer, tracer, maxPendingDeliveries };
+  const worker = new Worker({ ...services, ...given });
   const listener = listen({
     ...databases.options,
     channel: wakeChannel,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliverySchedule } from '@itsm-api/contract';
+import { maxPendingDeliveries as defaultMaxPending, deliverySchedule } from '@itsm-api/contract';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Dispatcher } from 'undici';
 import type { PrismaClient } from '../database/prisma.ts';
@@ -9,6 +9,7 @@ import { type ClaimedDelivery, claimDue } from './claim.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 import { InFlight, type InFlightLimits } from './in-flight.ts';
 import { cancelPending, findPending } from './pending.ts';
+import { enforceQuota, quotaInterval } from './quota.ts';
 import { replaySome } from './replay.ts';
 import { RoundRobin } from './round-robin.ts';
 import type { SecretCipher } from './secret-cipher.ts';
@@ -30,6 +31,8 @@ export interface WorkerOptions {
   /** The process's clock, which dates signatures and nothing else. */
   now(): Date;
   limits?: InFlightLimits;
+  /** The limit of pending deliveries per tenant. */
+  maxPendingDeliveries?: number | undefined;
   observer?: WorkerObserver | undefined;
   tracer?: AttemptTracer | undefined;
 }
@@ -81,6 +84,7 @@ export class Worker {
   readonly #sweep: Loop;
   readonly #cancel: Loop;
   readonly #replay: Loop;
+  readonly #quota: Loop;
   /** The inactive subscriptions that the last sweep found. */
   #inactive: SubscriptionRef[] = [];
 
@@ -95,6 +99,7 @@ export class Worker {
     this.#sweep = loop('sweep', sweepInterval, () => this.#addDue());
     this.#cancel = loop('cancel', cancelInterval, () => this.#cancelSome());
     this.#replay = loop('replay', replayInterval, () => this.#replaySome());
+    this.#quota = loop('quota', quotaInterval, () => this.#enforceQuota());
   }
 
   /** Looks for work now instead of at the next poll. */
@@ -103,19 +108,21 @@ export class Worker {
   }
 
   /** How each of its loops is. */
-  get health(): Record<'deliver' | 'sweep' | 'cancel' | 'replay' | 'settle', LoopHealth> {
+  get health(): Record<'deliver' | 'sweep' | 'cancel' | 'replay' | 'quota' | 'settle', LoopHealth> {
     return {
       deliver: this.#pump.health,
       sweep: this.#sweep.health,
       cancel: this.#cancel.health,
       replay: this.#replay.health,
+      quota: this.#quota.health,
       settle: this.#settler.health,
     };
   }
 
   /** Takes nothing more and waits for what is in flight, as long as an attempt may take. */
   async stop(): Promise<void> {
-    await Promise.all([this.#pump.stop(), this.#sweep.stop(), this.#cancel.stop(), this.#replay.stop()]);
+    const loops = [this.#pump, this.#sweep, this.#cancel, this.#replay, this.#quota];
+    await Promise.all(loops.map((loop) => loop.stop()));
     // What can't be settled, since PostgreSQL is gone, is delivered again by another worker.
     const end = performance.now() + deliverySchedule.attemptTimeout + settlingMs;
     while (this.#inFlight.total > 0 && performance.now() < end) await sleep(20);
@@ -183,6 +190,12 @@ export class Worker {
     if (first === undefined) return false;
     const cancelled = await cancelPending(this.#options.prisma, first, cancelAtOnce);
     if (cancelled < cancelAtOnce) this.#inactive = this.#inactive.filter((each) => each !== first);
+    return false;
+  }
+
+  async #enforceQuota(): Promise<boolean> {
+    const { prisma, logger, maxPendingDeliveries = defaultMaxPending } = this.#options;
+    await enforceQuota({ prisma, logger, maxPendingDeliveries });
     return false;
   }
 

@@ -338,12 +338,12 @@ async function refuseUnreadable({ db, secretCipher }: Context, id: number): Prom
 
 /** Presents a subscription as the API returns it, without its secret, and its health at this moment. */
 function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
-  const { health, healthReason, nextAttemptAt } = presentHealth(row, now);
+  const { health, healthReason, nextAttemptAt, pausedAt, pausedReason } = presentHealth(row, now);
   const noted = {
     nextAttemptAt: presentTimestamp(nextAttemptAt),
     lastSuccessAt: presentTimestamp(row.lastSuccessAt),
     lastFailureAt: presentTimestamp(row.lastFailureAt),
-    pausedAt: presentTimestamp(row.pausedAt),
+    pausedAt: presentTimestamp(pausedAt),
   };
   const webhook = {
     id: presentId(row.id),
@@ -355,7 +355,7 @@ function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
     active: row.active,
     ...{ health, healthReason },
     ...noted,
-    pausedReason: row.pausedReason,
+    pausedReason,
     ...presentTimestamps(row),
   };
   return withVersion(row.version, webhook, Object.values(noted));

@@ -3465,6 +3465,8 @@ export const WebhookSubscriptionScalarFieldEnum = {
   pausedReason: 'pausedReason',
   version: 'version',
   held: 'held',
+  quotaReachedAt: 'quotaReachedAt',
+  quotaPending: 'quotaPending',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

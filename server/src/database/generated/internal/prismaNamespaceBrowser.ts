@@ -466,6 +466,8 @@ export const WebhookSubscriptionScalarFieldEnum = {
   pausedReason: 'pausedReason',
   version: 'version',
   held: 'held',
+  quotaReachedAt: 'quotaReachedAt',
+  quotaPending: 'quotaPending',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

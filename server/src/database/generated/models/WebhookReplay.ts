@@ -573,14 +573,6 @@ export type WebhookReplayUpdatestatesInput = {
   push?: string | string[] | runtime.Types.Skip
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null | runtime.Types.Skip
-  increment?: number | runtime.Types.Skip
-  decrement?: number | runtime.Types.Skip
-  multiply?: number | runtime.Types.Skip
-  divide?: number | runtime.Types.Skip
-}
-
 export type WebhookReplayCreateWithoutSubscriptionInput = {
   id?: bigint | number | runtime.Types.Skip
   since: Date | string

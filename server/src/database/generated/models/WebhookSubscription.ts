@@ -35,6 +35,7 @@ export type WebhookSubscriptionAvgAggregateOutputType = {
   failures: number | null
   openings: number | null
   version: number | null
+  quotaPending: number | null
 }
 
 export type WebhookSubscriptionSumAggregateOutputType = {
@@ -44,6 +45,7 @@ export type WebhookSubscriptionSumAggregateOutputType = {
   failures: number | null
   openings: number | null
   version: number | null
+  quotaPending: number | null
 }
 
 export type WebhookSubscriptionMinAggregateOutputType = {
@@ -66,6 +68,8 @@ export type WebhookSubscriptionMinAggregateOutputType = {
   pausedReason: string | null
   version: number | null
   held: boolean | null
+  quotaReachedAt: Date | null
+  quotaPending: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -90,6 +94,8 @@ export type WebhookSubscriptionMaxAggregateOutputType = {
   pausedReason: string | null
   version: number | null
   held: boolean | null
+  quotaReachedAt: Date | null
+  quotaPending: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -116,6 +122,8 @@ export type WebhookSubscriptionCountAggregateOutputType = {
   pausedReason: number
   version: number
   held: number
+  quotaReachedAt: number
+  quotaPending: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -129,6 +137,7 @@ export type WebhookSubscriptionAvgAggregateInputType = {
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  quotaPending?: true | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionSumAggregateInputType = {
@@ -138,6 +147,7 @@ export type WebhookSubscriptionSumAggregateInputType = {
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  quotaPending?: true | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionMinAggregateInputType = {
@@ -160,6 +170,8 @@ export type WebhookSubscriptionMinAggregateInputType = {
   pausedReason?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   held?: true | runtime.Types.Skip
+  quotaReachedAt?: true | runtime.Types.Skip
+  quotaPending?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -184,6 +196,8 @@ export type WebhookSubscriptionMaxAggregateInputType = {
   pausedReason?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   held?: true | runtime.Types.Skip
+  quotaReachedAt?: true | runtime.Types.Skip
+  quotaPending?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -210,6 +224,8 @@ export type WebhookSubscriptionCountAggregateInputType = {
   pausedReason?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   held?: true | runtime.Types.Skip
+  quotaReachedAt?: true | runtime.Types.Skip
+  quotaPending?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -323,6 +339,8 @@ export type WebhookSubscriptionGroupByOutputType = {
   pausedReason: string | null
   version: number
   held: boolean
+  quotaReachedAt: Date | null
+  quotaPending: number | null
   createdAt: Date
   updatedAt: Date
   _count: WebhookSubscriptionCountAggregateOutputType | null
@@ -372,6 +390,8 @@ export type WebhookSubscriptionWhereInput = {
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.IntNullableFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -402,6 +422,8 @@ export type WebhookSubscriptionOrderByWithRelationInput = {
   pausedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
+  quotaReachedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
@@ -436,6 +458,8 @@ export type WebhookSubscriptionWhereUniqueInput = Prisma.AtLeast<{
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.IntNullableFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -466,6 +490,8 @@ export type WebhookSubscriptionOrderByWithAggregationInput = {
   pausedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
+  quotaReachedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.WebhookSubscriptionCountOrderByAggregateInput | runtime.Types.Skip
@@ -500,6 +526,8 @@ export type WebhookSubscriptionScalarWhereWithAggregatesInput = {
   pausedReason?: Prisma.StringNullableWithAggregatesFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   held?: Prisma.BoolWithAggregatesFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.IntNullableWithAggregatesFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
@@ -524,6 +552,8 @@ export type WebhookSubscriptionCreateInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -554,6 +584,8 @@ export type WebhookSubscriptionUncheckedCreateInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -580,6 +612,8 @@ export type WebhookSubscriptionUpdateInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -610,6 +644,8 @@ export type WebhookSubscriptionUncheckedUpdateInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -638,6 +674,8 @@ export type WebhookSubscriptionCreateManyInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -662,6 +700,8 @@ export type WebhookSubscriptionUpdateManyMutationInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -688,6 +728,8 @@ export type WebhookSubscriptionUncheckedUpdateManyInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -729,6 +771,8 @@ export type WebhookSubscriptionCountOrderByAggregateInput = {
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
+  quotaReachedAt?: Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -740,6 +784,7 @@ export type WebhookSubscriptionAvgOrderByAggregateInput = {
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionMaxOrderByAggregateInput = {
@@ -762,6 +807,8 @@ export type WebhookSubscriptionMaxOrderByAggregateInput = {
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
+  quotaReachedAt?: Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -786,6 +833,8 @@ export type WebhookSubscriptionMinOrderByAggregateInput = {
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
+  quotaReachedAt?: Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -797,6 +846,7 @@ export type WebhookSubscriptionSumOrderByAggregateInput = {
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionScalarRelationFilter = {
@@ -901,6 +951,14 @@ export type WebhookSubscriptionUpdateeventsInput = {
   push?: string | string[] | runtime.Types.Skip
 }
 
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null | runtime.Types.Skip
+  increment?: number | runtime.Types.Skip
+  decrement?: number | runtime.Types.Skip
+  multiply?: number | runtime.Types.Skip
+  divide?: number | runtime.Types.Skip
+}
+
 export type WebhookSubscriptionCreateNestedOneWithoutReplaysInput = {
   create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutReplaysInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutReplaysInput | runtime.Types.Skip
@@ -949,6 +1007,8 @@ export type WebhookSubscriptionCreateWithoutTenantInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
@@ -977,6 +1037,8 @@ export type WebhookSubscriptionUncheckedCreateWithoutTenantInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1034,6 +1096,8 @@ export type WebhookSubscriptionScalarWhereInput = {
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
   held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.IntNullableFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
@@ -1058,6 +1122,8 @@ export type WebhookSubscriptionCreateWithoutKeyInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -1085,6 +1151,8 @@ export type WebhookSubscriptionUncheckedCreateWithoutKeyInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1137,6 +1205,8 @@ export type WebhookSubscriptionCreateWithoutReplaysInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -1166,6 +1236,8 @@ export type WebhookSubscriptionUncheckedCreateWithoutReplaysInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1207,6 +1279,8 @@ export type WebhookSubscriptionUpdateWithoutReplaysInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -1236,6 +1310,8 @@ export type WebhookSubscriptionUncheckedUpdateWithoutReplaysInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1261,6 +1337,8 @@ export type WebhookSubscriptionCreateWithoutDeliveriesInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -1290,6 +1368,8 @@ export type WebhookSubscriptionUncheckedCreateWithoutDeliveriesInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1331,6 +1411,8 @@ export type WebhookSubscriptionUpdateWithoutDeliveriesInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -1360,6 +1442,8 @@ export type WebhookSubscriptionUncheckedUpdateWithoutDeliveriesInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1386,6 +1470,8 @@ export type WebhookSubscriptionCreateManyTenantInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1410,6 +1496,8 @@ export type WebhookSubscriptionUpdateWithoutTenantInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
@@ -1438,6 +1526,8 @@ export type WebhookSubscriptionUncheckedUpdateWithoutTenantInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1465,6 +1555,8 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1489,6 +1581,8 @@ export type WebhookSubscriptionCreateManyKeyInput = {
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1513,6 +1607,8 @@ export type WebhookSubscriptionUpdateWithoutKeyInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -1540,6 +1636,8 @@ export type WebhookSubscriptionUncheckedUpdateWithoutKeyInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1566,6 +1664,8 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutKeyInput = {
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1632,6 +1732,8 @@ export type WebhookSubscriptionSelect<ExtArgs extends runtime.Types.Extensions.I
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: boolean | runtime.Types.Skip
+  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1663,6 +1765,8 @@ export type WebhookSubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: boolean | runtime.Types.Skip
+  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1691,6 +1795,8 @@ export type WebhookSubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: boolean | runtime.Types.Skip
+  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1719,11 +1825,13 @@ export type WebhookSubscriptionSelectScalar = {
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: boolean | runtime.Types.Skip
+  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "previousSecret" | "previousSecretUntil" | "events" | "filter" | "skipOwn" | "keyId" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "version" | "held" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
+export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "previousSecret" | "previousSecretUntil" | "events" | "filter" | "skipOwn" | "keyId" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "version" | "held" | "quotaReachedAt" | "quotaPending" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
 export type WebhookSubscriptionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
@@ -1792,6 +1900,12 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
      * Paused by its owner: a trigger keeps the circuit open, whatever attempts tell.
      */
     held: boolean
+    /**
+     * When new deliveries stopped, since the workspace had too many pending (webhooks/quota.ts), and how many were pending when
+     * the last transaction of before had ended.
+     */
+    quotaReachedAt: Date | null
+    quotaPending: number | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["webhookSubscription"]>
@@ -2242,6 +2356,8 @@ export interface WebhookSubscriptionFieldRefs {
   readonly pausedReason: Prisma.FieldRef<"WebhookSubscription", 'String'>
   readonly version: Prisma.FieldRef<"WebhookSubscription", 'Int'>
   readonly held: Prisma.FieldRef<"WebhookSubscription", 'Boolean'>
+  readonly quotaReachedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
+  readonly quotaPending: Prisma.FieldRef<"WebhookSubscription", 'Int'>
   readonly createdAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
 }
