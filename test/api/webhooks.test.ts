@@ -320,7 +320,7 @@ describe('DELETE /webhooks/:id', () => {
     const first = await owner.call('DELETE', `/webhooks/${id}`);
     expect(first.status).toBe(200);
     const { updatedAt } = first.body.data;
-    expect(first.body).toEqual({ success: true, data: { ...made, id, active: false, updatedAt } });
+    expect(first.body).toEqual({ success: true, data: { ...made, id, active: false, health: 'INACTIVE', updatedAt } });
     expect((await owner.call('DELETE', `/webhooks/${id}`)).body).toEqual(first.body);
     expect((await list(owner)).body).toMatchObject({ data: [], meta: { totalCount: 0 } });
   });
