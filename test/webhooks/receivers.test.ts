@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { lookup as systemLookup } from 'node:dns';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type LookupFunction, type Server } from 'node:net';
+import { createServer, type LookupFunction, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -190,9 +190,9 @@ describe.concurrent('what takes too long', () => {
       },
       // A body that stops.
       (_, response) => response.writeHead(200).write('x'.repeat(10_000)),
-      // Informational answers without end.
+      // A few informational responses, and no final one.
       (_, response) => {
-        const timer = setInterval(() => response.writeProcessing(), second);
+        const timer = setInterval(() => response.writeProcessing(), 4 * second);
         response.once('close', () => clearInterval(timer));
       },
     ];
@@ -303,6 +303,90 @@ describe.concurrent('the body of an answer', () => {
   it('is not waited for past 16 KiB', async () => {
     const endless: Respond = (_, response) => response.writeHead(200).write('x'.repeat(20_000));
     await expectOf(endless, { delivered: true, status: 200, answer: 'x'.repeat(4096), duration: [0, 2 * second] });
+  });
+});
+
+/** Sends `head`, then `piece` without end, past any HTTP server; `connections` collects the sockets. */
+const flood =
+  (head: string, piece: string, connections: Socket[]): Respond =>
+  (_, { socket }) => {
+    if (socket === null) return;
+    connections.push(socket);
+    socket.write(head);
+    const chunk = piece.repeat(Math.ceil((64 * 1024) / piece.length));
+    const more = () => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.on('drain', more);
+    more();
+  };
+
+describe.concurrent('a response without end', () => {
+  const ok = 'HTTP/1.1 200 OK\r\n';
+  const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
+  const delivered = { delivered: true, status: 200 };
+  const tooLong = { error: /^the response is longer than 64 KiB$/ };
+
+  it.each<[string, string, string, Expected]>([
+    ['early hints', '', 'HTTP/1.1 103 E\r\n\r\n', { error: /^more than 5 informational responses$/ }],
+    ['a chunk extension after 200', `${chunked}5;`, 'x', delivered],
+    ['a chunk extension after 500', `${chunked.replace('200 OK', '500 Oh')}5;`, 'x', { status: 500 }],
+    ['chunks with long extensions', chunked, `1;${'x'.repeat(1000)}\r\n.\r\n`, { ...delivered, answer: /^\.+$/ }],
+    ['trailers', `${chunked}2\r\nok\r\n0\r\n`, 'a: b\r\n', { ...delivered, answer: 'ok' }],
+    ['trailers without values', `${chunked}2\r\nok\r\n0\r\n`, 'a:\r\n', { ...delivered, answer: 'ok' }],
+    ['header lines', ok, 'a: b\r\n', { error: /headers overflow/i }],
+    ['header lines without values', ok, 'a:\r\n', { error: /headers overflow/i }],
+    ['spaces before a header value', `${ok}a:`, ' ', tooLong],
+    ['empty lines before the status', '', '\r\n', tooLong],
+    ['a reason', 'HTTP/1.1 200 ', 'x', tooLong],
+    ['a body of HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\n', 'x', { ...delivered, answer: 'x'.repeat(4096) }],
+    ['a body of HTTP/1.1', `${ok}\r\n`, 'x', { ...delivered, answer: 'x'.repeat(4096) }],
+    [
+      'bytes of another protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      'x',
+      { error: /upgrade/ },
+    ],
+    ['empty lines after a whole response', `${ok}Content-Length: 2\r\n\r\nok`, '\r\n', { ...delivered, answer: 'ok' }],
+  ])('of %s ends at the limit', async (_, head, piece, { answer: kept, ...expected }) => {
+    const connections: Socket[] = [];
+    const answer = kept instanceof RegExp ? expect.stringMatching(kept) : kept;
+    await expectOf(flood(head, piece, connections), { ...expected, answer });
+    await eventually(() => expect(connections.map(({ destroyed }) => destroyed)).toEqual([true]), 2 * second);
+    // What is written beyond the limit is what the sockets of both sides buffer.
+    expect(connections[0]?.bytesWritten).toBeLessThan(16 * 1024 ** 2);
+  });
+
+  it('ends at the limit over TLS', async () => {
+    const tls = { key: pem('good.key'), cert: pem('good.crt') };
+    const connections: Socket[] = [];
+    const receiver = await startReceiver(flood('', '\r\n', connections), { tls });
+    receivers.push(receiver);
+    await expectAttempt(`https://hooks.example.com:${receiver.port}/hook`, tooLong);
+    await eventually(() => expect(connections.map(({ destroyed }) => destroyed)).toEqual([true]), 2 * second);
+  });
+
+  it.each([
+    [5, { delivered: true, status: 200 }],
+    [6, { error: /^more than 5 informational responses$/ }],
+  ])('is none of %i informational responses before 200', async (count, expected) => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count);
+    await expectOf(raw(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`), expected);
+  });
+
+  it('counts each attempt on a connection by itself', async () => {
+    const receiver = await startReceiver((_, response) => response.end('x'.repeat(15_000)));
+    receivers.push(receiver);
+    const owner = await createWorkspace(sender.api);
+    const { id } = await owner.createWebhook({ url: receiver.url });
+    for (let count = 1; count <= 6; count++) {
+      await owner.createTicket();
+      await eventually(async () => {
+        const states = (await sender.settled(id)).map(({ state }) => state);
+        expect(states).toEqual(Array(count).fill('DELIVERED'));
+      });
+    }
+    expect(receiver.connections).toBe(1);
   });
 });
 

@@ -5,6 +5,7 @@ import { rootCertificates } from 'node:tls';
 import { deliverySchedule } from '@itsm-api/contract';
 import { Agent, buildConnector } from 'undici';
 import { codeOf } from '../error-code.ts';
+import { limitResponse } from './response-limit.ts';
 import type { TargetPolicy } from './target.ts';
 
 /** A target that leads where deliveries may not go. */
@@ -43,7 +44,10 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null);
       const refusal = targets.refusalOf(socket?.remoteAddress ?? '');
-      if (refusal === undefined) return callback(null, socket as NonNullable<typeof socket>);
+      if (refusal === undefined && socket !== null) {
+        limitResponse(socket);
+        return callback(null, socket);
+      }
       socket?.destroy();
       callback(new TargetRefused(`the connection led to an address that ${refusal}`), null);
     });

@@ -1,6 +1,7 @@
 import { deliverySchedule } from '@itsm-api/contract';
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import { ApiError } from '../errors.ts';
+import { ResponseTooLong } from './response-limit.ts';
 import { parseRetryAfter } from './schedule.ts';
 import type { TargetPolicy } from './target.ts';
 
@@ -36,6 +37,9 @@ const { attemptTimeout } = deliverySchedule;
 const readLimit = 16 * 1024;
 const keepLimit = 4 * 1024;
 
+/** Informational (1xx) responses that a receiver may send before the final one. */
+const maxInformational = 5;
+
 /**
  * POSTs one attempt and waits for its answer. Never throws: whatever goes wrong, making the attempt included, is the
  * outcome.
@@ -46,7 +50,7 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${attemptTimeout / 1000} s`)), attemptTimeout);
   try {
-    const { status, head, ...answer } = await post(sender, makeAttempt(), abort.signal);
+    const { status, head, ...answer } = await post(sender, makeAttempt(), abort);
     const delivered = status >= 200 && status < 300;
     const retryAfter = delivered ? undefined : parseRetryAfter(answer.retryAfter, startedAt);
     const told = sender.targets.allowPrivate
@@ -68,17 +72,22 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
   }
 }
 
-async function post({ agent, targets }: Sender, { url, headers, body }: Attempt, signal: AbortSignal) {
+async function post({ agent, targets }: Sender, { url, headers, body }: Attempt, abort: AbortController) {
   // The name in a URL is looked up when connecting; a literal address never is, so it is looked at here.
   targets.checkUrl(url);
   const { origin, pathname, search } = new URL(url);
+  let informational = 0;
   const response = await agent.request({
     origin,
     path: pathname + search,
     method: 'POST',
     headers,
     body,
-    signal,
+    signal: abort.signal,
+    onInfo: () => {
+      if (++informational > maxInformational)
+        abort.abort(new ResponseTooLong(`more than ${maxInformational} informational responses`));
+    },
   });
   const { 'retry-after': retryAfter } = response.headers;
   return {
@@ -88,14 +97,21 @@ async function post({ agent, targets }: Sender, { url, headers, body }: Attempt,
   };
 }
 
-/** Reads an answer to its end or to the limit, whichever comes first; the connection of a longer one is closed. */
+/**
+ * Reads the body of a response to its end or to a limit, and closes the connection at the limit. Bytes of trailers and
+ * chunk framing count towards limits of their own, and the response keeps its status beyond those as well.
+ */
 async function readHead(body: Dispatcher.ResponseData['body']): Promise<string | null> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= readLimit) break;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= readLimit) break;
+    }
+  } catch (error) {
+    if (!(error instanceof ResponseTooLong || error instanceof errors.HeadersOverflowError)) throw error;
   }
   if (size === 0) return null;
   return storable(Buffer.concat(chunks).subarray(0, keepLimit).toString('utf8'));
