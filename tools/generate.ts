@@ -24,6 +24,7 @@ const files: Record<string, string> = {
   'docs/guides/verifying-webhooks.md': await withSchedule('docs/guides/verifying-webhooks.md', [
     `${scheduleForReceivers.success} and work afterwards. ${scheduleForReceivers.retries}`,
     scheduleForReceivers.pause,
+    scheduleForReceivers.trials,
   ]),
 };
 

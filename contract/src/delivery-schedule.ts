@@ -17,6 +17,8 @@ export const deliverySchedule = {
   jitter: 0.2,
   /** A receiver may ask for a longer wait, but for no longer than this. */
   longestRetryAfter: 24 * hour,
+  /** Deliveries per minute to a subscription until its URL has responded with 2xx for the first time. */
+  maxTrialsPerMinute: 10,
   /**
    * The circuit of a subscription opens after so many failures in a row, so that it neither holds up others nor uses up
    * the attempts of what waits behind it. The first opening is doubled for each that follows.

@@ -3,6 +3,7 @@ import type { TenantClient } from './database/tenant-client.ts';
 import { type Edges, inTransaction } from './database/transaction.ts';
 import type { EntityTags } from './entity-tag.ts';
 import type { DispatchJobs } from './webhooks/dispatch-jobs.ts';
+import type { HostLimits } from './webhooks/in-flight.ts';
 import type { SecretCipher } from './webhooks/secret-cipher.ts';
 import type { TargetPolicy } from './webhooks/target.ts';
 
@@ -15,6 +16,8 @@ export interface Services {
   wakeWorkers(): void;
   /** Where webhooks may be sent. */
   targets: TargetPolicy;
+  /** How much may be sent to one host at once. */
+  hostLimits: HostLimits;
   /** Names what goes on as W3C's `traceparent` does, where it is traced. */
   traceParent?: (() => string | undefined) | undefined;
 }

@@ -138,6 +138,12 @@ export const Settings = z.object({
   WEBHOOK_MAX_PENDING_DELIVERIES: wholeNumber(1, 1_000_000_000, maxPendingDeliveries).describe(
     'How many deliveries of a workspace may be pending. At the limit, the subscription with the most gets no new ones.',
   ),
+  WEBHOOK_HOST_CONCURRENCY: wholeNumber(1, 1024, 32).describe(
+    'Concurrent webhook requests to one target host, per workspace and worker.',
+  ),
+  WEBHOOK_HOST_PER_SECOND: wholeNumber(1, 1_000_000, 500).describe(
+    'Webhook requests per second to one target host, per workspace and worker.',
+  ),
   WEBHOOK_REFUSED_NETWORKS: commaSeparated(
     isNetwork,
     'must be networks such as 203.0.113.0/24 or 2001:db8::/32, separated by commas',

@@ -14,7 +14,7 @@ import type { Traces } from './operations/traces.ts';
 import { createWaker, openDispatchJobs } from './webhooks/dispatch-jobs.ts';
 import { createSecretCipher } from './webhooks/secret-cipher.ts';
 import { checkSecretKeys, readSecretKeys } from './webhooks/secret-keys.ts';
-import { targetPolicyOf } from './webhooks/target.ts';
+import { hostLimitsOf, targetPolicyOf } from './webhooks/target.ts';
 
 /** An open database that is up to date, and the services over it: what the server and the command line both stand on. */
 export interface Runtime {
@@ -105,6 +105,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       dispatchJobs: openDispatchJobs(openBoss),
       wakeWorkers: waker.wake,
       targets: targetPolicyOf(settings),
+      hostLimits: hostLimitsOf(settings),
       traceParent: traces?.traceParent,
     };
     // A command goes by the server that is there, whatever `PORT` was given to that one.

@@ -11,7 +11,7 @@ import type { Metrics } from '@itsm-api/server/operations/metrics.ts';
 import { createUsageRecorder, type UsageRecorder } from '@itsm-api/server/usage/recorder.ts';
 import { createWaker, openDispatchJobs } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
-import { createTargetPolicy } from '@itsm-api/server/webhooks/target.ts';
+import { createTargetPolicy, hostLimitsOf } from '@itsm-api/server/webhooks/target.ts';
 import type { FastifyInstance } from 'fastify';
 import type { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
@@ -119,6 +119,7 @@ export async function startApi({
       allowPrivate: settings.WEBHOOK_ALLOW_PRIVATE_TARGETS ?? false,
       refusedNetworks: settings.WEBHOOK_REFUSED_NETWORKS,
     }),
+    hostLimits: hostLimitsOf(settings),
   };
   const log = logger ?? createLogger('silent');
   const usage = createUsageRecorder({ databases, now, logger: log });

@@ -97,14 +97,16 @@ interface SenderOptions {
   /** On unless a test is about targets: its receivers are on loopback. */
   allowPrivateTargets?: boolean;
   connection?: WebhooksOptions['connection'];
+  /** Other settings of the server. */
+  env?: Record<string, string>;
 }
 
 export async function startSender(options: SenderOptions = {}): Promise<Sender> {
-  const { allowPrivateTargets = true, connection } = options;
+  const { allowPrivateTargets = true, connection, env } = options;
   const database = await cloneDatabase();
   const api = await startApi({
     databaseUrl: database.url,
-    env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: String(allowPrivateTargets) },
+    env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: String(allowPrivateTargets), ...env },
   });
   const { prisma, services } = api;
   const workspace = await createWorkspace(api);
@@ -183,7 +185,8 @@ function agedBy(milliseconds: number): string {
     const aged = columns.map((column) => `${column} = ${column} - interval '${milliseconds} milliseconds'`);
     return `UPDATE ${table} SET ${aged.join(', ')}`;
   });
-  return updates.join(';');
+  const trials = `SELECT began - interval '${milliseconds} milliseconds' FROM unnest(trial_attempts) AS began`;
+  return [...updates, `UPDATE webhook_subscriptions SET trial_attempts = ARRAY(${trials})`].join(';');
 }
 
 /** Waits until `check` throws no more; resolves to its result. Longer than a slow machine takes. */

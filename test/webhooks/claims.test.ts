@@ -121,6 +121,7 @@ describe('a claim', () => {
 
   it('of what was lost however often leaves the receiver all its attempts', async () => {
     const test = await subscribe(1);
+    await test.change('first_succeeded_at = now()');
     const makeDue = () => test.inDatabase("UPDATE deliveries SET next_attempt_at = now() - interval '1 second'");
     for (let lost = 0; lost < 12; lost++) {
       await test.claim();
@@ -257,5 +258,43 @@ describe('settling', () => {
     }
     expect(await held.row()).toMatchObject({ failures: 2, pausedReason: 'The endpoint answered 410 Gone.' });
     expect(await free.row()).toMatchObject({ failures: 1, pausedReason: null });
+  });
+});
+
+describe('a subscription whose URL has never responded with 2xx', () => {
+  const setAge = (interval: string) =>
+    `trial_attempts = ARRAY(SELECT now() - interval '${interval}' FROM unnest(trial_attempts))`;
+
+  it('gets 10 deliveries a minute, whichever workers claim them', async () => {
+    const { claim, change } = await subscribe(13);
+    const claims = await Promise.all([claim(8), claim(8)]);
+    expect(claims.flat().length).toBeLessThanOrEqual(10);
+    await claim();
+    expect(await claim()).toEqual([]);
+    await change(setAge('59 seconds'));
+    expect(await claim()).toEqual([]);
+    await change(setAge('61 seconds'));
+    expect(await claim()).toHaveLength(3);
+  });
+
+  it('gets no more while it is half-open', async () => {
+    const { claim, change } = await subscribe(12);
+    expect(await claim()).toHaveLength(10);
+    await change(`open_until = now() - interval '1 second'`);
+    expect(await claim()).toEqual([]);
+    await change(setAge('61 seconds'));
+    expect(await claim()).toHaveLength(1);
+  });
+
+  it('gets all after the first 2xx, and 10 again after a new URL', async () => {
+    const { claim, change, workspace, ref } = await subscribe(30);
+    const [first] = await claim(1);
+    await settle(api.prisma, [answered(first as ClaimedDelivery, 200)]);
+    expect(await claim(18)).toHaveLength(18);
+    const url = 'https://example.com/moved';
+    const { status } = await workspace.call('PATCH', `/webhooks/${ref.subscriptionId}`, { url });
+    expect(status).toBe(200);
+    await change(setAge('61 seconds'));
+    expect(await claim()).toHaveLength(10);
   });
 });

@@ -376,6 +376,7 @@ describe('POST /webhooks/:id/replay', () => {
     const { prisma, databaseUrl } = sender.api;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'DELIVERED'] });
     await workOff();
+    await execute(databaseUrl, `UPDATE webhook_subscriptions SET first_succeeded_at = now() WHERE id = ${id}`);
     await execute(databaseUrl, 'ANALYZE deliveries, events');
     let read: object[] = [];
     const watched = {

@@ -11,17 +11,18 @@ const subscriptionsOf = (tenantId: bigint, count: number): SubscriptionRef[] =>
 
 /** Sends so many times, one delivery ending at a time; resolves to which tenant each delivery is of. */
 function send(waiting: RoundRobin, times: number): bigint[] {
-  const inFlight = new InFlight(limits);
-  const sent: SubscriptionRef[] = [];
+  const inFlight = new InFlight(limits, { maxConcurrent: 64, maxPerSecond: 1000 });
+  const sent: Parameters<InFlight['end']>[0][] = [];
   for (let ended = 0; ended < times; ended++) {
     for (const { slots, ...ref } of inFlight.slotsFor(waiting)) {
       waiting.next(ref, true);
       for (let slot = 0; slot < slots; slot++) {
-        inFlight.begin(ref);
-        sent.push(ref);
+        const request = { ...ref, url: 'https://example.com/hook' };
+        inFlight.begin(request);
+        sent.push(request);
       }
     }
-    inFlight.end(sent[ended] as SubscriptionRef);
+    inFlight.end(sent[ended] as (typeof sent)[number]);
   }
   return sent.map(({ tenantId }) => tenantId);
 }

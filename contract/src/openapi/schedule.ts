@@ -1,7 +1,16 @@
 import { deliverySchedule, inWords } from '../delivery-schedule.ts';
 
-const { attemptTimeout, connectTimeout, waits, jitter, longestRetryAfter, breaker, pauseAfter, pausedOpening } =
-  deliverySchedule;
+const {
+  attemptTimeout,
+  connectTimeout,
+  waits,
+  jitter,
+  longestRetryAfter,
+  breaker,
+  pauseAfter,
+  pausedOpening,
+  maxTrialsPerMinute,
+} = deliverySchedule;
 const attempts = waits.length + 1;
 const everyHour = `every ${inWords(pausedOpening).replace(/^1 /, '')}`;
 
@@ -14,6 +23,7 @@ export const scheduleForReceivers = {
   pause:
     `A 410, or ${inDays(pauseAfter)} without a success, pauses the subscription: one event is tried ${everyHour}, and ` +
     'a success resumes all.',
+  trials: `Until your URL has responded with 2xx for the first time, it gets at most ${maxTrialsPerMinute} deliveries a minute.`,
 };
 
 /** All of it, a rule each: for the decision (docs/decisions/webhook-deliveries.md). */
@@ -22,6 +32,7 @@ export const scheduleRules = [
   `Retries after ${waits.map(inWords).join(', ')}: ${attempts} attempts, ±${100 * jitter} % jitter. \`Retry-After\` is honoured up to ${inWords(longestRetryAfter)}.`,
   `After ${breaker.failures} failures in a row the circuit of a subscription opens: for ${inWords(breaker.firstOpening)}, doubled up to ${inWords(breaker.longestOpening)}. Then it is half-open: one delivery is tried. A success closes it, a failure opens it again.`,
   `A subscription pauses after a 410, or when every attempt has failed for ${inWords(pauseAfter)} since the last success. Then one is tried ${everyHour}. A success resumes all.`,
+  `Until the URL of a subscription has responded with 2xx for the first time, it gets at most ${maxTrialsPerMinute} deliveries a minute.`,
 ];
 
 /** A length of time in whole days, rounded down, as prose has it. */

@@ -20,6 +20,7 @@ What subscriptions deliver: a \`POST\` of JSON to the URL registered, at least o
 
 ${scheduleForReceivers.success}. ${scheduleForReceivers.retries}
 ${scheduleForReceivers.pause}
+${scheduleForReceivers.trials}
 
 **Verify every delivery** over the raw body, before it is parsed, and compare in constant time:
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { deliverySchedule } from '@itsm-api/contract';
 import type { Prisma } from '../database/generated/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import { batch } from './batch.ts';
@@ -38,12 +39,19 @@ export interface Wanted extends SubscriptionRef {
   slots: number;
 }
 
+/** Reduces the slots of a subscription to what its target allows. */
+export type Grant = (wanted: Wanted, url: string) => number;
+
+const { maxTrialsPerMinute } = deliverySchedule;
+
 /** What a claim has to know of a subscription. */
 interface Subscription extends SubscriptionRef {
   url: string;
   secret: Uint8Array;
   previousSecret: Uint8Array | null;
   openUntil: Date | null;
+  /** Whether its URL has never responded with 2xx. */
+  unproven: boolean;
   now: Date;
 }
 
@@ -59,8 +67,14 @@ type Taken = SubscriptionRef &
  * Takes due deliveries, at most so many to each subscription, for `claimLease` and in one short transaction: none where
  * subscription or tenant is inactive or the circuit is open, and one to be the probe where it is half-open.
  * An attempt that was begun and never settled is recorded as lost here.
+ * A subscription whose URL has never responded with 2xx gets at most 10 a minute, over all workers.
+ * @param grant is called once for each subscription that may be sent to, also if the result of this claim is 0
  */
-export function claimDue(prisma: PrismaClient, wanted: Wanted[]): Promise<ClaimedDelivery[]> {
+export function claimDue(
+  prisma: PrismaClient,
+  wanted: Wanted[],
+  grant: Grant = ({ slots }) => slots,
+): Promise<ClaimedDelivery[]> {
   const claim = randomUUID();
   const asked = performance.now();
   return prisma.$transaction(async (tx) => {
@@ -69,12 +83,26 @@ export function claimDue(prisma: PrismaClient, wanted: Wanted[]): Promise<Claime
       const found = subscriptions.get(refKey(ref));
       return found && circuitOf(found, found.now);
     };
+    const isUnproven = (ref: SubscriptionRef) => subscriptions.get(refKey(ref))?.unproven === true;
+    const trials = await countTrials(
+      tx,
+      wanted.filter((each) => isUnproven(each) && circuitAt(each) !== 'open'),
+    );
+    const granted = wanted.flatMap((each) => {
+      const { url } = subscriptions.get(refKey(each)) ?? {};
+      const most = circuitAt(each) === 'half-open' ? 1 : each.slots;
+      // Another transaction may hold the row just now: the subscription gets none, and stays in turn.
+      const trialsLeft = isUnproven(each) ? (trials.get(refKey(each)) ?? 0) : most;
+      if (url === undefined || circuitAt(each) === 'open' || trials.get(refKey(each)) === 0) return [];
+      const slots = grant({ ...each, slots: Math.min(most, trialsLeft) }, url);
+      return slots > 0 ? [{ ...each, slots }] : [];
+    });
     const probed = await lockHalfOpen(
       tx,
-      wanted.filter((each) => circuitAt(each) === 'half-open'),
+      granted.filter((each) => circuitAt(each) === 'half-open'),
     );
     const taken = await takeDue(tx, claim, [
-      ...wanted.filter((each) => circuitAt(each) === 'closed'),
+      ...granted.filter((each) => circuitAt(each) === 'closed'),
       ...probed.map((each) => ({ ...each, slots: 1 })),
     ]);
 
@@ -83,6 +111,7 @@ export function claimDue(prisma: PrismaClient, wanted: Wanted[]): Promise<Claime
       tx,
       probed.filter((each) => taken.some((delivery) => refKey(delivery) === refKey(each))),
     );
+    await recordTrials(tx, taken.filter(isUnproven));
     await recordLost(tx, taken);
     return taken.flatMap(({ lostAt: _, dueAt, ...delivery }) => {
       const found = subscriptions.get(refKey(delivery));
@@ -100,10 +129,38 @@ function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
   return tx.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.secret,
       CASE WHEN s.previous_secret_until > now() THEN s.previous_secret END AS "previousSecret",
-      s.open_until AS "openUntil", now() AS now
+      s.open_until AS "openUntil", s.first_succeeded_at IS NULL AS unproven, now() AS now
     FROM json_to_recordset(${batch(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
     JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId" AND s.active
     JOIN tenants t ON t.id = s.tenant_id AND t.active`;
+}
+
+/** How many more deliveries a minute allows to each; locks the rows, and leaves out those that are locked. */
+async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Map<string, number>> {
+  if (refs.length === 0) return new Map();
+  const rows = await tx.$queryRaw<(SubscriptionRef & { left: number })[]>`
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", ${maxTrialsPerMinute}::int - (
+      SELECT count(*) FROM unnest(s.trial_attempts) AS began WHERE began > now() - interval '1 minute')::int AS left
+    FROM json_to_recordset(${batch(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
+    JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"
+    FOR NO KEY UPDATE OF s SKIP LOCKED`;
+  return new Map(rows.map((row) => [refKey(row), row.left]));
+}
+
+/** Notes when attempts began, for `countTrials`. */
+async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef[]): Promise<void> {
+  if (taken.length === 0) return;
+  const rows = taken.map(({ tenantId, subscriptionId }) => ({ tenantId, subscriptionId }));
+  await tx.$executeRaw`
+    UPDATE webhook_subscriptions s
+    SET trial_attempts = array_fill(now(), ARRAY[w.count])
+      || ARRAY(SELECT began FROM unnest(s.trial_attempts) AS began WHERE began > now() - interval '1 minute')
+    FROM (
+      SELECT "tenantId", "subscriptionId", count(*)::int AS count
+      FROM json_to_recordset(${batch(rows)}::text::json) AS g ("tenantId" bigint, "subscriptionId" bigint)
+      GROUP BY 1, 2
+    ) w
+    WHERE s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"`;
 }
 
 /** Those that are half-open still, each for one worker at a time. */

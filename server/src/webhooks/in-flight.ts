@@ -1,4 +1,4 @@
-import type { Wanted } from './claim.ts';
+import type { Grant, Wanted } from './claim.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 
 /** Requests in flight at once: in all, of one tenant, and to one subscription. */
@@ -10,17 +10,31 @@ export interface InFlightLimits {
   doubtful: number;
 }
 
+/** Requests of one tenant to one target host, whatever the port and the subscription. */
+export interface HostLimits {
+  maxConcurrent: number;
+  maxPerSecond: number;
+}
+
+/** A request that is in flight. */
+type Sent = SubscriptionRef & { url: string };
+
 /** What a worker has in flight, and how much more it may have. */
 export class InFlight {
   readonly #limits: InFlightLimits;
+  readonly #hostLimits: HostLimits;
   #total = 0;
   readonly #ofTenant = new Map<bigint, number>();
   readonly #ofSubscription = new Map<string, number>();
+  readonly #toHost = new Map<string, number>();
+  /** Those that began within the last second. */
+  readonly #toHostOfLate = new Map<string, number>();
   /** Those whose last attempt here was a success. */
   readonly #trusted = new Set<string>();
 
-  constructor(limits: InFlightLimits) {
+  constructor(limits: InFlightLimits, hostLimits: HostLimits) {
     this.#limits = limits;
+    this.#hostLimits = hostLimits;
   }
 
   get total(): number {
@@ -31,12 +45,15 @@ export class InFlight {
     return this.#total >= this.#limits.total;
   }
 
-  begin(ref: SubscriptionRef): void {
-    this.#count(ref, 1);
+  begin(sent: Sent): void {
+    this.#count(sent, 1);
+    const key = hostKey(sent);
+    countIn(this.#toHostOfLate, key, 1);
+    setTimeout(() => countIn(this.#toHostOfLate, key, -1), 1000).unref();
   }
 
-  end(ref: SubscriptionRef): void {
-    this.#count(ref, -1);
+  end(sent: Sent): void {
+    this.#count(sent, -1);
   }
 
   /** Tells how the last attempt ended: who answers well is trusted with more at once. */
@@ -63,16 +80,40 @@ export class InFlight {
     return wanted;
   }
 
+  /** Returns what reduces the slots of one claim to the limits per target host. */
+  limitHosts(): Grant {
+    const freeOfHost = new Map<string, number>();
+    return ({ tenantId, slots }, url) => {
+      const key = hostKey({ tenantId, url });
+      const free = freeOfHost.get(key) ?? this.#freeOfHost(key);
+      const granted = Math.min(slots, free);
+      freeOfHost.set(key, free - granted);
+      return granted;
+    };
+  }
+
+  #freeOfHost(key: string): number {
+    const { maxConcurrent, maxPerSecond } = this.#hostLimits;
+    const concurrent = maxConcurrent - (this.#toHost.get(key) ?? 0);
+    return Math.min(concurrent, maxPerSecond - (this.#toHostOfLate.get(key) ?? 0));
+  }
+
   #freeOf(key: string): number {
     const limit = this.#trusted.has(key) ? this.#limits.subscription : this.#limits.doubtful;
     return limit - (this.#ofSubscription.get(key) ?? 0);
   }
 
-  #count(ref: SubscriptionRef, change: 1 | -1): void {
+  #count(sent: Sent, change: 1 | -1): void {
     this.#total += change;
-    countIn(this.#ofTenant, ref.tenantId, change);
-    countIn(this.#ofSubscription, refKey(ref), change);
+    countIn(this.#ofTenant, sent.tenantId, change);
+    countIn(this.#ofSubscription, refKey(sent), change);
+    countIn(this.#toHost, hostKey(sent), change);
   }
+}
+
+/** A tenant and the host of a URL. A URL that is none leads nowhere. */
+function hostKey({ tenantId, url }: Pick<Sent, 'tenantId' | 'url'>): string {
+  return `${tenantId} ${URL.parse(url)?.hostname.replace(/\.$/, '')}`;
 }
 
 /** Counts up or down; what is back at nothing is forgotten. */

@@ -6,6 +6,9 @@ import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 /** What an attempt tells of the subscription that it was for, at the URL that it had. */
 export type SubscriptionSign = SubscriptionRef & Sign & { url: string };
 
+/** Health as it is to be stored, and whether an attempt succeeded. */
+type HealthUpdate = SubscriptionRef & Health & { delivered: boolean };
+
 type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
 
 /**
@@ -27,7 +30,7 @@ export async function recordHealth(
       const all = bySubscription.get(refKey({ tenantId, subscriptionId })) ?? [];
       const given = all.filter((sign) => sign.url === url);
       const health = given.reduce((health: Health, sign) => afterAttempt(health, sign, now), before);
-      return { ...health, tenantId, subscriptionId };
+      return { ...health, tenantId, subscriptionId, delivered: given.some(({ delivered }) => delivered) };
     }),
   );
   for (const row of rows) bySubscription.delete(refKey(row));
@@ -45,16 +48,17 @@ function lockHealth(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
     FOR NO KEY UPDATE OF s SKIP LOCKED`;
 }
 
-async function updateHealth(tx: Prisma.TransactionClient, rows: (SubscriptionRef & Health)[]): Promise<void> {
+async function updateHealth(tx: Prisma.TransactionClient, rows: HealthUpdate[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.$executeRaw`
     UPDATE webhook_subscriptions s
     SET last_success_at = h."lastSuccessAt", last_failure_at = h."lastFailureAt", failures = h.failures,
       failing_since = h."failingSince", open_until = h."openUntil", openings = h.openings,
-      paused_at = h."pausedAt", paused_reason = h."pausedReason"
+      paused_at = h."pausedAt", paused_reason = h."pausedReason",
+      first_succeeded_at = CASE WHEN h.delivered THEN COALESCE(s.first_succeeded_at, now()) ELSE s.first_succeeded_at END
     FROM json_to_recordset(${batch(rows)}::text::json) AS h (
       "tenantId" bigint, "subscriptionId" bigint, "lastSuccessAt" timestamptz, "lastFailureAt" timestamptz,
       failures int, "failingSince" timestamptz, "openUntil" timestamptz, openings int, "pausedAt" timestamptz,
-      "pausedReason" text)
+      "pausedReason" text, delivered boolean)
     WHERE s.tenant_id = h."tenantId" AND s.id = h."subscriptionId"`;
 }

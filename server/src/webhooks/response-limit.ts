@@ -17,7 +17,8 @@ export function limitResponse(socket: Socket): void {
   let bytesSeen = 0;
   let bytesBefore = 0;
   let isOver = false;
-  const destroy = () => socket.destroy(new ResponseTooLong(`the response is longer than ${maxResponseBytes / 1024} KiB`));
+  const destroy = () =>
+    socket.destroy(new ResponseTooLong(`the response is longer than ${maxResponseBytes / 1024} KiB`));
   // Runs before the parser reads, because it was added first.
   socket.on('readable', () => {
     if (isOver) return destroy();

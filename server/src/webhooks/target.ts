@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import type { Settings } from '../env.ts';
 import { invalidField } from '../errors.ts';
 import { isLocalOnly } from '../is-local-only.ts';
+import type { HostLimits } from './in-flight.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
@@ -88,6 +89,11 @@ export function targetPolicyOf(settings: Settings): TargetPolicy {
     allowPrivate: WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (DATABASE_URL === undefined && isLocalOnly(settings)),
     refusedNetworks: WEBHOOK_REFUSED_NETWORKS,
   });
+}
+
+/** How much a worker sends to one host for one tenant, by the settings of the server. */
+export function hostLimitsOf(settings: Settings): HostLimits {
+  return { maxConcurrent: settings.WEBHOOK_HOST_CONCURRENCY, maxPerSecond: settings.WEBHOOK_HOST_PER_SECOND };
 }
 
 function parseTarget(value: string, schemes: string[]): URL {

@@ -7,7 +7,7 @@ import { createLoop, type Loop, type LoopHealth } from '../loop.ts';
 import { attemptDelivery } from './attempt.ts';
 import { type ClaimedDelivery, claimDue } from './claim.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
-import { InFlight, type InFlightLimits } from './in-flight.ts';
+import { type HostLimits, InFlight, type InFlightLimits } from './in-flight.ts';
 import { cancelPending, findPending } from './pending.ts';
 import { enforceQuota, quotaInterval } from './quota.ts';
 import { replaySome } from './replay.ts';
@@ -33,6 +33,7 @@ export interface WorkerOptions {
   limits?: InFlightLimits;
   /** The limit of pending deliveries per tenant. */
   maxPendingDeliveries?: number | undefined;
+  hostLimits: HostLimits;
   observer?: WorkerObserver | undefined;
   tracer?: AttemptTracer | undefined;
 }
@@ -93,7 +94,8 @@ export class Worker {
     const loop = (name: string, interval: number, step: () => Promise<boolean>) =>
       createLoop({ name, interval, logger, isOutage, step });
     this.#options = options;
-    this.#inFlight = new InFlight(options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 });
+    const limits = options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 };
+    this.#inFlight = new InFlight(limits, options.hostLimits);
     this.#settler = createSettler(options);
     this.#pump = loop('deliver', pollInterval, () => this.#takeAndSend());
     this.#sweep = loop('sweep', sweepInterval, () => this.#addDue());
@@ -144,9 +146,17 @@ export class Worker {
   async #claim(): Promise<ClaimedDelivery[]> {
     const wanted = this.#inFlight.slotsFor(this.#subscriptions);
     if (wanted.length === 0) return [];
-    const claimed = await claimDue(this.#options.prisma, wanted);
+    const limitHost = this.#inFlight.limitHosts();
+    const granted = new Map<string, number>();
+    const claimed = await claimDue(this.#options.prisma, wanted, (each, url) => {
+      const slots = limitHost(each, url);
+      granted.set(refKey(each), slots);
+      return slots;
+    });
     const counts = Map.groupBy(claimed, refKey);
-    for (const each of wanted) this.#subscriptions.next(each, counts.get(refKey(each))?.length === each.slots);
+    // One that got all it was granted may have more due, also if its host was busy and it was granted nothing.
+    const hasMore = (key: string) => granted.get(key) === (counts.get(key)?.length ?? 0);
+    for (const each of wanted) this.#subscriptions.next(each, hasMore(refKey(each)));
     return claimed;
   }
 

@@ -159,7 +159,7 @@ async function changesOf(
   const hasNewSecret = secret !== undefined && secret !== current;
   const resumes = paused === false && (before.pausedAt !== null || before.openUntil !== null || before.failures > 0);
   return {
-    ...(hasNewUrl && { url }),
+    ...(hasNewUrl && { url, firstSucceededAt: null }),
     ...(hasNewSecret && {
       secret: secretCipher.encrypt(secret, owner),
       previousSecret: current === undefined ? null : new Uint8Array(before.secret),
@@ -186,7 +186,8 @@ function readable(cipher: SecretCipher, secret: Uint8Array, owner: SubscriptionR
 
 /** All that a patch may change, as it is: it is one statement whatever is changed, which is kept prepared. */
 function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateManyInput {
-  const { url, secret, previousSecret, previousSecretUntil, events, filter, skipOwn, keyId, held } = row;
+  const { url, secret, previousSecret, previousSecretUntil, events, filter, skipOwn, keyId, held, firstSucceededAt } =
+    row;
   const { failures, failingSince, openUntil, openings, pausedAt, pausedReason } = row;
   return {
     ...{
@@ -199,6 +200,7 @@ function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateMa
       skipOwn,
       keyId,
       held,
+      firstSucceededAt,
     },
     ...{ failures, failingSince, openUntil, openings, pausedAt, pausedReason },
   };

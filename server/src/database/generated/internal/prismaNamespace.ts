@@ -3464,6 +3464,8 @@ export const WebhookSubscriptionScalarFieldEnum = {
   pausedAt: 'pausedAt',
   pausedReason: 'pausedReason',
   version: 'version',
+  firstSucceededAt: 'firstSucceededAt',
+  trialAttempts: 'trialAttempts',
   held: 'held',
   quotaReachedAt: 'quotaReachedAt',
   quotaPending: 'quotaPending',

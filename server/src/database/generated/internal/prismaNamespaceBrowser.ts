@@ -465,6 +465,8 @@ export const WebhookSubscriptionScalarFieldEnum = {
   pausedAt: 'pausedAt',
   pausedReason: 'pausedReason',
   version: 'version',
+  firstSucceededAt: 'firstSucceededAt',
+  trialAttempts: 'trialAttempts',
   held: 'held',
   quotaReachedAt: 'quotaReachedAt',
   quotaPending: 'quotaPending',

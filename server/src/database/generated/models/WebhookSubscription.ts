@@ -35,7 +35,6 @@ export type WebhookSubscriptionAvgAggregateOutputType = {
   failures: number | null
   openings: number | null
   version: number | null
-  quotaPending: number | null
 }
 
 export type WebhookSubscriptionSumAggregateOutputType = {
@@ -45,7 +44,6 @@ export type WebhookSubscriptionSumAggregateOutputType = {
   failures: number | null
   openings: number | null
   version: number | null
-  quotaPending: number | null
 }
 
 export type WebhookSubscriptionMinAggregateOutputType = {
@@ -67,9 +65,8 @@ export type WebhookSubscriptionMinAggregateOutputType = {
   pausedAt: Date | null
   pausedReason: string | null
   version: number | null
+  firstSucceededAt: Date | null
   held: boolean | null
-  quotaReachedAt: Date | null
-  quotaPending: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -93,9 +90,8 @@ export type WebhookSubscriptionMaxAggregateOutputType = {
   pausedAt: Date | null
   pausedReason: string | null
   version: number | null
+  firstSucceededAt: Date | null
   held: boolean | null
-  quotaReachedAt: Date | null
-  quotaPending: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -121,9 +117,9 @@ export type WebhookSubscriptionCountAggregateOutputType = {
   pausedAt: number
   pausedReason: number
   version: number
+  firstSucceededAt: number
+  trialAttempts: number
   held: number
-  quotaReachedAt: number
-  quotaPending: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -137,7 +133,6 @@ export type WebhookSubscriptionAvgAggregateInputType = {
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
-  quotaPending?: true | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionSumAggregateInputType = {
@@ -147,7 +142,6 @@ export type WebhookSubscriptionSumAggregateInputType = {
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
-  quotaPending?: true | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionMinAggregateInputType = {
@@ -169,9 +163,8 @@ export type WebhookSubscriptionMinAggregateInputType = {
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  firstSucceededAt?: true | runtime.Types.Skip
   held?: true | runtime.Types.Skip
-  quotaReachedAt?: true | runtime.Types.Skip
-  quotaPending?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -195,9 +188,8 @@ export type WebhookSubscriptionMaxAggregateInputType = {
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  firstSucceededAt?: true | runtime.Types.Skip
   held?: true | runtime.Types.Skip
-  quotaReachedAt?: true | runtime.Types.Skip
-  quotaPending?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -223,9 +215,9 @@ export type WebhookSubscriptionCountAggregateInputType = {
   pausedAt?: true | runtime.Types.Skip
   pausedReason?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  firstSucceededAt?: true | runtime.Types.Skip
+  trialAttempts?: true | runtime.Types.Skip
   held?: true | runtime.Types.Skip
-  quotaReachedAt?: true | runtime.Types.Skip
-  quotaPending?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -338,9 +330,9 @@ export type WebhookSubscriptionGroupByOutputType = {
   pausedAt: Date | null
   pausedReason: string | null
   version: number
+  firstSucceededAt: Date | null
+  trialAttempts: Date[]
   held: boolean
-  quotaReachedAt: Date | null
-  quotaPending: number | null
   createdAt: Date
   updatedAt: Date
   _count: WebhookSubscriptionCountAggregateOutputType | null
@@ -389,9 +381,9 @@ export type WebhookSubscriptionWhereInput = {
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.DateTimeNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
   held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.IntNullableFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -421,9 +413,9 @@ export type WebhookSubscriptionOrderByWithRelationInput = {
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  firstSucceededAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  trialAttempts?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
-  quotaReachedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
-  quotaPending?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
@@ -457,9 +449,9 @@ export type WebhookSubscriptionWhereUniqueInput = Prisma.AtLeast<{
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.DateTimeNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
   held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.IntNullableFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -489,9 +481,9 @@ export type WebhookSubscriptionOrderByWithAggregationInput = {
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  firstSucceededAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  trialAttempts?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
-  quotaReachedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
-  quotaPending?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.WebhookSubscriptionCountOrderByAggregateInput | runtime.Types.Skip
@@ -525,9 +517,9 @@ export type WebhookSubscriptionScalarWhereWithAggregatesInput = {
   pausedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableWithAggregatesFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"WebhookSubscription"> | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.DateTimeNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
   held?: Prisma.BoolWithAggregatesFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.IntNullableWithAggregatesFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
@@ -551,9 +543,9 @@ export type WebhookSubscriptionCreateInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -583,9 +575,9 @@ export type WebhookSubscriptionUncheckedCreateInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -611,9 +603,9 @@ export type WebhookSubscriptionUpdateInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -643,9 +635,9 @@ export type WebhookSubscriptionUncheckedUpdateInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -673,9 +665,9 @@ export type WebhookSubscriptionCreateManyInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -699,9 +691,9 @@ export type WebhookSubscriptionUpdateManyMutationInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -727,9 +719,9 @@ export type WebhookSubscriptionUncheckedUpdateManyInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -742,6 +734,14 @@ export type WebhookSubscriptionListRelationFilter = {
 
 export type WebhookSubscriptionOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder | runtime.Types.Skip
+}
+
+export type DateTimeNullableListFilter<$PrismaModel = never> = {
+  equals?: Date[] | string[] | Prisma.ListDateTimeFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
+  has?: Date | string | Prisma.DateTimeFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
+  hasEvery?: Date[] | string[] | Prisma.ListDateTimeFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  hasSome?: Date[] | string[] | Prisma.ListDateTimeFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  isEmpty?: boolean | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionTenantIdIdCompoundUniqueInput = {
@@ -770,9 +770,9 @@ export type WebhookSubscriptionCountOrderByAggregateInput = {
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  firstSucceededAt?: Prisma.SortOrder | runtime.Types.Skip
+  trialAttempts?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
-  quotaReachedAt?: Prisma.SortOrder | runtime.Types.Skip
-  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -784,7 +784,6 @@ export type WebhookSubscriptionAvgOrderByAggregateInput = {
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
-  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionMaxOrderByAggregateInput = {
@@ -806,9 +805,8 @@ export type WebhookSubscriptionMaxOrderByAggregateInput = {
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  firstSucceededAt?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
-  quotaReachedAt?: Prisma.SortOrder | runtime.Types.Skip
-  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -832,9 +830,8 @@ export type WebhookSubscriptionMinOrderByAggregateInput = {
   pausedAt?: Prisma.SortOrder | runtime.Types.Skip
   pausedReason?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  firstSucceededAt?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
-  quotaReachedAt?: Prisma.SortOrder | runtime.Types.Skip
-  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -846,7 +843,6 @@ export type WebhookSubscriptionSumOrderByAggregateInput = {
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
-  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionScalarRelationFilter = {
@@ -942,8 +938,8 @@ export type WebhookSubscriptionCreateeventsInput = {
   set: string[]
 }
 
-export type NullableBytesFieldUpdateOperationsInput = {
-  set?: runtime.Bytes | null | runtime.Types.Skip
+export type WebhookSubscriptionCreatetrialAttemptsInput = {
+  set: Date[] | string[]
 }
 
 export type WebhookSubscriptionUpdateeventsInput = {
@@ -951,12 +947,9 @@ export type WebhookSubscriptionUpdateeventsInput = {
   push?: string | string[] | runtime.Types.Skip
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null | runtime.Types.Skip
-  increment?: number | runtime.Types.Skip
-  decrement?: number | runtime.Types.Skip
-  multiply?: number | runtime.Types.Skip
-  divide?: number | runtime.Types.Skip
+export type WebhookSubscriptionUpdatetrialAttemptsInput = {
+  set?: Date[] | string[] | runtime.Types.Skip
+  push?: Date | string | Date[] | string[] | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateNestedOneWithoutReplaysInput = {
@@ -1006,9 +999,9 @@ export type WebhookSubscriptionCreateWithoutTenantInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
@@ -1036,9 +1029,9 @@ export type WebhookSubscriptionUncheckedCreateWithoutTenantInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1095,9 +1088,9 @@ export type WebhookSubscriptionScalarWhereInput = {
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.StringNullableFilter<"WebhookSubscription"> | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"WebhookSubscription"> | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.DateTimeNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
   held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.IntNullableFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
@@ -1121,9 +1114,9 @@ export type WebhookSubscriptionCreateWithoutKeyInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -1150,9 +1143,9 @@ export type WebhookSubscriptionUncheckedCreateWithoutKeyInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1204,9 +1197,9 @@ export type WebhookSubscriptionCreateWithoutReplaysInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -1235,9 +1228,9 @@ export type WebhookSubscriptionUncheckedCreateWithoutReplaysInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1278,9 +1271,9 @@ export type WebhookSubscriptionUpdateWithoutReplaysInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -1309,9 +1302,9 @@ export type WebhookSubscriptionUncheckedUpdateWithoutReplaysInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1336,9 +1329,9 @@ export type WebhookSubscriptionCreateWithoutDeliveriesInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -1367,9 +1360,9 @@ export type WebhookSubscriptionUncheckedCreateWithoutDeliveriesInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1410,9 +1403,9 @@ export type WebhookSubscriptionUpdateWithoutDeliveriesInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -1441,9 +1434,9 @@ export type WebhookSubscriptionUncheckedUpdateWithoutDeliveriesInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1469,9 +1462,9 @@ export type WebhookSubscriptionCreateManyTenantInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1495,9 +1488,9 @@ export type WebhookSubscriptionUpdateWithoutTenantInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
@@ -1525,9 +1518,9 @@ export type WebhookSubscriptionUncheckedUpdateWithoutTenantInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1554,9 +1547,9 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1580,9 +1573,9 @@ export type WebhookSubscriptionCreateManyKeyInput = {
   pausedAt?: Date | string | null | runtime.Types.Skip
   pausedReason?: string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
+  firstSucceededAt?: Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: Date | string | null | runtime.Types.Skip
-  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1606,9 +1599,9 @@ export type WebhookSubscriptionUpdateWithoutKeyInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -1635,9 +1628,9 @@ export type WebhookSubscriptionUncheckedUpdateWithoutKeyInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1663,9 +1656,9 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutKeyInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   pausedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1731,9 +1724,9 @@ export type WebhookSubscriptionSelect<ExtArgs extends runtime.Types.Extensions.I
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
+  firstSucceededAt?: boolean | runtime.Types.Skip
+  trialAttempts?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: boolean | runtime.Types.Skip
-  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1764,9 +1757,9 @@ export type WebhookSubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
+  firstSucceededAt?: boolean | runtime.Types.Skip
+  trialAttempts?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: boolean | runtime.Types.Skip
-  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1794,9 +1787,9 @@ export type WebhookSubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
+  firstSucceededAt?: boolean | runtime.Types.Skip
+  trialAttempts?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: boolean | runtime.Types.Skip
-  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1824,14 +1817,14 @@ export type WebhookSubscriptionSelectScalar = {
   pausedAt?: boolean | runtime.Types.Skip
   pausedReason?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
+  firstSucceededAt?: boolean | runtime.Types.Skip
+  trialAttempts?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
-  quotaReachedAt?: boolean | runtime.Types.Skip
-  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "previousSecret" | "previousSecretUntil" | "events" | "filter" | "skipOwn" | "keyId" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "version" | "held" | "quotaReachedAt" | "quotaPending" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
+export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "previousSecret" | "previousSecretUntil" | "events" | "filter" | "skipOwn" | "keyId" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "version" | "firstSucceededAt" | "trialAttempts" | "held" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
 export type WebhookSubscriptionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
@@ -1897,15 +1890,17 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
     pausedReason: string | null
     version: number
     /**
+     * When the receiver first responded with 2xx at the current URL; null before that.
+     */
+    firstSucceededAt: Date | null
+    /**
+     * When the attempts of the last minute began, at most 10; written until the first 2xx (webhooks/claim.ts).
+     */
+    trialAttempts: Date[]
+    /**
      * Paused by its owner: a trigger keeps the circuit open, whatever attempts tell.
      */
     held: boolean
-    /**
-     * When new deliveries stopped, since the workspace had too many pending (webhooks/quota.ts), and how many were pending when
-     * the last transaction of before had ended.
-     */
-    quotaReachedAt: Date | null
-    quotaPending: number | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["webhookSubscription"]>
@@ -2355,9 +2350,9 @@ export interface WebhookSubscriptionFieldRefs {
   readonly pausedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly pausedReason: Prisma.FieldRef<"WebhookSubscription", 'String'>
   readonly version: Prisma.FieldRef<"WebhookSubscription", 'Int'>
+  readonly firstSucceededAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
+  readonly trialAttempts: Prisma.FieldRef<"WebhookSubscription", 'DateTime[]'>
   readonly held: Prisma.FieldRef<"WebhookSubscription", 'Boolean'>
-  readonly quotaReachedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
-  readonly quotaPending: Prisma.FieldRef<"WebhookSubscription", 'Int'>
   readonly createdAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
 }
