@@ -100,6 +100,18 @@ describe.each(keyedEndpoints.filter(({ route }) => takesIfMatch(route)))('$title
   });
 });
 
+describe.each(keyedEndpoints.filter(({ route }) => route.method !== 'GET' && !takesIfMatch(route)))(
+  '$title',
+  (endpoint) => {
+    it('returns 400 for If-Match, which it does not support', async () => {
+      const call = { ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key };
+      const answer = await api.call({ ...call, headers: { 'if-match': '*' } });
+      expect(answer.status, answer.text).toBe(400);
+      expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining('If-Match') });
+    });
+  },
+);
+
 describe('the version of a webhook subscription', () => {
   it('lets its owner change what was delivered to meanwhile, who reads it anew all the same', async () => {
     const { id } = await workspace.createWebhook();

@@ -11,7 +11,8 @@ export function addConditions(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, done) => {
     const header = request.headers['if-match'];
     const route: Endpoint | undefined = request.routeOptions.config.tsRestRoute;
-    if (header === undefined || route === undefined || !takesIfMatch(route)) return done();
+    if (header === undefined || route === undefined || route.method === 'GET') return done();
+    if (!takesIfMatch(route)) return done(unsupported());
     const tags = readEntityTags(header);
     if (tags === undefined) return done(malformed());
     request.ctx.ifMatch = tags;
@@ -31,6 +32,12 @@ export function unlessKnown(request: FastifyRequest, reply: FastifyReply, payloa
   if (!names(headers['if-none-match'] ?? '', etag)) return payload;
   reply.code(304);
   return method === 'HEAD' ? payload : null;
+}
+
+/** The caller expects a condition that nothing checks: without this error, the write would ignore it. */
+function unsupported(): ApiError {
+  const message = 'This endpoint does not support `If-Match`. Remove the header, or update one resource by its id.';
+  return new ApiError('VALIDATION_ERROR', message);
 }
 
 function malformed(): ApiError {

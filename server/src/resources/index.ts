@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { entityTagOf } from '../entity-tag.ts';
 import type { ApiError } from '../errors.ts';
 import type { FairUse } from '../fair-use.ts';
-import { detailsOf, unknownField, validationError } from '../validation.ts';
+import { detailsOf, type Issue, unknownField, validationError } from '../validation.ts';
 import { activities } from './activities/handlers.ts';
 import { assets } from './assets/handlers.ts';
 import { comments } from './comments/handlers.ts';
@@ -101,7 +101,12 @@ function requestError({ pathParams, headers, query, body }: RequestValidationErr
   return validationError([
     ...detailsOf(pathParams?.issues ?? [], 'is not a part of this path'),
     ...detailsOf(headers?.issues ?? [], 'is not a header of this request'),
-    ...detailsOf(query?.issues ?? [], 'is not a parameter of this endpoint'),
+    ...detailsOf(parameterIssues(query?.issues ?? []), 'is not a parameter of this endpoint'),
     ...detailsOf(body?.issues ?? [], unknownField),
   ]);
+}
+
+/** The issues of a query by parameter: the position of a value in a filter means nothing to a caller who sent one value. */
+function parameterIssues(issues: readonly Issue[]): Issue[] {
+  return issues.map((issue) => ({ ...issue, path: issue.path?.slice(0, 1) }));
 }
