@@ -20,7 +20,6 @@ import type {
   NewTask,
   NewTicket,
   NewWebhook,
-  Open,
   Pong,
   Project,
   ProjectQuery,
@@ -30,10 +29,10 @@ import type {
   Ticket,
   TicketActivity,
   TicketActivityQuery,
-  TicketNumber,
   TicketPatch,
   TicketPatchItem,
   TicketQuery,
+  TicketReference,
   User,
   UserQuery,
   Webhook,
@@ -110,7 +109,7 @@ export interface Tickets {
    * @example
    * const ticket = await client.tickets.get(38);
    */
-  get(id: number | Open<TicketNumber>, options?: RequestOptions): ApiPromise<Ticket>;
+  get(id: TicketReference, options?: RequestOptions): ApiPromise<Ticket>;
 
   /**
    * Create a ticket.
@@ -147,7 +146,7 @@ export interface Tickets {
    * @example
    * const ticket = await client.tickets.update(38, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
    */
-  update(id: number | Open<TicketNumber>, body: TicketPatch, options?: RequestOptions): ApiPromise<Ticket>;
+  update(id: TicketReference, body: TicketPatch, options?: RequestOptions): ApiPromise<Ticket>;
 
   /**
    * Create many tickets.
@@ -203,7 +202,7 @@ export interface Comments {
    * @example
    * for await (const comment of client.comments.list(38)) console.log(comment.id);
    */
-  list(ticketId: number | Open<TicketNumber>, query?: CommentQuery, options?: RequestOptions): ApiList<Comment>;
+  list(ticketId: TicketReference, query?: CommentQuery, options?: RequestOptions): ApiList<Comment>;
 
   /**
    * Comment on a ticket.
@@ -217,7 +216,7 @@ export interface Comments {
    * @example
    * const comment = await client.comments.create(38, { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' });
    */
-  create(ticketId: number | Open<TicketNumber>, body: NewComment, options?: PostOptions): ApiPromise<Comment>;
+  create(ticketId: TicketReference, body: NewComment, options?: PostOptions): ApiPromise<Comment>;
 }
 
 export interface Assets {
@@ -307,11 +306,7 @@ export interface Activities {
    * @example
    * for await (const ticketActivity of client.activities.ofTicket(38)) console.log(ticketActivity.id);
    */
-  ofTicket(
-    ticketId: number | Open<TicketNumber>,
-    query?: TicketActivityQuery,
-    options?: RequestOptions,
-  ): ApiList<TicketActivity>;
+  ofTicket(ticketId: TicketReference, query?: TicketActivityQuery, options?: RequestOptions): ApiList<TicketActivity>;
 
   /**
    * List what was done to an asset.

@@ -203,6 +203,9 @@ export interface Ticket {
 /** A user by id; `me` is the user who created the key, and `none` stands for nobody. */
 export type TicketAssignee = number | 'me' | 'none';
 
+/** A ticket by its id or its number. */
+export type TicketReference = number | Open<TicketNumber>;
+
 /** The page and the filters of a list of tickets. */
 export interface TicketQuery {
   /** Which page; one past the end is empty. 1 by default. */
@@ -222,7 +225,7 @@ export interface TicketQuery {
   /** 1 to 100 of them. */
   requesterId?: number | string | readonly (number | string)[] | undefined;
   /** 1 to 100 of them. */
-  parentId?: number | Open<TicketNumber> | readonly (number | Open<TicketNumber>)[] | undefined;
+  parentId?: TicketReference | readonly TicketReference[] | undefined;
   /** 1 to 100 of them. */
   watcherUserId?: number | string | readonly (number | string)[] | undefined;
   /** Only those created then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -267,7 +270,7 @@ export type NewTicket = AtLeastOne<{
   /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
   watcherUserIds?: readonly number[] | null | undefined;
   /** The ticket that it is a part of, by id or number such as `INC-17`; null where there is none. */
-  parentId?: number | Open<TicketNumber> | null | undefined;
+  parentId?: TicketReference | null | undefined;
   /** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
 };
@@ -294,7 +297,7 @@ export interface TicketPatch {
   /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
   watcherUserIds?: readonly number[] | undefined;
   /** The ticket that it is a part of, by id or number such as `INC-17`; null where there is none. */
-  parentId?: number | Open<TicketNumber> | null | undefined;
+  parentId?: TicketReference | null | undefined;
   /** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
   customFields?: CustomFieldsPatch | undefined;
   /** How it was resolved; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
@@ -304,7 +307,7 @@ export interface TicketPatch {
 /** A ticket and what changes in it: absent fields stay as they are; null clears. */
 export interface TicketPatchItem {
   /** The ticket, by id or number such as `INC-17`. */
-  id: number | Open<TicketNumber>;
+  id: TicketReference;
   /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
   title?: string | undefined;
   /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
@@ -322,7 +325,7 @@ export interface TicketPatchItem {
   /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
   watcherUserIds?: readonly number[] | undefined;
   /** The ticket that it is a part of, by id or number such as `INC-17`; null where there is none. */
-  parentId?: number | Open<TicketNumber> | null | undefined;
+  parentId?: TicketReference | null | undefined;
   /** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
   customFields?: CustomFieldsPatch | undefined;
   /** How it was resolved; at most 65535 bytes in UTF-8. 1 to 65535 characters. */

@@ -149,18 +149,6 @@ export const ErrorEnvelope = z
       })
       .meta({ description: 'Why not.' }),
   })
-  .meta({
-    id: 'ErrorEnvelope',
-    description: 'The envelope of every error.',
-    example: {
-      success: false,
-      error: {
-        code: 'VALIDATION_ERROR',
-        message: 'title is required',
-        details: [{ path: 'title', message: 'is required' }],
-        docs: '/docs/errors#VALIDATION_ERROR',
-        requestId: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b',
-      },
-    },
-  });
+  // Without an example: tools that mock the API would show it in place of those of each response.
+  .meta({ id: 'ErrorEnvelope', description: 'The envelope of every error.' });
 export type ErrorEnvelope = z.output<typeof ErrorEnvelope>;

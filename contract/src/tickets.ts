@@ -70,7 +70,12 @@ export const ticketNumberPrefixes = {
 const TicketNumber = z
   .templateLiteral([z.enum(ticketNumberPrefixes), '-', z.int()])
   .refine((number) => /^[A-Z]{3}-[1-9]\d{0,14}$/.test(number), { abort: true })
-  .meta({ id: 'TicketNumber', description: 'A ticket number as it is given out.', example: 'INC-17' });
+  .meta({
+    id: 'TicketNumber',
+    description: 'A ticket number as it is given out.',
+    pattern: `^(${Object.values(ticketNumberPrefixes).join('|')})-[1-9]\\d{0,14}$`,
+    example: 'INC-17',
+  });
 export type TicketNumber = z.output<typeof TicketNumber>;
 
 /** Digits in a path or a query as a number; all else is for the schema behind it to judge. */
@@ -79,10 +84,12 @@ function numberFromText<Value extends number | string>(value: Value): Value | nu
 }
 
 /** What a body names a ticket by: its id or its number (docs/decisions/identifiers.md). */
-const NamedTicket = z.union([Id, TicketNumber], {
-  error: ({ input }) =>
-    input === undefined ? 'is required' : 'must be a positive integer or a ticket number such as INC-17',
-});
+const NamedTicket = z
+  .union([Id, TicketNumber], {
+    error: ({ input }) =>
+      input === undefined ? 'is required' : 'must be a positive integer or a ticket number such as INC-17',
+  })
+  .meta({ id: 'TicketReference', description: 'A ticket by its id or its number.' });
 
 /** The same in a path or a query, where all is text. */
 export const TicketReference = z.preprocess(numberFromText<number | TicketNumber>, NamedTicket);

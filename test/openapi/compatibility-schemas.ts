@@ -97,7 +97,7 @@ function breaksOfFields(direction: Direction, was: Schema, is: Schema, at: strin
 function breaksOfChoices(sides: Sides, direction: Direction, was: Schema, is: Schema, at: string): string[] {
   const now = choicesOf(is);
   // What was taken may be one of several now.
-  const old = choicesOf(was) ?? (direction === 'request' && now !== undefined ? [was] : undefined);
+  const old = choicesOf(was) ?? (direction === 'request' && now !== undefined ? oneTypeEach(was) : undefined);
   if (old === undefined || now === undefined) return old === now ? [] : [`${at}: the choices are others`];
   const [asked, offered] = direction === 'request' ? [old, now] : [now, old];
   const fits = (choice: Schema, other: Schema) => {
@@ -108,6 +108,11 @@ function breaksOfChoices(sides: Sides, direction: Direction, was: Schema, is: Sc
   return lost.map(
     (choice) => `${at}: the choice ${JSON.stringify(choice)} ${direction === 'request' ? 'is removed' : 'is new'}`,
   );
+}
+
+/** A schema of several types as a choice between them. */
+function oneTypeEach(schema: Schema): Schema[] {
+  return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
 }
 
 /** What is named beside the names that a map may have anyway. */
@@ -121,6 +126,7 @@ function plain(schema: Schema, document: OpenApi): Schema {
   const [choice, other] = Array.isArray(anyOf) && anyOf.length === 2 ? (anyOf as Schema[]) : [];
   if (choice === undefined || other?.type !== 'null') return anyOf === undefined ? rest : { ...rest, anyOf };
   const inner = plain(choice, document);
+  if (Array.isArray(inner.anyOf)) return { ...inner, ...rest, anyOf: [...inner.anyOf, other] };
   return {
     ...inner,
     ...rest,

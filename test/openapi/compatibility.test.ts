@@ -210,6 +210,15 @@ describe('is not broken by', () => {
         schema(d, 'NewTask').properties.title = { anyOf: [title, { type: 'integer' }] };
       },
     ],
+    [
+      'a value or null that may be another one, too',
+      (d) => {
+        d.components.schemas.Either = { anyOf: [{ type: 'string' }, { type: 'integer' }] };
+        schema(d, 'NewTask').properties.description = {
+          anyOf: [{ $ref: '#/components/schemas/Either' }, { type: 'null' }],
+        };
+      },
+    ],
     ['a new enum value', (d) => schema(d, 'TicketStatus').enum.push('ON_HOLD')],
     ['integers that are said to have 64 bits', (d) => (d.components.parameters.PerPage.schema.format = 'int64')],
     [

@@ -105,11 +105,31 @@ it('names what may be null by the schema that it is otherwise', () => {
     { type: 'null' },
   ]);
   expect(older.Ticket.properties.category).toMatchObject({
+    allOf: [{ $ref: '#/components/schemas/NullableTicketCategory' }],
+  });
+  expect(older.NullableTicketCategory).toMatchObject({
     type: 'string',
     nullable: true,
-    allOf: [{ $ref: '#/components/schemas/TicketCategory' }],
+    enum: [...older.TicketCategory.enum, null],
   });
-  expect(older).not.toHaveProperty('NullableTicketCategory');
+});
+
+it('accepts the id or the number of a ticket wherever a request names one', () => {
+  const { parameters, schemas } = openApiDocument().components as Part;
+  const $ref = '#/components/schemas/TicketReference';
+  expect(schemas.TicketReference.anyOf).toMatchObject([
+    { type: 'integer', format: 'int64' },
+    { $ref: '#/components/schemas/TicketNumber' },
+  ]);
+  expect(schemas.TicketNumber).toMatchObject({ type: 'string', pattern: expect.any(String) });
+  expect(parameters.TicketId.schema).toMatchObject({ $ref });
+  expect(parameters.TicketParentIdFilter.schema.items).toMatchObject({ $ref });
+  expect(schemas.TicketPatchItem.properties.id).toMatchObject({ $ref });
+  expect(schemas.NullableTicketReference.anyOf[0]).toEqual({ $ref });
+});
+
+it('gives the error envelope no example of its own, which mocks would return for every error', () => {
+  expect(openApiDocument().components.schemas.ErrorEnvelope).not.toHaveProperty('examples');
 });
 
 it('tells of every change the type of its field', () => {

@@ -6,35 +6,28 @@ export function downgrade({ webhooks = {}, ...document }: OpenApi): OpenApi {
   const deliveryTags = Object.values(webhooks).flatMap(({ post }) => post.tags);
   const { identifier, ...license } = document.info.license;
   const { schemas } = document.components;
-  const said = mapSchema(
-    {
-      ...document,
-      openapi: '3.0.3',
-      info: { ...document.info, license: { ...license, url: `https://spdx.org/licenses/${identifier}.html` } },
-      tags: document.tags.filter(({ name }) => !deliveryTags.includes(name)),
-    },
-    (schema) => downgradeSchema(downgradeReference(schema, schemas)),
-  ) as OpenApi;
+  const older = (value: unknown): unknown =>
+    mapSchema(value, (schema) => downgradeSchema(downgradeReference(schema), (name) => older(schemas[name]) as Schema));
+  const said = older({
+    ...document,
+    openapi: '3.0.3',
+    info: { ...document.info, license: { ...license, url: `https://spdx.org/licenses/${identifier}.html` } },
+    tags: document.tags.filter(({ name }) => !deliveryTags.includes(name)),
+  }) as OpenApi;
   return { ...said, components: usedBy(said.paths, said.components) };
 }
 
-/**
- * A reference of 3.0 has nothing beside it, and can't be null: what is to be said of it stands around it
- * (docs/decisions/openapi.md).
- */
-function downgradeReference({ $ref, ...words }: Schema, schemas: Record<string, Schema>): Schema {
+/** Wraps a reference that has a description in `allOf`: in 3.0 a reference has no siblings. */
+function downgradeReference({ $ref, ...words }: Schema): Schema {
   if (typeof $ref !== 'string') return words;
-  const { anyOf } = schemas[componentNamed($ref)] ?? {};
-  const [choice, other] = Array.isArray(anyOf) ? (anyOf as Schema[]) : [];
-  if (typeof choice?.$ref === 'string' && other !== undefined && isNull(other)) {
-    // `nullable` must stand beside a type.
-    return { ...words, type: schemas[componentNamed(choice.$ref)]?.type, nullable: true, allOf: [choice] };
-  }
   return Object.keys(words).length === 0 ? { $ref } : { ...words, allOf: [{ $ref }] };
 }
 
-/** Says what 3.1 says of a schema in the words of 3.0; objects that are no schemas have none of these. */
-function downgradeSchema({ propertyNames, ...schema }: Schema): Schema {
+/**
+ * Translates a schema of 3.1; objects that are no schemas have none of these keywords.
+ * @param named returns a named schema in its 3.0 form
+ */
+function downgradeSchema({ propertyNames, ...schema }: Schema, named: (name: string) => Schema): Schema {
   if ('const' in schema) {
     schema.enum = [schema.const];
     delete schema.const;
@@ -47,12 +40,23 @@ function downgradeSchema({ propertyNames, ...schema }: Schema): Schema {
     schema.type = schema.type.find((type) => type !== 'null');
     schema.nullable = true;
   }
-  if (Array.isArray(schema.anyOf) && schema.anyOf.some(isNull)) {
-    // `nullable` must stand beside a type.
-    const [first, ...others] = schema.anyOf.filter((each) => !isNull(each));
-    schema.anyOf = [{ ...first, nullable: true }, ...others];
-  }
-  return schema;
+  if (!Array.isArray(schema.anyOf) || !schema.anyOf.some(isNull)) return schema;
+  const choices = schema.anyOf.filter((each) => !isNull(each));
+  const [only = {}] = choices;
+  if (choices.length > 1 || typeof only.$ref !== 'string') return { ...schema, anyOf: firstNullable(choices) };
+  const { anyOf, ...rest } = schema;
+  return { ...withNull(named(componentNamed(only.$ref))), ...rest };
+}
+
+/** A copy of a named schema that also accepts null (docs/decisions/openapi.md). */
+function withNull(schema: Schema): Schema {
+  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: firstNullable(schema.anyOf) };
+  return { ...schema, nullable: true, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
+}
+
+/** Choices of which the first also accepts null: in 3.0 `nullable` needs a type beside it. */
+function firstNullable([first, ...others]: Schema[]): Schema[] {
+  return [{ ...first, nullable: true }, ...others];
 }
 
 function isNull(schema: Schema): boolean {

@@ -15,9 +15,7 @@ export function toSchema(schema: z.ZodType, io: Io, schemas: Schemas): Schema {
     unrepresentable: 'any',
     override: ({ jsonSchema }) => adapt(jsonSchema, io),
   });
-  for (const [name, definition] of Object.entries($defs)) {
-    if (name !== inWordsAlone) addSchema(schemas, name, tidy(definition, schemas));
-  }
+  for (const [name, definition] of Object.entries($defs)) addSchema(schemas, name, tidy(definition, schemas));
   return tidy(properties?.root, schemas);
 }
 
@@ -62,7 +60,7 @@ function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
 function tidy(value: unknown, schemas: Schemas): Schema {
   return mapSchema(value, (schema) => {
     if (typeof schema.$ref === 'string') schema.$ref = schema.$ref.replace('#/$defs/', componentsBelow);
-    return nullable(idAlone(flattened(schema)), schemas);
+    return nullable(flattened(schema), schemas);
   }) as Schema;
 }
 
@@ -73,17 +71,6 @@ function flattened(schema: Schema): Schema {
     return Array.isArray(each.anyOf) && Object.keys(each).length === 1 ? each.anyOf : [each];
   });
   return { ...schema, anyOf: choices };
-}
-
-/** What may stand for the id of a ticket. */
-const inWordsAlone = 'TicketNumber';
-
-/** An id stays an integer for those whose client is made from the document; what else may stand there is said in words. */
-function idAlone(schema: Schema): Schema {
-  const { anyOf, ...words } = schema;
-  if (!Array.isArray(anyOf)) return schema;
-  const [first, ...others] = anyOf.filter(({ $ref }: Schema) => $ref !== componentsBelow + inWordsAlone);
-  return others.length === 0 ? { ...first, ...words } : { ...schema, anyOf: [first, ...others] };
 }
 
 /** What may be null: of a named schema `Nullable<Name>`, of any other its type with null among the types. */
