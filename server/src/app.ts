@@ -20,7 +20,7 @@ import { addGuard } from './http/guard.ts';
 import { addHealth, healthPaths } from './http/health.ts';
 import { addHostCheck } from './http/host.ts';
 import { serializeListsInSlices } from './http/list-json.ts';
-import { createMemoryStore, type RateLimitStore } from './http/rate-limit-store.ts';
+import { createMemoryCounter, RateLimitStore } from './http/rate-limit/store.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
@@ -53,6 +53,7 @@ export interface AppDependencies {
     | 'RATE_LIMIT_GROUP'
     | 'RATE_LIMIT_WINDOW_SECONDS'
     | 'RATE_LIMIT_PAGES'
+    | 'RATE_LIMIT_FAILURES'
     | 'RATE_LIMIT_STORE'
     | 'REDIS_URL'
     | 'CORS_ORIGINS'
@@ -153,7 +154,12 @@ export async function buildApp({
     lastUsed,
     services,
     store,
-    windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
+    limits: {
+      global: settings.RATE_LIMIT_GLOBAL,
+      group: settings.RATE_LIMIT_GROUP,
+      windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
+      failures: settings.RATE_LIMIT_FAILURES,
+    },
     onLimited: meters?.onLimited,
   });
   await addSite(app);
@@ -190,21 +196,15 @@ async function openRateLimitStore({
   clock,
   logger,
 }: Required<Pick<AppDependencies, 'settings' | 'clock' | 'logger'>>): Promise<RateLimitStore> {
-  const limits = {
-    global: settings.RATE_LIMIT_GLOBAL,
-    group: settings.RATE_LIMIT_GROUP,
-    windowSeconds: settings.RATE_LIMIT_WINDOW_SECONDS,
-  };
-  const memory = createMemoryStore(limits, clock);
+  const memory = createMemoryCounter(clock);
   const url = settings.RATE_LIMIT_STORE === 'redis' ? settings.REDIS_URL : undefined;
-  if (url === undefined) return memory;
-  // Its client is 8 MB: only who asks for Redis pays for it.
-  const { openRedisStore } = await import('./http/rate-limit-redis.ts');
-  return await openRedisStore({
+  if (url === undefined) return new RateLimitStore(memory);
+  // Its client is 8 MB, which only installations with Redis load.
+  const { openRedisCounter } = await import('./http/rate-limit/redis.ts');
+  const redis = await openRedisCounter({
     url,
-    limits,
-    memory,
     onAway: (reason) => logger.warn({ reason }, 'Redis is away: rate limits are counted by this process alone'),
     onBack: () => logger.warn('Redis is back: rate limits are shared again'),
   });
+  return new RateLimitStore(memory, redis);
 }

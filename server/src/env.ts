@@ -87,6 +87,9 @@ export const Settings = z.object({
     'Requests to the developer area per session and minute, in each process.',
   ),
   RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400, rateLimits.windowSeconds).describe('The length of a window.'),
+  RATE_LIMIT_FAILURES: wholeNumber(1, 1_000_000_000, 60).describe(
+    'Failed authentications per client address and minute, after which unknown keys get 429.',
+  ),
   RATE_LIMIT_STORE: z
     .enum(['memory', 'redis'])
     .default('memory')

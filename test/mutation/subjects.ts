@@ -14,9 +14,9 @@ export interface Subject {
 export const subjects: Subject[] = [
   { file: 'server/src/http/api-key.ts', tests: ['http/api-key.test.ts'] },
   { file: 'server/src/http/guard.ts', tests: ['http/guard.test.ts'] },
-  { file: 'server/src/http/rate-limit.ts', tests: ['http/guard.test.ts'] },
-  { file: 'server/src/http/rate-limit-store.ts', tests: ['http/rate-limit-store.test.ts'] },
-  { file: 'server/src/http/rate-limit-redis.ts', tests: ['http/rate-limit-redis.test.ts'] },
+  { file: 'server/src/http/rate-limit/limiter.ts', tests: ['http/guard.test.ts'] },
+  { file: 'server/src/http/rate-limit/store.ts', tests: ['http/rate-limit-memory.test.ts'] },
+  { file: 'server/src/http/rate-limit/redis.ts', tests: ['http/rate-limit-redis.test.ts'] },
   { file: 'server/src/fair-use.ts', tests: ['rules/places.test.ts'] },
   {
     file: 'contract/src/tickets.ts',

@@ -1,3 +1,4 @@
+import { newKey } from '@itsm-api/server/identity/key-format.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
@@ -174,5 +175,49 @@ describe('the windows', () => {
   it('are not told to, nor taken from, a request without a valid key', async () => {
     const { headers } = await groupTight.call({ method: 'GET', path: '/api/public/v1/tickets' });
     expect(headers['x-ratelimit-limit']).toBeUndefined();
+  });
+});
+
+describe('failed authentication', () => {
+  const path = '/api/public/v1/users';
+  let api: Api;
+  beforeAll(async () => {
+    api = await startApi({ env: { RATE_LIMIT_FAILURES: '3', TRUST_PROXY: 'loopback' } });
+  });
+  afterAll(() => api.close());
+
+  const callFrom = (address: string, key?: string) =>
+    api.call({ method: 'GET', path, headers: { 'x-forwarded-for': address }, ...(key !== undefined && { key }) });
+
+  it.each([
+    ['203.0.113.1', '203.0.113.1', '203.0.113.2'],
+    ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:2::1'],
+  ])('is limited per address or /64 network: %s', async (first, same, other) => {
+    for (const key of ['itsm_', newKey(), undefined]) expect((await callFrom(first, key)).status).toBe(401);
+    const workspace = await createWorkspace(api);
+    for (const key of [newKey(), undefined, workspace.key]) {
+      const rejected = await callFrom(same, key);
+      const { code, message, retryAfterSeconds } = errorOf(rejected);
+      expect([rejected.status, code]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+      expect(message).toBe(
+        `Too many requests from this address had no valid API key. Check the key and retry in ${retryAfterSeconds} seconds.`,
+      );
+      expect(rejected.headers['retry-after']).toBe(String(retryAfterSeconds));
+    }
+    expect((await callFrom(other, newKey())).status).toBe(401);
+    expect((await callFrom(other, workspace.key)).status).toBe(200);
+    // The server now knows the key.
+    expect((await callFrom(same, workspace.key)).status).toBe(200);
+  });
+
+  it('never affects a key that was valid within the hour, even if the key cache is cleared', async () => {
+    const workspace = await createWorkspace(api);
+    const address = '203.0.113.9';
+    expect((await callFrom(address, workspace.key)).status).toBe(200);
+    for (let i = 0; i < 4; i++) await callFrom(address, newKey());
+    // Notifies the server, which then queries the key again.
+    await api.prisma.apiKey.updateMany({ where: { tenantId: workspace.tenantId }, data: { name: 'renamed' } });
+    for (let i = 0; i < 5; i++) expect((await callFrom(address, workspace.key)).status).toBe(200);
+    expect((await callFrom(address, newKey())).status).toBe(429);
   });
 });

@@ -85,6 +85,7 @@ export async function startApi({
     RATE_LIMIT_GLOBAL: '1000000',
     RATE_LIMIT_GROUP: '1000000',
     RATE_LIMIT_PAGES: '1000000',
+    RATE_LIMIT_FAILURES: '1000000',
     LOG_LEVEL: 'silent',
     DATABASE_POOL_SIZE: '8',
     FAIR_USE_SHARE: '1',

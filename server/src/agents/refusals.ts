@@ -44,7 +44,7 @@ export function refuseByProtocol(sources: ErrorSources): NonNullable<RouteShorth
 
 /** Counts a message of a valid key in its limits, unless that was done; resolves to the error where there is no room. */
 async function count(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  if (request.identity === undefined || request.taken !== undefined) return undefined;
+  if (request.identity === undefined || request.rateLimit !== undefined) return undefined;
   return request.takeRequest(reply).then(
     () => undefined,
     (error: unknown) => error,

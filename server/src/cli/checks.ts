@@ -141,22 +141,27 @@ export const checks: Check[] = [
       if (RATE_LIMIT_STORE !== 'redis' || REDIS_URL === undefined) {
         return [ok('It is not used: each process counts rate limits by itself.')];
       }
-      // Its client is 8 MB: only who uses Redis pays for it.
-      const { readRedisFacts } = await import('../http/rate-limit-redis.ts');
-      try {
-        const { server, version } = await readRedisFacts(REDIS_URL);
-        if (server === 'redis' && Number.parseInt(version, 10) < oldestRedis) {
-          return [wrong(`It is version ${version}.`, `Move to Redis ${oldestRedis} or newer, or to Valkey.`)];
-        }
-        return [ok(`Rate limits can be counted by ${server} ${version}.`)];
-      } catch (error) {
+      // Its client is 8 MB, which only installations with Redis load.
+      const { openRedisCounter } = await import('../http/rate-limit/redis.ts');
+      let reason = '';
+      const onAway = (why: string) => {
+        reason = why;
+      };
+      const redis = await openRedisCounter({ url: REDIS_URL, onAway, onBack: () => undefined });
+      redis.close();
+      if (!redis.server) {
         return [
           wrong(
-            `Rate limits can't be counted there: ${(error as Error).message}`,
+            `Rate limits can't be counted there: ${reason}`,
             'See docs/operations.md, "When Redis is away". Until then each process counts by itself.',
           ),
         ];
       }
+      const [server, version = ''] = redis.server.split(' ');
+      if (server === 'redis' && Number.parseInt(version, 10) < oldestRedis) {
+        return [wrong(`It is version ${version}.`, `Move to Redis ${oldestRedis} or newer, or to Valkey.`)];
+      }
+      return [ok(`Rate limits can be counted by ${redis.server}.`)];
     },
   },
   {

@@ -1,13 +1,13 @@
 import type { Endpoint, Limit } from '@itsm-api/contract';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Services, UserContext } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { KeyFacts } from '../identity/key-facts.ts';
 import type { KeyIdentity, KeyLookup } from '../identity/key-lookup.ts';
 import type { LastUsed } from '../identity/last-used.ts';
 import { invalidKey, keyOf } from './api-key.ts';
-import { createRateLimiter } from './rate-limit.ts';
-import type { RateLimitStore } from './rate-limit-store.ts';
+import { createRateLimiter, type RateLimits } from './rate-limit/limiter.ts';
+import type { RateLimitStore } from './rate-limit/store.ts';
 
 /** A key is looked at again before anything is done when the request has taken longer to arrive, or waited. Milliseconds. */
 const lookAgainMs = 500;
@@ -20,7 +20,10 @@ declare module 'fastify' {
     identity: KeyIdentity;
     /** What the handler's queries may use; set together with `identity`. */
     ctx: UserContext;
-    /** Finds out whose key the request carries: for what is no endpoint. @throws ApiError INVALID_API_KEY */
+    /**
+     * Sets `identity` and `ctx` from the request's key.
+     * @throws ApiError INVALID_API_KEY; RATE_LIMIT_EXCEEDED after too many failures of its address
+     */
     identify(): Promise<void>;
     /**
      * Looks at its key again, where it took long until its turn came: it may have been revoked, or narrowed, since.
@@ -43,10 +46,9 @@ declare module 'fastify' {
 export interface GuardOptions {
   keys: KeyLookup;
   lastUsed: LastUsed;
-  /** Where the windows of keys are counted, and how long they are. */
   store: RateLimitStore;
-  windowSeconds: number;
-  /** Told of each request that is refused for the limits of its key, and by which windows. */
+  limits: RateLimits;
+  /** Called for each request beyond the limits of its key, with the exceeded windows. */
   onLimited?: ((windows: ('global' | 'group')[]) => void) | undefined;
   services: Services;
 }
@@ -57,26 +59,34 @@ export interface GuardOptions {
  */
 export async function addGuard(
   app: FastifyInstance,
-  { keys, lastUsed, store, windowSeconds, onLimited, services }: GuardOptions,
+  { keys, lastUsed, store, limits, onLimited, services }: GuardOptions,
 ): Promise<void> {
   app.decorateRequest('identity');
   app.decorateRequest('ctx');
-  const limiter = await createRateLimiter(app, store, windowSeconds, onLimited);
+  const limiter = await createRateLimiter(app, store, limits, onLimited);
+
+  async function authenticate(request: FastifyRequest): Promise<KeyIdentity> {
+    const identity = await keys.find(keyOf(request.raw), () => limiter.checkFailures(request));
+    if (identity === undefined) throw invalidKey('The API key is not valid.');
+    return identity;
+  }
 
   app.decorateRequest('identify', async function () {
-    const identity = await keys.find(keyOf(this.raw));
-    if (identity === undefined) throw invalidKey('The API key is not valid.');
+    const identity = await authenticate(this).catch(async (error) => {
+      if (error instanceof ApiError && error.code === 'INVALID_API_KEY') await limiter.countFailure(this);
+      throw error;
+    });
     this.identity = identity;
     this.ctx = { ...services, db: identity.db, userId: identity.userId, keyId: identity.keyId };
     lastUsed.touch(identity);
   });
 
   app.decorateRequest('takeRequest', function (reply) {
-    return limiter.take(this, reply);
+    return limiter.consume(this, reply);
   });
 
   app.decorateRequest('giveBack', function (reply) {
-    return limiter.giveBack(this, reply);
+    return limiter.refund(this, reply);
   });
 
   app.decorateRequest('describeKey', async function () {
@@ -86,9 +96,7 @@ export async function addGuard(
 
   app.decorateRequest('confirm', async function (reply) {
     if (reply.elapsedTime < lookAgainMs) return;
-    const identity = await keys.find(keyOf(this.raw));
-    if (identity === undefined) throw invalidKey('The API key is not valid.');
-    checkScope(identity, this.routeOptions.config.tsRestRoute.metadata.scope);
+    checkScope(await authenticate(this), this.routeOptions.config.tsRestRoute.metadata.scope);
   });
 
   app.addHook('onRequest', async (request, reply) => {

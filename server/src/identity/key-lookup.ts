@@ -25,9 +25,10 @@ const cacheSize = 10_000;
 export interface KeyLookup {
   /**
    * Resolves to undefined when the key is malformed, unknown, expired or revoked, or its user or tenant inactive.
-   * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are asked for at once
+   * @param beforeUnknown called before the query for a key that wasn't valid within the hour, which it stops by throwing
+   * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are looked up at once
    */
-  find(key: string): Promise<KeyIdentity | undefined>;
+  find(key: string, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined>;
   /** What may be told of a key that was found to whoever holds it. */
   describe(identity: KeyIdentity): Promise<KeyFacts>;
   /** True while keys are remembered, since every revocation is heard of. */
@@ -85,13 +86,14 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
     };
   }
 
-  async function findActive(key: string): Promise<KeyIdentity | undefined> {
+  async function findActive(key: string, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined> {
     if (!isKey(key)) return undefined;
     const hash = hashKey(key);
     const name = hash.toString('base64');
     const known = listener.listening ? cache.get(name) : undefined;
     if (known !== undefined) return known;
 
+    if (!queue.wasValid(name)) await beforeUnknown?.();
     const before = generation;
     const identity = await queue.run(name, () => load(hash));
     // What was read before a change may be what the change took away: then it serves this request only.
@@ -103,8 +105,8 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
   }
 
   return {
-    async find(key) {
-      const identity = await findActive(key);
+    async find(key, beforeUnknown) {
+      const identity = await findActive(key, beforeUnknown);
       const expired = identity?.expiresAt != null && identity.expiresAt <= now();
       return expired ? undefined : identity;
     },

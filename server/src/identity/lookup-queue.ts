@@ -25,6 +25,8 @@ export interface LookupQueue {
    * @throws ApiError RATE_LIMIT_EXCEEDED when too many others wait; Error ETIMEDOUT when it would wait for too long
    */
   run<Found>(key: string, lookUp: () => Promise<Found>, isKnown?: boolean): Promise<Found>;
+  /** Returns whether the key was valid within the hour. */
+  wasValid(key: string): boolean;
   /** Has who asks from now on get none of the answers that are under way. */
   forget(): void;
 }
@@ -88,6 +90,7 @@ export function createLookupQueue({ atOnce, onTurnedAway }: LookupQueueOptions):
       underWay.set(key, taken);
       return taken;
     },
+    wasValid,
     forget: () => underWay.clear(),
   };
 }

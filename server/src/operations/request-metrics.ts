@@ -81,7 +81,7 @@ export function measureRequests(
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     observe(reply.elapsedTime / 1000);
     // An agent's call is counted where it comes to its endpoint.
-    if (request.taken !== undefined) usage.add(request.identity.tenantId, 'requests', 1);
+    if (request.rateLimit !== undefined) usage.add(request.identity.tenantId, 'requests', 1);
   }
 
   whenOver(app, count);

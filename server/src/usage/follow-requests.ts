@@ -15,29 +15,29 @@ export function followRequests(app: FastifyInstance, { record }: Pick<UsageRecor
   const endpoints = new Map<Endpoint, number>(keyedEndpoints.map(({ route }, number) => [route, number]));
 
   function count(request: FastifyRequest, reply: FastifyReply, status: number): void {
-    const { identity, taken } = request;
+    const { identity, rateLimit } = request;
     const endpoint = identity && endpoints.get(request.routeOptions.config.tsRestRoute);
     if (endpoint === undefined) return;
     record({
       tenantId: identity.tenantId,
       keyId: identity.keyId,
-      kind: kindOf(endpoint, numberOf.get(outcomeOf(status, taken)) as number),
+      kind: kindOf(endpoint, numberOf.get(outcomeOf(status, rateLimit)) as number),
       milliseconds: reply.elapsedTime,
-      globalShare: shareOf(taken?.global),
-      groupShare: shareOf(taken?.group),
+      globalShare: shareOf(rateLimit?.global),
+      groupShare: shareOf(rateLimit?.group),
     });
   }
 
   whenOver(app, count);
 }
 
-type Taken = FastifyRequest['taken'];
+type RateLimit = FastifyRequest['rateLimit'];
 
-/** A window that is used up refused it; one that it was put back into, for fair use, has room again. */
-function outcomeOf(status: number, taken: Taken): Outcome {
-  if (status === 429 && taken?.isTaken === false) {
-    if (taken.global.remaining === 0) return 'GLOBAL_LIMIT';
-    return taken.group.remaining === 0 ? 'GROUP_LIMIT' : 'FAIR_USE';
+/** A rate limit rejected it if a window is used up. After a refund for fair use, both have room. */
+function outcomeOf(status: number, rateLimit: RateLimit): Outcome {
+  if (status === 429 && rateLimit?.isCounted === false) {
+    if (rateLimit.global.remaining === 0) return 'GLOBAL_LIMIT';
+    return rateLimit.group.remaining === 0 ? 'GROUP_LIMIT' : 'FAIR_USE';
   }
   if (status >= 500) return 'SERVER_ERROR';
   if (status >= 400) return 'CLIENT_ERROR';
@@ -45,6 +45,6 @@ function outcomeOf(status: number, taken: Taken): Outcome {
 }
 
 /** Percent. */
-function shareOf(window: NonNullable<Taken>['global'] | undefined): number {
+function shareOf(window: NonNullable<RateLimit>['global'] | undefined): number {
   return window === undefined ? 0 : Math.floor(((window.limit - window.remaining) * 100) / window.limit);
 }
