@@ -403,9 +403,6 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 export const ModelName = {
   Tenant: 'Tenant',
-  TenantMove: 'TenantMove',
-  TenantMoveOutcome: 'TenantMoveOutcome',
-  WebhookSecretKey: 'WebhookSecretKey',
   User: 'User',
   ApiKey: 'ApiKey',
   Invitation: 'Invitation',
@@ -452,7 +449,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantMove" | "tenantMoveOutcome" | "webhookSecretKey" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
+    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -527,228 +524,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TenantCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TenantCountAggregateOutputType> | number
-        }
-      }
-    }
-    TenantMove: {
-      payload: Prisma.$TenantMovePayload<ExtArgs>
-      fields: Prisma.TenantMoveFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.TenantMoveFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.TenantMoveFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
-        }
-        findFirst: {
-          args: Prisma.TenantMoveFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.TenantMoveFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
-        }
-        findMany: {
-          args: Prisma.TenantMoveFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>[]
-        }
-        create: {
-          args: Prisma.TenantMoveCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
-        }
-        createMany: {
-          args: Prisma.TenantMoveCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.TenantMoveCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>[]
-        }
-        delete: {
-          args: Prisma.TenantMoveDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
-        }
-        update: {
-          args: Prisma.TenantMoveUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
-        }
-        deleteMany: {
-          args: Prisma.TenantMoveDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.TenantMoveUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.TenantMoveUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>[]
-        }
-        upsert: {
-          args: Prisma.TenantMoveUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMovePayload>
-        }
-        aggregate: {
-          args: Prisma.TenantMoveAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateTenantMove>
-        }
-        groupBy: {
-          args: Prisma.TenantMoveGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TenantMoveGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.TenantMoveCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TenantMoveCountAggregateOutputType> | number
-        }
-      }
-    }
-    TenantMoveOutcome: {
-      payload: Prisma.$TenantMoveOutcomePayload<ExtArgs>
-      fields: Prisma.TenantMoveOutcomeFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.TenantMoveOutcomeFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.TenantMoveOutcomeFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
-        }
-        findFirst: {
-          args: Prisma.TenantMoveOutcomeFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.TenantMoveOutcomeFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
-        }
-        findMany: {
-          args: Prisma.TenantMoveOutcomeFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>[]
-        }
-        create: {
-          args: Prisma.TenantMoveOutcomeCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
-        }
-        createMany: {
-          args: Prisma.TenantMoveOutcomeCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.TenantMoveOutcomeCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>[]
-        }
-        delete: {
-          args: Prisma.TenantMoveOutcomeDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
-        }
-        update: {
-          args: Prisma.TenantMoveOutcomeUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
-        }
-        deleteMany: {
-          args: Prisma.TenantMoveOutcomeDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.TenantMoveOutcomeUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.TenantMoveOutcomeUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>[]
-        }
-        upsert: {
-          args: Prisma.TenantMoveOutcomeUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TenantMoveOutcomePayload>
-        }
-        aggregate: {
-          args: Prisma.TenantMoveOutcomeAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateTenantMoveOutcome>
-        }
-        groupBy: {
-          args: Prisma.TenantMoveOutcomeGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TenantMoveOutcomeGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.TenantMoveOutcomeCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TenantMoveOutcomeCountAggregateOutputType> | number
-        }
-      }
-    }
-    WebhookSecretKey: {
-      payload: Prisma.$WebhookSecretKeyPayload<ExtArgs>
-      fields: Prisma.WebhookSecretKeyFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.WebhookSecretKeyFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.WebhookSecretKeyFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
-        }
-        findFirst: {
-          args: Prisma.WebhookSecretKeyFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.WebhookSecretKeyFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
-        }
-        findMany: {
-          args: Prisma.WebhookSecretKeyFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>[]
-        }
-        create: {
-          args: Prisma.WebhookSecretKeyCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
-        }
-        createMany: {
-          args: Prisma.WebhookSecretKeyCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.WebhookSecretKeyCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>[]
-        }
-        delete: {
-          args: Prisma.WebhookSecretKeyDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
-        }
-        update: {
-          args: Prisma.WebhookSecretKeyUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
-        }
-        deleteMany: {
-          args: Prisma.WebhookSecretKeyDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.WebhookSecretKeyUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.WebhookSecretKeyUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>[]
-        }
-        upsert: {
-          args: Prisma.WebhookSecretKeyUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretKeyPayload>
-        }
-        aggregate: {
-          args: Prisma.WebhookSecretKeyAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookSecretKey>
-        }
-        groupBy: {
-          args: Prisma.WebhookSecretKeyGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.WebhookSecretKeyGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.WebhookSecretKeyCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.WebhookSecretKeyCountAggregateOutputType> | number
         }
       }
     }
@@ -3081,37 +2856,6 @@ export const TenantScalarFieldEnum = {
 export type TenantScalarFieldEnum = (typeof TenantScalarFieldEnum)[keyof typeof TenantScalarFieldEnum]
 
 
-export const TenantMoveScalarFieldEnum = {
-  tenantId: 'tenantId',
-  state: 'state',
-  token: 'token',
-  wasActive: 'wasActive',
-  target: 'target',
-  changedAt: 'changedAt',
-  sweptAt: 'sweptAt'
-} as const
-
-export type TenantMoveScalarFieldEnum = (typeof TenantMoveScalarFieldEnum)[keyof typeof TenantMoveScalarFieldEnum]
-
-
-export const TenantMoveOutcomeScalarFieldEnum = {
-  token: 'token',
-  ofTenant: 'ofTenant',
-  outcome: 'outcome',
-  target: 'target',
-  decidedAt: 'decidedAt'
-} as const
-
-export type TenantMoveOutcomeScalarFieldEnum = (typeof TenantMoveOutcomeScalarFieldEnum)[keyof typeof TenantMoveOutcomeScalarFieldEnum]
-
-
-export const WebhookSecretKeyScalarFieldEnum = {
-  keyId: 'keyId'
-} as const
-
-export type WebhookSecretKeyScalarFieldEnum = (typeof WebhookSecretKeyScalarFieldEnum)[keyof typeof WebhookSecretKeyScalarFieldEnum]
-
-
 export const UserScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -3687,20 +3431,6 @@ export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaM
 
 
 /**
- * Reference to a field of type 'Bytes'
- */
-export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes'>
-    
-
-
-/**
- * Reference to a field of type 'Bytes[]'
- */
-export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
-    
-
-
-/**
  * Reference to a field of type 'Int'
  */
 export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
@@ -3711,6 +3441,20 @@ export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'In
  * Reference to a field of type 'Int[]'
  */
 export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
+    
+
+
+/**
+ * Reference to a field of type 'Bytes'
+ */
+export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes'>
+    
+
+
+/**
+ * Reference to a field of type 'Bytes[]'
+ */
+export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
     
 
 
@@ -3907,9 +3651,6 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
   tenant?: Prisma.TenantOmit
-  tenantMove?: Prisma.TenantMoveOmit
-  tenantMoveOutcome?: Prisma.TenantMoveOutcomeOmit
-  webhookSecretKey?: Prisma.WebhookSecretKeyOmit
   user?: Prisma.UserOmit
   apiKey?: Prisma.ApiKeyOmit
   invitation?: Prisma.InvitationOmit

@@ -35,6 +35,7 @@ export type WebhookSubscriptionAvgAggregateOutputType = {
   failures: number | null
   openings: number | null
   version: number | null
+  quotaPending: number | null
 }
 
 export type WebhookSubscriptionSumAggregateOutputType = {
@@ -44,6 +45,7 @@ export type WebhookSubscriptionSumAggregateOutputType = {
   failures: number | null
   openings: number | null
   version: number | null
+  quotaPending: number | null
 }
 
 export type WebhookSubscriptionMinAggregateOutputType = {
@@ -67,6 +69,8 @@ export type WebhookSubscriptionMinAggregateOutputType = {
   version: number | null
   firstSucceededAt: Date | null
   held: boolean | null
+  quotaReachedAt: Date | null
+  quotaPending: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -92,6 +96,8 @@ export type WebhookSubscriptionMaxAggregateOutputType = {
   version: number | null
   firstSucceededAt: Date | null
   held: boolean | null
+  quotaReachedAt: Date | null
+  quotaPending: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -120,6 +126,8 @@ export type WebhookSubscriptionCountAggregateOutputType = {
   firstSucceededAt: number
   trialAttempts: number
   held: number
+  quotaReachedAt: number
+  quotaPending: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -133,6 +141,7 @@ export type WebhookSubscriptionAvgAggregateInputType = {
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  quotaPending?: true | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionSumAggregateInputType = {
@@ -142,6 +151,7 @@ export type WebhookSubscriptionSumAggregateInputType = {
   failures?: true | runtime.Types.Skip
   openings?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  quotaPending?: true | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionMinAggregateInputType = {
@@ -165,6 +175,8 @@ export type WebhookSubscriptionMinAggregateInputType = {
   version?: true | runtime.Types.Skip
   firstSucceededAt?: true | runtime.Types.Skip
   held?: true | runtime.Types.Skip
+  quotaReachedAt?: true | runtime.Types.Skip
+  quotaPending?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -190,6 +202,8 @@ export type WebhookSubscriptionMaxAggregateInputType = {
   version?: true | runtime.Types.Skip
   firstSucceededAt?: true | runtime.Types.Skip
   held?: true | runtime.Types.Skip
+  quotaReachedAt?: true | runtime.Types.Skip
+  quotaPending?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -218,6 +232,8 @@ export type WebhookSubscriptionCountAggregateInputType = {
   firstSucceededAt?: true | runtime.Types.Skip
   trialAttempts?: true | runtime.Types.Skip
   held?: true | runtime.Types.Skip
+  quotaReachedAt?: true | runtime.Types.Skip
+  quotaPending?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -333,6 +349,8 @@ export type WebhookSubscriptionGroupByOutputType = {
   firstSucceededAt: Date | null
   trialAttempts: Date[]
   held: boolean
+  quotaReachedAt: Date | null
+  quotaPending: number | null
   createdAt: Date
   updatedAt: Date
   _count: WebhookSubscriptionCountAggregateOutputType | null
@@ -384,6 +402,8 @@ export type WebhookSubscriptionWhereInput = {
   firstSucceededAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.DateTimeNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
   held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.IntNullableFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -416,6 +436,8 @@ export type WebhookSubscriptionOrderByWithRelationInput = {
   firstSucceededAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   trialAttempts?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
+  quotaReachedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
@@ -452,6 +474,8 @@ export type WebhookSubscriptionWhereUniqueInput = Prisma.AtLeast<{
   firstSucceededAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.DateTimeNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
   held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.IntNullableFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -484,6 +508,8 @@ export type WebhookSubscriptionOrderByWithAggregationInput = {
   firstSucceededAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   trialAttempts?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
+  quotaReachedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.WebhookSubscriptionCountOrderByAggregateInput | runtime.Types.Skip
@@ -520,6 +546,8 @@ export type WebhookSubscriptionScalarWhereWithAggregatesInput = {
   firstSucceededAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.DateTimeNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
   held?: Prisma.BoolWithAggregatesFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.IntNullableWithAggregatesFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
@@ -546,6 +574,8 @@ export type WebhookSubscriptionCreateInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -578,6 +608,8 @@ export type WebhookSubscriptionUncheckedCreateInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -606,6 +638,8 @@ export type WebhookSubscriptionUpdateInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -638,6 +672,8 @@ export type WebhookSubscriptionUncheckedUpdateInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -668,6 +704,8 @@ export type WebhookSubscriptionCreateManyInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -694,6 +732,8 @@ export type WebhookSubscriptionUpdateManyMutationInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -722,6 +762,8 @@ export type WebhookSubscriptionUncheckedUpdateManyInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -773,6 +815,8 @@ export type WebhookSubscriptionCountOrderByAggregateInput = {
   firstSucceededAt?: Prisma.SortOrder | runtime.Types.Skip
   trialAttempts?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
+  quotaReachedAt?: Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -784,6 +828,7 @@ export type WebhookSubscriptionAvgOrderByAggregateInput = {
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionMaxOrderByAggregateInput = {
@@ -807,6 +852,8 @@ export type WebhookSubscriptionMaxOrderByAggregateInput = {
   version?: Prisma.SortOrder | runtime.Types.Skip
   firstSucceededAt?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
+  quotaReachedAt?: Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -832,6 +879,8 @@ export type WebhookSubscriptionMinOrderByAggregateInput = {
   version?: Prisma.SortOrder | runtime.Types.Skip
   firstSucceededAt?: Prisma.SortOrder | runtime.Types.Skip
   held?: Prisma.SortOrder | runtime.Types.Skip
+  quotaReachedAt?: Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -843,6 +892,7 @@ export type WebhookSubscriptionSumOrderByAggregateInput = {
   failures?: Prisma.SortOrder | runtime.Types.Skip
   openings?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  quotaPending?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionScalarRelationFilter = {
@@ -942,6 +992,10 @@ export type WebhookSubscriptionCreatetrialAttemptsInput = {
   set: Date[] | string[]
 }
 
+export type NullableBytesFieldUpdateOperationsInput = {
+  set?: runtime.Bytes | null | runtime.Types.Skip
+}
+
 export type WebhookSubscriptionUpdateeventsInput = {
   set?: string[] | runtime.Types.Skip
   push?: string | string[] | runtime.Types.Skip
@@ -950,6 +1004,14 @@ export type WebhookSubscriptionUpdateeventsInput = {
 export type WebhookSubscriptionUpdatetrialAttemptsInput = {
   set?: Date[] | string[] | runtime.Types.Skip
   push?: Date | string | Date[] | string[] | runtime.Types.Skip
+}
+
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null | runtime.Types.Skip
+  increment?: number | runtime.Types.Skip
+  decrement?: number | runtime.Types.Skip
+  multiply?: number | runtime.Types.Skip
+  divide?: number | runtime.Types.Skip
 }
 
 export type WebhookSubscriptionCreateNestedOneWithoutReplaysInput = {
@@ -1002,6 +1064,8 @@ export type WebhookSubscriptionCreateWithoutTenantInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   key?: Prisma.ApiKeyCreateNestedOneWithoutWebhooksInput | runtime.Types.Skip
@@ -1032,6 +1096,8 @@ export type WebhookSubscriptionUncheckedCreateWithoutTenantInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1091,6 +1157,8 @@ export type WebhookSubscriptionScalarWhereInput = {
   firstSucceededAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.DateTimeNullableListFilter<"WebhookSubscription"> | runtime.Types.Skip
   held?: Prisma.BoolFilter<"WebhookSubscription"> | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.DateTimeNullableFilter<"WebhookSubscription"> | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.IntNullableFilter<"WebhookSubscription"> | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"WebhookSubscription"> | Date | string | runtime.Types.Skip
 }
@@ -1117,6 +1185,8 @@ export type WebhookSubscriptionCreateWithoutKeyInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -1146,6 +1216,8 @@ export type WebhookSubscriptionUncheckedCreateWithoutKeyInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1200,6 +1272,8 @@ export type WebhookSubscriptionCreateWithoutReplaysInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -1231,6 +1305,8 @@ export type WebhookSubscriptionUncheckedCreateWithoutReplaysInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1274,6 +1350,8 @@ export type WebhookSubscriptionUpdateWithoutReplaysInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -1305,6 +1383,8 @@ export type WebhookSubscriptionUncheckedUpdateWithoutReplaysInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1332,6 +1412,8 @@ export type WebhookSubscriptionCreateWithoutDeliveriesInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutSubscriptionsInput | runtime.Types.Skip
@@ -1363,6 +1445,8 @@ export type WebhookSubscriptionUncheckedCreateWithoutDeliveriesInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   replays?: Prisma.WebhookReplayUncheckedCreateNestedManyWithoutSubscriptionInput | runtime.Types.Skip
@@ -1406,6 +1490,8 @@ export type WebhookSubscriptionUpdateWithoutDeliveriesInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -1437,6 +1523,8 @@ export type WebhookSubscriptionUncheckedUpdateWithoutDeliveriesInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   replays?: Prisma.WebhookReplayUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1465,6 +1553,8 @@ export type WebhookSubscriptionCreateManyTenantInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1491,6 +1581,8 @@ export type WebhookSubscriptionUpdateWithoutTenantInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   key?: Prisma.ApiKeyUpdateOneWithoutWebhooksNestedInput | runtime.Types.Skip
@@ -1521,6 +1613,8 @@ export type WebhookSubscriptionUncheckedUpdateWithoutTenantInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1550,6 +1644,8 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutTenantInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1576,6 +1672,8 @@ export type WebhookSubscriptionCreateManyKeyInput = {
   firstSucceededAt?: Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionCreatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: Date | string | null | runtime.Types.Skip
+  quotaPending?: number | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1602,6 +1700,8 @@ export type WebhookSubscriptionUpdateWithoutKeyInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSubscriptionsNestedInput | runtime.Types.Skip
@@ -1631,6 +1731,8 @@ export type WebhookSubscriptionUncheckedUpdateWithoutKeyInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutSubscriptionNestedInput | runtime.Types.Skip
@@ -1659,6 +1761,8 @@ export type WebhookSubscriptionUncheckedUpdateManyWithoutKeyInput = {
   firstSucceededAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   trialAttempts?: Prisma.WebhookSubscriptionUpdatetrialAttemptsInput | Date[] | string[] | runtime.Types.Skip
   held?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  quotaReachedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  quotaPending?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1727,6 +1831,8 @@ export type WebhookSubscriptionSelect<ExtArgs extends runtime.Types.Extensions.I
   firstSucceededAt?: boolean | runtime.Types.Skip
   trialAttempts?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: boolean | runtime.Types.Skip
+  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1760,6 +1866,8 @@ export type WebhookSubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime
   firstSucceededAt?: boolean | runtime.Types.Skip
   trialAttempts?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: boolean | runtime.Types.Skip
+  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1790,6 +1898,8 @@ export type WebhookSubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime
   firstSucceededAt?: boolean | runtime.Types.Skip
   trialAttempts?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: boolean | runtime.Types.Skip
+  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1820,11 +1930,13 @@ export type WebhookSubscriptionSelectScalar = {
   firstSucceededAt?: boolean | runtime.Types.Skip
   trialAttempts?: boolean | runtime.Types.Skip
   held?: boolean | runtime.Types.Skip
+  quotaReachedAt?: boolean | runtime.Types.Skip
+  quotaPending?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "previousSecret" | "previousSecretUntil" | "events" | "filter" | "skipOwn" | "keyId" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "version" | "firstSucceededAt" | "trialAttempts" | "held" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
+export type WebhookSubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "url" | "secret" | "previousSecret" | "previousSecretUntil" | "events" | "filter" | "skipOwn" | "keyId" | "active" | "lastSuccessAt" | "lastFailureAt" | "failures" | "failingSince" | "openUntil" | "openings" | "pausedAt" | "pausedReason" | "version" | "firstSucceededAt" | "trialAttempts" | "held" | "quotaReachedAt" | "quotaPending" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookSubscription"], runtime.Types.Skip>
 export type WebhookSubscriptionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   key?: boolean | Prisma.WebhookSubscription$keyArgs<ExtArgs> | runtime.Types.Skip
@@ -1901,6 +2013,12 @@ export type $WebhookSubscriptionPayload<ExtArgs extends runtime.Types.Extensions
      * Paused by its owner: a trigger keeps the circuit open, whatever attempts tell.
      */
     held: boolean
+    /**
+     * When new deliveries stopped, since the workspace had too many pending (webhooks/quota.ts), and how many were pending when
+     * the last transaction of before had ended.
+     */
+    quotaReachedAt: Date | null
+    quotaPending: number | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["webhookSubscription"]>
@@ -2353,6 +2471,8 @@ export interface WebhookSubscriptionFieldRefs {
   readonly firstSucceededAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly trialAttempts: Prisma.FieldRef<"WebhookSubscription", 'DateTime[]'>
   readonly held: Prisma.FieldRef<"WebhookSubscription", 'Boolean'>
+  readonly quotaReachedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
+  readonly quotaPending: Prisma.FieldRef<"WebhookSubscription", 'Int'>
   readonly createdAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"WebhookSubscription", 'DateTime'>
 }
