@@ -1,7 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { Prisma } from '../database/generated/client.ts';
+import type { Prisma } from '../database/generated/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
-import { isWhole } from '../database/whole-tenants.ts';
 
 /*
  * The limit of pending deliveries per tenant (docs/decisions/webhook-deliveries.md#limit-of-pending-deliveries). Workers
@@ -30,7 +29,6 @@ export async function enforceQuota(options: QuotaOptions): Promise<void> {
 function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: bigint }[]> {
   return prisma.$queryRaw`
     SELECT s.tenant_id AS "tenantId" FROM webhook_subscriptions s
-    WHERE ${Prisma.raw(isWhole('s.tenant_id'))}
     GROUP BY s.tenant_id
     HAVING bool_or(s.quota_reached_at IS NOT NULL) OR (
       SELECT max(id) - min(id) + 1 FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.state = 'PENDING'
