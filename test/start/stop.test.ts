@@ -119,7 +119,7 @@ describe('a server process', () => {
     expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 503 });
     expect(await ask(`${server.url}/livez`)).toMatchObject({ status: 200, text: 'ok' });
     const tickets = await ask(`${server.url}${pathPrefix}/tickets`);
-    expect(tickets.status).toBe(500);
+    expect(tickets.status).toBe(503);
     expect(tickets.headers['retry-after']).toBe('5');
     const detail = await ask(`${server.operationsUrl}/readyz`);
     expect(detail.status).toBe(503);
