@@ -89,7 +89,12 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
     ).toMatchObject([
       { code: 1, stdout: '', stderr },
       { code: 1, stdout: '', stderr },
-      { code: 0, stdout: expect.stringMatching(/^The user Hank <hank@globex.example> \(id \d+\) is inactive.\n$/) },
+      {
+        code: 0,
+        stdout: expect.stringMatching(
+          /^The user Hank <hank@globex.example> \(id \d+\) is inactive.\nRevoked the API key \d+ "k" \(…\w{4}\).\n$/,
+        ),
+      },
     ]);
   });
 });

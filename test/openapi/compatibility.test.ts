@@ -236,7 +236,7 @@ describe('is not broken by', () => {
     ['a required field that became optional', (d) => schema(d, 'NewTicket').required.pop()],
     ['a new event', (d) => (d.webhooks['asset.updated'] = d.webhooks['asset.created'])],
     ['other words', (d) => (d.paths[tickets].get.description = 'Lists.')],
-    ['a new error', (d) => (d.paths[tickets].get.responses[503] = d.paths[tickets].get.responses[500])],
+    ['a new error', (d) => (d.paths[tickets].get.responses[410] = d.paths[tickets].get.responses[500])],
   ])('%s', (_, change) => {
     expect(changed(change)).toEqual([]);
   });
