@@ -91,8 +91,8 @@ it('answers when to come back while PostgreSQL is stopped, logs little, and goes
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line))
-      // The first line says where everything is.
-      .filter(({ uses }) => uses === undefined);
+      // The first line says where everything is, the last one that the process stops.
+      .filter(({ uses, msg }) => uses === undefined && msg !== 'Stopping …');
     const said = (message: string) => lines.filter(({ msg }) => msg === message);
     const told = said('failed because the database is unavailable');
     console.log(

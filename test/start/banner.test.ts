@@ -59,7 +59,7 @@ describe('a log', () => {
         api: 'http://127.0.0.1:3000/api/public/v1',
         docs: 'http://127.0.0.1:3000/',
         data: '.data (embedded PostgreSQL)',
-        uses: expect.stringContaining('at most 38 connections to PostgreSQL: '),
+        uses: expect.stringContaining('at most 36 connections to PostgreSQL: '),
         keys: expect.stringContaining('itsm keys create'),
         demo: {
           tenant: 'Acme Corporation',
