@@ -51,7 +51,6 @@ it.each([
   await send(page, 'name,assetTag,type\nLaptop,L-1,LAPTOPS\n,L-2,OTHER\n');
   await page.getByRole('cell', { name: 'must be one of LAPTOP' }).waitFor();
   if (javaScriptEnabled) expect(await violations(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Choose another file' }).click();
 
   await send(page, 'name,assetTag,type\nLaptop,L-1,LAPTOP\nPhone,L-2,MOBILE\n');
   await page.getByRole('cell', { name: 'L-2' }).waitFor();
