@@ -22,7 +22,7 @@ const rooms: Record<string, Room> = {
   'client tools': { files: /^client\//, imports: ['contract'] },
   basics: {
     files:
-      /^server\/src\/(abandoned|actor|at-most|back-off|entity-tag|env|env-file|errors|error-code|fair-use|health|is-local-only|lazily|loop|made-once|own-thread|present|reply|validation)\.ts$/,
+      /^server\/src\/(abandoned|actor|at-most|back-off|entity-tag|env|env-file|errors|error-code|fair-use|health|is-local-only|lazily|loop|made-once|own-thread|present|reply|suggestion|validation)\.ts$/,
     imports: ['contract'],
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },

@@ -103,14 +103,19 @@ export const ErrorCode = z
 /** The page on which the server says what each code means; `/docs/errors#NOT_FOUND` leads to one. */
 export const errorDocsPath = '/docs/errors';
 
-/** Where a code is explained, on the server that answered with it. */
-export function docsOf(code: ErrorCode): string {
-  return `${errorDocsPath}#${code}`;
+/**
+ * Returns the address of the page that explains a code.
+ * @param publicUrl the origin of the server; without it the address is a path
+ */
+export function docsOf(code: ErrorCode, publicUrl = ''): string {
+  return `${publicUrl.replace(/\/$/, '')}${errorDocsPath}#${code}`;
 }
 
 export const ErrorDocs = z
   .string()
-  .meta({ description: 'The page on this server that says what the code means and what to do.' });
+  .meta({
+    description: 'The page that explains the code and its remedy: a URL, or a path if the server has no `PUBLIC_URL`.',
+  });
 
 export const ErrorDetail = z
   .object({

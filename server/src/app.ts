@@ -138,6 +138,7 @@ export async function buildApp({
     await Promise.all([keys.close(), lastUsed.close(), usage?.close(), store.close()]);
   });
 
+  app.decorate('publicUrl', settings.PUBLIC_URL);
   addAnswerHeaders(app, settings.PUBLIC_URL);
   endConnectionsOnClose(app, lifecycle);
   const errorSources = { isOutage: (error: unknown) => reachability.explains(error, 'requests') };

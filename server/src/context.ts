@@ -18,6 +18,8 @@ export interface Services {
   targets: TargetPolicy;
   /** How much may be sent to one host at once. */
   hostLimits: HostLimits;
+  /** `PUBLIC_URL`, where errors link to. */
+  publicUrl?: string | undefined;
   /** Names what goes on as W3C's `traceparent` does, where it is traced. */
   traceParent?: (() => string | undefined) | undefined;
 }

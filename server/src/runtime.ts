@@ -106,6 +106,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       wakeWorkers: waker.wake,
       targets: targetPolicyOf(settings),
       hostLimits: hostLimitsOf(settings),
+      publicUrl: settings.PUBLIC_URL,
       traceParent: traces?.traceParent,
     };
     // A command goes by the server that is there, whatever `PORT` was given to that one.

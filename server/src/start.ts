@@ -103,7 +103,7 @@ async function startOperations({ settings, lifecycle, logger, checks, stops }: S
 async function openPublicPort({ settings, lifecycle, logger, stops }: Starting) {
   const { HOST, PORT, ROLES } = settings;
   if (!ROLES.includes('api')) return undefined;
-  const door = openDoor({ logger, lifecycle });
+  const door = openDoor({ logger, lifecycle, publicUrl: settings.PUBLIC_URL });
   stops.push(() => door.app.close());
   return { door, origin: await listen(door.app, { setting: 'PORT', port: PORT, host: HOST }) };
 }

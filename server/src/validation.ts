@@ -1,5 +1,6 @@
 import { type ErrorDetail, requestLimits } from '@itsm-api/contract';
 import { ApiError } from './errors.ts';
+import { nearestName } from './suggestion.ts';
 
 /** What zod and the standard schema interface tell of one fault. */
 export interface Issue {
@@ -25,12 +26,19 @@ export function validationError(details: ErrorDetail[]): ApiError {
 /**
  * What each issue is about, as the error envelope tells it.
  * @param unknownName said of a name that a strict schema doesn't know
+ * @param known the names of the schema itself, of which the nearest is suggested
  */
-export function detailsOf(issues: readonly Issue[], unknownName: string): ErrorDetail[] {
+export function detailsOf(issues: readonly Issue[], unknownName: string, known: readonly string[] = []): ErrorDetail[] {
   return issues.flatMap((issue) => {
     const path = (issue.path ?? []).map((part) => printable(typeof part === 'object' ? part.key : part));
     if (issue.code === 'unrecognized_keys' && issue.keys) {
-      return issue.keys.map((key) => ({ path: joined([...path, printable(key)]), message: unknownName }));
+      return issue.keys.map((key, index) => {
+        // Only details that are reported are worth a comparison.
+        const isCompared = path.length === 0 && index < requestLimits.errorDetails;
+        const nearest = isCompared ? nearestName(key, known) : undefined;
+        const hint = nearest === undefined ? '' : `; did you mean \`${nearest}\`?`;
+        return { path: joined([...path, printable(key)]), message: unknownName + hint };
+      });
     }
     return [{ path: joined(path) || 'body', message: issue.message }];
   });

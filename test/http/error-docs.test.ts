@@ -1,6 +1,7 @@
 import { errors, pathPrefix } from '@itsm-api/contract';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 let api: Api;
 
@@ -27,4 +28,14 @@ it('the page has a place for every code, and what it means and what to do', asyn
     expect(text).toContain(`Status ${status}.`);
     expect(text.replaceAll(/<\/?code>/g, '`')).toContain(remedy);
   }
+});
+
+it('an error links to PUBLIC_URL, also in an item of a bulk request', async () => {
+  const served = await startApi({ env: { PUBLIC_URL: 'https://itsm.example.com' } });
+  const workspace = await createWorkspace(served);
+  const rejected = await served.call({ method: 'GET', path: `${pathPrefix}/tickets` });
+  expect(errorOf(rejected).docs).toBe('https://itsm.example.com/docs/errors#INVALID_API_KEY');
+  const { body } = await workspace.call('POST', '/tickets/bulk', { tickets: [{}] });
+  expect(body.data[0].error.docs).toBe('https://itsm.example.com/docs/errors#VALIDATION_ERROR');
+  await served.close();
 });

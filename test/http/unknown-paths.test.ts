@@ -40,15 +40,28 @@ describe.each(paths)('%s', (path) => {
   });
 });
 
-it.each(['/nope', '/tickets', `${pathPrefix}/tickts`, `${pathPrefix}/tickets/1/2`, '/nope/', `${pathPrefix}/`, '//'])(
-  '%s is unknown, and the answer tells where the paths are',
-  async (path) => {
-    const answer = await api.call({ method: 'GET', path });
-    expect(answer.status).toBe(404);
-    expect(answer.headers.allow).toBeUndefined();
-    expect(errorOf(answer).message).toContain(`begin with ${pathPrefix}; /docs lists them.`);
-  },
-);
+it.each([
+  '/nope',
+  `${pathPrefix}/tickets/1/2`,
+  '/nope/',
+  `${pathPrefix}/`,
+  '//',
+  `${pathPrefix}/${'t'.repeat(10_000)}`,
+])('%s is unknown, and the answer tells where the paths are', async (path) => {
+  const answer = await api.call({ method: 'GET', path });
+  expect(answer.status).toBe(404);
+  expect(answer.headers.allow).toBeUndefined();
+  expect(errorOf(answer).message).toContain(`begin with ${pathPrefix}; /docs lists them.`);
+});
+
+it.each([
+  [`${pathPrefix}/tickts`, `${pathPrefix}/tickets`],
+  [`${pathPrefix}/tickets/7/coments?page=2`, `${pathPrefix}/tickets/7/comments`],
+  ['/projects/7/tasks', `${pathPrefix}/projects/7/tasks`],
+])('suggests the nearest path for %s', async (path, nearest) => {
+  const { message } = errorOf(await api.call({ method: 'GET', path }));
+  expect(message).toBe(`There is no such path. Did you mean ${nearest}?`);
+});
 
 it.each(['/developer/keys', '/developer', '/developer/keys/new'])(
   '%s is named where a slash stands behind it',

@@ -121,6 +121,7 @@ export async function startApi({
       refusedNetworks: settings.WEBHOOK_REFUSED_NETWORKS,
     }),
     hostLimits: hostLimitsOf(settings),
+    publicUrl: settings.PUBLIC_URL,
   };
   const log = logger ?? createLogger('silent');
   const usage = createUsageRecorder({ databases, now, logger: log });

@@ -31,7 +31,7 @@ export function refusal(message: string, code: number = serverError): Refusal {
 export function refuseByProtocol(sources: ErrorSources): NonNullable<RouteShorthandOptions['errorHandler']> {
   return async (thrown, request, reply) => {
     const error = apiErrorOf((await count(request, reply)) ?? thrown, request, sources);
-    const { message, ...data } = envelopeOf(error, request.id).error;
+    const { message, ...data } = envelopeOf(error, request.id, request.server.publicUrl).error;
     const answer: Refusal = {
       jsonrpc: '2.0',
       error: { code: codes[error.code] ?? serverError, message, data },

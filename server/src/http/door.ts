@@ -21,13 +21,14 @@ export interface Door {
 interface DoorOptions {
   logger: FastifyBaseLogger;
   lifecycle: Lifecycle;
+  publicUrl?: string | undefined;
 }
 
 /**
  * The public port, open from the start of the process to its end. Before there is an API behind it, and that may take a
  * migration, it answers for the process's health, and 503 to every other request (docs/decisions/errors.md).
  */
-export function openDoor({ logger, lifecycle }: DoorOptions): Door {
+export function openDoor({ logger, lifecycle, publicUrl }: DoorOptions): Door {
   let api: RequestListener | undefined;
   const app = Fastify({
     loggerInstance: logger.child({}),
@@ -40,7 +41,8 @@ export function openDoor({ logger, lifecycle }: DoorOptions): Door {
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
   });
-  addAnswerHeaders(app);
+  app.decorate('publicUrl', publicUrl);
+  addAnswerHeaders(app, publicUrl);
   endConnectionsOnClose(app, lifecycle);
   addErrorHandler(app, { isOutage: () => false });
   addRequestLog(app);

@@ -21,6 +21,13 @@ const frameworkErrors: Record<string, () => ApiError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new ApiError('VALIDATION_ERROR', 'A path parameter is too long.'),
 };
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** `PUBLIC_URL`, where errors link to. */
+    publicUrl: string | undefined;
+  }
+}
+
 export interface ErrorSources {
   /** Whether a request failed because the database is unavailable, which is logged there. */
   isOutage(thrown: unknown): boolean;
@@ -58,7 +65,7 @@ export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage 
 }
 
 function answerWith(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
-  refuse(error, request, reply, envelopeOf(error, request.id));
+  refuse(error, request, reply, envelopeOf(error, request.id, request.server.publicUrl));
 }
 
 /** Answers an error with its status and headers, and with this body. */
@@ -148,8 +155,12 @@ function toApiError(thrown: unknown): ApiError {
   return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', 'Something failed on our side. Please try again.');
 }
 
-/** The body of an error (spec §7). */
-export function envelopeOf({ code, message, retryAfterSeconds, details }: ApiError, requestId: string): ErrorEnvelope {
+/** Returns the body of an error (spec §7). */
+export function envelopeOf(
+  { code, message, retryAfterSeconds, details }: ApiError,
+  requestId: string,
+  publicUrl?: string,
+): ErrorEnvelope {
   return {
     success: false,
     error: {
@@ -158,7 +169,7 @@ export function envelopeOf({ code, message, retryAfterSeconds, details }: ApiErr
       // Not on an outage, where the header alone says it (spec §7).
       ...(retryAfterSeconds !== undefined && code !== 'INTERNAL_ERROR' && { retryAfterSeconds }),
       ...(details !== undefined && { details: [...details] }),
-      docs: docsOf(code),
+      docs: docsOf(code, publicUrl),
       requestId,
     },
   };

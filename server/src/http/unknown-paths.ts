@@ -2,6 +2,7 @@ import { pathPrefix } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { ApiError } from '../errors.ts';
+import { nearestName } from '../suggestion.ts';
 
 /**
  * Answers what no route serves, before its body is read: 404, and which methods the path has, in `Allow`
@@ -10,9 +11,11 @@ import { ApiError } from '../errors.ts';
 export function addUnknownPaths(app: FastifyInstance): void {
   const router = findMyWay();
   const methods = new Set<HTTPMethod>();
+  const patterns = new Set<string>();
   app.addHook('onRoute', ({ method, url }) => {
     // That of CORS, and what answers the rest below a path, serve no path of their own.
     if (url.endsWith('*')) return;
+    patterns.add(url);
     for (const each of [method].flat() as HTTPMethod[]) {
       methods.add(each);
       router.on(each, url, () => undefined);
@@ -35,7 +38,7 @@ export function addUnknownPaths(app: FastifyInstance): void {
     if (route.endsWith('/*')) return done();
     const allowed = methodsOf(path);
     if (allowed.length > 0) reply.header('allow', allowed.join(', '));
-    done(unknown(describe(request, allowed)));
+    done(unknown(describe(request, allowed, nearestPath(path, patterns))));
   });
 }
 
@@ -46,9 +49,23 @@ function withoutSlashes(path: string): string {
   return path.slice(0, end);
 }
 
-function describe({ method }: FastifyRequest, allowed: string[]): string {
-  return allowed.length > 0
-    ? `There is no ${method} on this path; it has ${allowed.join(', ')}.`
+/** Suggests a path of the API for one that is misspelled or lacks the prefix; parameters are those of the request. */
+function nearestPath(path: string, patterns: Iterable<string>): string | undefined {
+  const withoutPrefix = (full: string) => (full.startsWith(pathPrefix) ? full.slice(pathPrefix.length) : full);
+  const parts = withoutPrefix(path).split('/');
+  const known = [...patterns]
+    .filter((pattern) => pattern.startsWith(pathPrefix))
+    .map((pattern) => withoutPrefix(pattern).split('/'))
+    .filter(({ length }) => length === parts.length)
+    .map((pattern) => pattern.map((part, index) => (part.startsWith(':') ? parts[index] : part)).join('/'));
+  const nearest = nearestName(parts.join('/'), known);
+  return nearest && `${pathPrefix}${nearest}`;
+}
+
+function describe({ method }: FastifyRequest, allowed: string[], nearest: string | undefined): string {
+  if (allowed.length > 0) return `There is no ${method} on this path; it has ${allowed.join(', ')}.`;
+  return nearest !== undefined
+    ? `There is no such path. Did you mean ${nearest}?`
     : `There is no such path. Those of the API begin with ${pathPrefix}; /docs lists them.`;
 }
 

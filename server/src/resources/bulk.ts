@@ -32,9 +32,12 @@ export class Items<Value> {
     );
   }
 
-  /** What each is answered, in their order. */
-  answers<Answer>(answer: (value: Value) => Answer): (Answer | BulkRefusal)[] {
-    return this.#steps.map((step) => (step instanceof ApiError ? refusal(step) : answer(step)));
+  /**
+   * Returns the result of each item, in their order.
+   * @param publicUrl where errors link to
+   */
+  answers<Answer>(answer: (value: Value) => Answer, publicUrl: string | undefined): (Answer | BulkRefusal)[] {
+    return this.#steps.map((step) => (step instanceof ApiError ? refusal(step, publicUrl) : answer(step)));
   }
 }
 
@@ -47,7 +50,7 @@ function refusable<Value>(step: () => Value): Step<Value> {
   }
 }
 
-function refusal({ status, code, message, details }: ApiError): BulkRefusal {
+function refusal({ status, code, message, details }: ApiError, publicUrl: string | undefined): BulkRefusal {
   if (status !== 400 && status !== 404) throw new Error(`No item of a bulk request is refused with ${code}.`);
-  return { status, error: { code, message, ...(details && { details: [...details] }), docs: docsOf(code) } };
+  return { status, error: { code, message, ...(details && { details: [...details] }), docs: docsOf(code, publicUrl) } };
 }

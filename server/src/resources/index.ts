@@ -1,7 +1,8 @@
-import { contract } from '@itsm-api/contract';
+import { contract, type Endpoint } from '@itsm-api/contract';
 import { type AppRoute, validateResponse } from '@ts-rest/core';
 import { initServer, type RequestValidationError } from '@ts-rest/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import * as z from 'zod';
 import { entityTagOf } from '../entity-tag.ts';
 import type { ApiError } from '../errors.ts';
 import type { FairUse } from '../fair-use.ts';
@@ -31,8 +32,8 @@ export async function addResources(app: FastifyInstance, fairUse: FairUse): Prom
   await app.register(server.plugin(router), {
     logInitialization: false,
     jsonQuery: false,
-    requestValidationErrorHandler: (error) => {
-      throw requestError(error);
+    requestValidationErrorHandler: (error, { routeOptions }) => {
+      throw requestError(error, routeOptions.config.tsRestRoute);
     },
   });
 }
@@ -97,13 +98,18 @@ function mapValues(object: object, change: (value: unknown) => unknown): object 
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 }
 
-function requestError({ pathParams, headers, query, body }: RequestValidationError): ApiError {
+function requestError({ pathParams, headers, query, body }: RequestValidationError, route: Endpoint): ApiError {
+  const known = { query: fieldsOf(route.query), body: fieldsOf('body' in route ? route.body : undefined) };
   return validationError([
     ...detailsOf(pathParams?.issues ?? [], 'is not a part of this path'),
     ...detailsOf(headers?.issues ?? [], 'is not a header of this request'),
-    ...detailsOf(parameterIssues(query?.issues ?? []), 'is not a parameter of this endpoint'),
-    ...detailsOf(body?.issues ?? [], unknownField),
+    ...detailsOf(parameterIssues(query?.issues ?? []), 'is not a parameter of this endpoint', known.query),
+    ...detailsOf(body?.issues ?? [], unknownField, known.body),
   ]);
+}
+
+function fieldsOf(schema: unknown): string[] {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
 /** The issues of a query by parameter: the position of a value in a filter means nothing to a caller who sent one value. */

@@ -57,7 +57,7 @@ export function createTickets(
     });
     const made = rows.going.length === 0 ? [] : await writeNew(context, rows.going);
     const ticketOf = new Map(rows.going.map((row, index) => [row, made[index] as Ticket]));
-    return rows.answers((row) => ({ status: 201, data: ticketOf.get(row) as Ticket }));
+    return rows.answers((row) => ({ status: 201, data: ticketOf.get(row) as Ticket }), context.publicUrl);
   });
 }
 
@@ -95,7 +95,7 @@ export function updateTickets(
     const changes = items.going.flatMap(({ change }) => change ?? []);
     const written = changes.length === 0 ? [] : await writeChanges(context, changes);
     const afters = new Map(written.map((ticket) => [ticket.id, ticket]));
-    return items.answers(({ before }) => ({ status: 200, data: afters.get(before.id) ?? before }));
+    return items.answers(({ before }) => ({ status: 200, data: afters.get(before.id) ?? before }), context.publicUrl);
   });
 }
 
