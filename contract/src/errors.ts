@@ -111,11 +111,9 @@ export function docsOf(code: ErrorCode, publicUrl = ''): string {
   return `${publicUrl.replace(/\/$/, '')}${errorDocsPath}#${code}`;
 }
 
-export const ErrorDocs = z
-  .string()
-  .meta({
-    description: 'The page that explains the code and its remedy: a URL, or a path if the server has no `PUBLIC_URL`.',
-  });
+export const ErrorDocs = z.string().meta({
+  description: 'The page that explains the code and its remedy: a URL, or a path if the server has no `PUBLIC_URL`.',
+});
 
 export const ErrorDetail = z
   .object({

@@ -8,6 +8,7 @@ import { tablesOf, writeReport } from './api/report.ts';
 import { benchArea } from './area.ts';
 import { benchCli } from './cli.ts';
 import { benchFairness } from './fairness/fairness.ts';
+import { benchFlood } from './flood.ts';
 import { benchMemory } from './memory.ts';
 import { benchPacing } from './pacing.ts';
 import { benchRetention } from './retention.ts';
@@ -21,6 +22,7 @@ const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--roun
 pnpm bench agents [--rounds count] [--json]
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
+pnpm bench flood [--seconds of a measurement] [--json]
 pnpm bench memory [--json]
 pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench cli [--rounds count] [--json]
@@ -86,6 +88,7 @@ const benches: Record<string, () => Promise<Printed>> = {
       const deliveries = countOf('deliveries', values.deliveries);
       return benchArea({ dataDir, tickets, deliveries, rounds, onProgress });
     }),
+  flood: () => benchFlood({ seconds: Number(values.seconds ?? '12') }),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   pacing: measurePacing,
   sizes: () => {

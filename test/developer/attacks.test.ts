@@ -454,7 +454,11 @@ it('says when to come back while PostgreSQL is away, and nothing of what failed'
   const asked = vi.spyOn(api.databases.accounts, 'query').mockRejectedValue(away as never);
   try {
     const { status, text, headers } = await admin.get(account);
-    expect([status, Number(headers['retry-after']) > 0, text.includes('The database is unavailable')]).toEqual([500, true, true]);
+    expect([status, Number(headers['retry-after']) > 0, text.includes('The database is unavailable')]).toEqual([
+      500,
+      true,
+      true,
+    ]);
     expect(text).not.toContain('10.0.0.7');
     expect((await openBrowser(api).get(signInPath)).status).toBe(200);
   } finally {

@@ -125,7 +125,7 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
       } else if (answer.status === 409) {
         counts.inProgress++;
         await sleep(20);
-      } else if (answer.status === 500) await sleep(50);
+      } else if (answer.status >= 500) await sleep(50);
       else {
         unexpected.push(`${titleOf(numbers[0] ?? 0)}: ${answer.status} ${answer.text}`);
         return;
