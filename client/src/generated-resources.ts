@@ -11,6 +11,7 @@ import type {
   AssetQuery,
   Comment,
   CommentQuery,
+  CreatedWebhook,
   Delivery,
   DeliveryDetail,
   DeliveryQuery,
@@ -507,20 +508,20 @@ export interface Webhooks {
   /**
    * Register a webhook subscription.
    *
-   * A workspace may have 100 active subscriptions.
+   * Without `secret`, the server generates one and returns it in this response only, and if you repeat the request with the same `Idempotency-Key`. A workspace may have 100 active subscriptions.
    *
    * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
    * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
    *
    * @example
-   * const webhook = await client.webhooks.create({
+   * const createdWebhook = await client.webhooks.create({
    *   url: 'https://hooks.example.com/itsm',
    *   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
    *   events: ['ticket.created', 'ticket.updated'],
    * });
    */
-  create(body: NewWebhook, options?: PostOptions): ApiPromise<Webhook>;
+  create(body: NewWebhook, options?: PostOptions): ApiPromise<CreatedWebhook>;
 
   /**
    * Change, pause or resume a webhook subscription.

@@ -906,7 +906,7 @@ export type WebhookFilterValue = string | number | boolean | null;
 /** HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries are sent. CIRCUIT_OPEN: attempts failed in a row, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
 export type WebhookHealth = 'HEALTHY' | 'RETRYING' | 'CIRCUIT_OPEN' | 'PAUSED' | 'INACTIVE';
 
-/** A subscription to events. Its secret is never answered. */
+/** A subscription to events, without its secret. */
 export interface Webhook {
   /** Names it among all of its kind. It never changes, and is never used again. */
   id: number;
@@ -946,12 +946,46 @@ export interface WebhookQuery {
   perPage?: number | string | undefined;
 }
 
+/** A new subscription, with its secret if the server generated it. No other endpoint returns the secret. */
+export interface CreatedWebhook {
+  /** Names it among all of its kind. It never changes, and is never used again. */
+  id: number;
+  /** Where events are sent: https, with a public host and without user info. 1 to 2048 characters. */
+  url: string;
+  /** The types of events that are sent. 1 to 100 of them. */
+  events: Open<EventType>[];
+  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  filter: Record<string, readonly WebhookFilterValue[]> | null;
+  /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
+  skipOwn: boolean;
+  /** Whether it is told of events: false once it was deactivated, for ever. */
+  active: boolean;
+  /** HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries are sent. CIRCUIT_OPEN: attempts failed in a row, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
+  health: Open<WebhookHealth>;
+  /** When the circuit breaker next allows an attempt; null if it holds nothing back, or if `paused: true` does. A replay or a test event is sent sooner. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  nextAttemptAt: string | null;
+  /** When a delivery last arrived; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  lastSuccessAt: string | null;
+  /** When an attempt last failed; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  lastFailureAt: string | null;
+  /** When the subscription was paused: by `paused`, because the endpoint failed, or by the quota; else null. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  pausedAt: string | null;
+  /** Why the subscription is paused, in words, or `QUOTA`: the workspace has reached its limit of pending deliveries. Then new events are not queued for this subscription, and those pending are still sent. Read the changes of each resource, such as `GET /tickets/changes`, to catch up. New events are queued again when fewer than half are pending. */
+  pausedReason: string | null;
+  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  updatedAt: string;
+  /** The secret that the server generated; absent if the request had one. Store it. */
+  secret?: string | undefined;
+}
+
 /** A new subscription to events. */
 export interface NewWebhook {
   /** Where events are sent: https, with a public host and without user info. 1 to 2048 characters. */
   url: string;
-  /** Signs each delivery; 24 characters or more are recommended. 1 to 256 characters. */
-  secret: string;
+  /** Signs each delivery; 24 characters or more are recommended. If absent, the server generates a secret and returns it. 1 to 256 characters. */
+  secret?: string | undefined;
   /** The types of events that are sent. 1 to 100 of them. */
   events: readonly Open<EventType>[];
   /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */

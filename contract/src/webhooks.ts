@@ -89,7 +89,7 @@ export const Webhook = z
   })
   .meta({
     id: 'Webhook',
-    description: 'A subscription to events. Its secret is never answered.',
+    description: 'A subscription to events, without its secret.',
     example: {
       id: 1,
       url: 'https://hooks.example.com/itsm',
@@ -109,10 +109,25 @@ export const Webhook = z
   });
 export type Webhook = z.output<typeof Webhook>;
 
+export const CreatedWebhook = Webhook.extend({
+  secret: z
+    .string()
+    .optional()
+    .meta({ description: 'The secret that the server generated; absent if the request had one. Store it.' }),
+}).meta({
+  id: 'CreatedWebhook',
+  description: 'A new subscription, with its secret if the server generated it. No other endpoint returns the secret.',
+  example: Webhook.meta()?.example,
+});
+export type CreatedWebhook = z.output<typeof CreatedWebhook>;
+
 export const NewWebhook = z
   .strictObject({
     url: Url,
-    secret: Secret,
+    secret: Secret.optional().meta({
+      description:
+        'Signs each delivery; 24 characters or more are recommended. If absent, the server generates a secret and returns it.',
+    }),
     events: Events,
     filter: Filter.nullish(),
     skipOwn: SkipOwn.optional(),
@@ -231,11 +246,13 @@ export const webhooks = endpoints({
     method: 'POST',
     path: '/webhooks',
     summary: 'Register a webhook subscription',
-    description: `A workspace may have ${maxActiveWebhooks} active subscriptions.`,
+    description:
+      'Without `secret`, the server generates one and returns it in this response only, and if you repeat the request with ' +
+      `the same \`Idempotency-Key\`. A workspace may have ${maxActiveWebhooks} active subscriptions.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     query: NoQuery,
     body: NewWebhook,
-    responses: { 201: item(Webhook) },
+    responses: { 201: item(CreatedWebhook) },
   },
   update: {
     method: 'PATCH',

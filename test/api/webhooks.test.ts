@@ -43,6 +43,20 @@ describe('POST /webhooks', () => {
     });
   });
 
+  it('generates a secret for a request without one, and returns it in this response only', async () => {
+    const owner = await createWorkspace(api);
+    const made = await create({ secret: undefined }, owner);
+    expect(made.status, made.text).toBe(201);
+    const { secret, ...webhook } = made.body.data;
+    const { id } = webhook;
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const row = await storedRow(id);
+    const place = { tenantId: owner.tenantId, subscriptionId: BigInt(id) };
+    expect(api.services.secretCipher.decrypt(row.secret, place)).toBe(secret);
+    expect((await owner.call('GET', `/webhooks/${id}`)).body.data).toEqual(webhook);
+    expect((await create({ secret: undefined }, owner)).body.data.secret).not.toBe(secret);
+  });
+
   it('deduplicates events', async () => {
     const { data } = (await create({ events: ['task.updated', 'asset.created', 'task.updated'] })).body;
     expect(data.events).toEqual(['task.updated', 'asset.created']);
@@ -51,7 +65,6 @@ describe('POST /webhooks', () => {
 
   it.each<[string, object, string]>([
     ['a missing url', { url: undefined }, 'url'],
-    ['a missing secret', { secret: undefined }, 'secret'],
     ['missing events', { events: undefined }, 'events'],
     ['null as url', { url: null }, 'url'],
     ['an empty secret', { secret: '' }, 'secret'],

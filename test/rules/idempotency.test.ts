@@ -58,6 +58,41 @@ it('keeps of a secret what nobody can guess it by, and tells another secret from
   expect(errorOf(await post('other')).code).toBe('IDEMPOTENCY_KEY_REUSED');
 });
 
+describe('a webhook whose secret the server generated', () => {
+  const body = { url: 'https://example.com/hook', events: ['ticket.created'] };
+
+  async function create() {
+    const headers = { 'idempotency-key': unique() };
+    const post = (more: object = {}) => workspace.call('POST', '/webhooks', { ...body, ...more }, headers);
+    const made = await post();
+    expect(made.status, made.text).toBe(201);
+    const { secret, ...webhook } = made.body.data;
+    return { headers, post, made, secret, webhook };
+  }
+
+  it('is replayed with the secret, which the stored answer does not contain', async () => {
+    const { headers, post, made, secret } = await create();
+    const replayed = await post();
+    expect(replayed.headers).toMatchObject({ 'idempotent-replayed': 'true', etag: made.headers.etag });
+    expect(replayed.body).toEqual(made.body);
+    const { answer } = await api.prisma.idempotencyKey.findFirstOrThrow({ where: { key: headers['idempotency-key'] } });
+    expect(answer).toContain(body.url);
+    expect(answer).not.toContain(secret);
+    expect(errorOf(await post({ secret: 'given' })).code).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  it.each([
+    ['the secret was changed', 'PATCH', { secret: 'another secret' }],
+    ['the subscription was deactivated', 'DELETE', undefined],
+  ] as const)('is replayed without the secret after %s', async (_, method, change) => {
+    const { post, webhook } = await create();
+    expect((await workspace.call(method, `/webhooks/${webhook.id}`, change)).status).toBe(200);
+    const replayed = await post();
+    expect(replayed.status).toBe(201);
+    expect(replayed.body.data).toEqual(webhook);
+  });
+});
+
 /** How many rows there are of whatever a POST makes. */
 async function rowsOf({ tenantId }: Workspace): Promise<number[]> {
   const where = { tenantId };

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { sendTestEvent } from '../resources/deliveries/queries.ts';
 import { createWebhook, listWebhooks } from '../resources/webhooks/queries.ts';
-import { newSecret } from '../webhooks/new-secret.ts';
 import { shortened } from './deliveries.ts';
 import { formOf, optional, submit } from './fields.ts';
 import { html, linkButton, pager, table } from './html.ts';
@@ -67,14 +66,13 @@ ${formOf(asked, 'create', (sent) => html`${webhookFields(sent)}${secretField(sen
     create: form({
       fields: WebhookFields.extend({ secret: SecretField }),
       audit: 'webhook.created',
-      async run({ visit, fields: { secret, ...webhook } }) {
-        const made = secret ?? newSecret();
-        const { id, url } = await createWebhook(visit.context, { ...webhook, secret: made });
+      async run({ visit, fields }) {
+        const { id, url, secret } = await createWebhook(visit.context, fields);
         const test = await sendTestEvent(visit.context, id);
         return {
           redirect: `/developer/webhooks/${id}?test=${test.id}`,
           subject: `webhook ${id} to ${url}`,
-          ...(secret === undefined && { flash: { secret: made } }),
+          ...(secret !== undefined && { flash: { secret } }),
         };
       },
     }),

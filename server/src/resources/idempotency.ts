@@ -127,12 +127,12 @@ function inProgress(): ApiError {
   return new ApiError('IDEMPOTENCY_IN_PROGRESS', message, { retryAfterSeconds });
 }
 
-function shortened({ status, body }: Answer, { keep }: Kept): Answer {
-  return { status, body: { ...body, data: keep(body.data as never) } };
+function shortened({ body, ...answer }: Answer, { keep }: Kept): Answer {
+  return { ...answer, body: { ...body, data: keep(body.data as never) } };
 }
 
-async function restored(context: Context, { status, body }: Answer, { restore }: Kept): Promise<Answer> {
-  return { status, body: { ...body, data: await restore(context, body.data as never) } };
+async function restored(context: Context, { body, ...answer }: Answer, { restore }: Kept): Promise<Answer> {
+  return { ...answer, body: { ...body, data: await restore(context, body.data as never) } };
 }
 
 /**

@@ -20,9 +20,13 @@ import { keptNewTickets } from './tickets/bulk.ts';
 import { tickets } from './tickets/handlers.ts';
 import { users } from './users/handlers.ts';
 import { webhooks } from './webhooks/handlers.ts';
+import { keptNewWebhook } from './webhooks/queries.ts';
 
-/** What is kept under an `Idempotency-Key` of answers that are too large to be kept whole. */
-const kept = new Map<AppRoute, Kept>([[contract.tickets.createMany, keptNewTickets]]);
+/** What is stored under an `Idempotency-Key` of answers that are too large, or have a secret. */
+const kept = new Map<AppRoute, Kept>([
+  [contract.tickets.createMany, keptNewTickets],
+  [contract.webhooks.create, keptNewWebhook],
+]);
 
 /** Registers every endpoint of the contract with its handler; what the contract finds wrong is thrown as ApiError. */
 export async function addResources(app: FastifyInstance, fairUse: FairUse): Promise<void> {

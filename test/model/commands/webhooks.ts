@@ -49,7 +49,7 @@ const activeOf = ({ workspace: { webhooks } }: Turn) =>
 async function create(turn: Turn, given: Omit<NewWebhook, 'url' | 'secret'>): Promise<void> {
   const { world, workspace, key, actor } = turn;
   const marker = `w${turn.number}`;
-  const body: NewWebhook = { ...given, url: urlOf(turn, marker, 0), secret: `the first secret of ${marker}` };
+  const body = { ...given, url: urlOf(turn, marker, 0), secret: `the first secret of ${marker}` } satisfies NewWebhook;
   const sent = await turn.ask('webhooks.create', { body, sending: 'keyed' });
   if (sent === undefined) return;
   const { answer } = sent;

@@ -16,7 +16,7 @@ export interface Subscription extends Omit<Webhook, DeliveryHealth> {
   keyId: number;
 }
 
-export function newSubscription(input: NewWebhook, keyId: number): Outcome<Subscription> {
+export function newSubscription(input: NewWebhook & { secret: string }, keyId: number): Outcome<Subscription> {
   const row = {
     id: untoldId,
     url: input.url,

@@ -12,7 +12,6 @@ import {
   type TrackedWebhook,
   updateWebhook,
 } from '../../resources/webhooks/queries.ts';
-import { newSecret } from '../../webhooks/new-secret.ts';
 import { eventList } from '../event-list.ts';
 import { shell } from '../help.ts';
 import { firstOf, Limit, moreHint } from '../listing.ts';
@@ -63,18 +62,15 @@ export const create = action({
   input: NewWebhook.pick({ url: true }).extend({
     tenant: z.string(),
     events: eventList,
-    secret: NewWebhook.shape.secret.optional(),
+    secret: NewWebhook.shape.secret,
     filter: FilterPairs.pipe(NewWebhook.shape.filter.unwrap().unwrap()).optional(),
   }),
-  work: async (runtime, { tenant, secret, ...webhook }) => {
-    const context = await activeTenantContext(runtime, tenant);
-    const made = secret ?? newSecret();
-    const created = await createWebhook(context, { ...webhook, secret: made });
-    return secret === undefined ? { ...created, secret: made } : created;
-  },
-  format: (made) => ('secret' in made ? made.secret : created(made)),
+  work: async (runtime, { tenant, ...webhook }) => createWebhook(await activeTenantContext(runtime, tenant), webhook),
+  format: (made) => made.secret ?? created(made),
   hint: (made) =>
-    'secret' in made ? `${created(made)} Its secret is shown this once: verify deliveries with it.` : undefined,
+    made.secret !== undefined
+      ? `${created(made)} Its secret is shown this once: verify deliveries with it.`
+      : undefined,
   next: ({ id }, { tenant }) => [
     shell`webhooks test ${id} --tenant ${tenant}`,
     shell`deliveries list --tenant ${tenant} --subscription ${id}`,

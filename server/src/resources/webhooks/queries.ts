@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type CreatedWebhook,
   type DeliveryState,
   EventType,
   events,
@@ -23,6 +25,7 @@ import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
 import { halfOpen } from '../../webhooks/half-open.ts';
 import { presentHealth } from '../../webhooks/health.ts';
+import { newSecret } from '../../webhooks/new-secret.ts';
 import type { SecretCipher } from '../../webhooks/secret-cipher.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { countMadeSince } from '../deliveries/sql.ts';
@@ -76,28 +79,56 @@ export async function getWebhook({ db, now }: Context, id: number): Promise<Trac
 
 /**
  * Registers a subscription; its secret is encrypted before it is stored (docs/decisions/webhook-subscriptions.md).
+ * Generates a secret if the input has none, and returns it.
  * @throws ApiError VALIDATION_ERROR for a URL that deliveries may not go to, or when there are too many
  */
-export function createWebhook(context: Context & Partial<UserContext>, input: NewWebhook): Promise<TrackedWebhook> {
+export function createWebhook(
+  context: Context & Partial<UserContext>,
+  input: NewWebhook,
+): Promise<TrackedWebhook & CreatedWebhook> {
   context.targets.checkUrl(input.url);
   checkFilter(input);
   return transaction(context, async ({ db, keyId, secretCipher, now }) => {
     await refuseTooMany(db);
     const id = await newSubscriptionId(db);
+    const secret = input.secret ?? newSecret();
     const row = await db.webhookSubscription.create({
       data: {
         id,
         url: input.url,
-        secret: secretCipher.encrypt(input.secret, { tenantId: db.$tenantId, subscriptionId: id }),
+        secret: secretCipher.encrypt(secret, { tenantId: db.$tenantId, subscriptionId: id }),
         events: [...new Set(input.events)],
         filter: input.filter ?? Prisma.DbNull,
         skipOwn: input.skipOwn ?? false,
         keyId: keyId ?? null,
       },
     });
-    return presentWebhook(row, now());
+    const webhook = presentWebhook(row, now());
+    return input.secret === undefined ? Object.assign(webhook, { secret }) : webhook;
   });
 }
+
+/**
+ * What is stored of the answer to a new subscription under an `Idempotency-Key`: instead of a generated secret its digest,
+ * from which nobody can find 256 random bits.
+ */
+export const keptNewWebhook = {
+  keep: ({ secret, ...webhook }: CreatedWebhook): object => {
+    return secret === undefined ? webhook : { ...webhook, secretDigest: hash('sha256', secret) };
+  },
+  /** Adds the generated secret, unless it was changed or the subscription was deactivated. */
+  restore: async (
+    { db, secretCipher }: Context,
+    kept: Webhook & { secretDigest?: string },
+  ): Promise<CreatedWebhook> => {
+    const { secretDigest, ...webhook } = kept;
+    if (secretDigest === undefined) return webhook;
+    const row = await db.webhookSubscription.findFirst({ where: { id: webhook.id, active: true } });
+    const owner = { tenantId: db.$tenantId, subscriptionId: BigInt(webhook.id) };
+    const secret = row === null ? undefined : readable(secretCipher, row.secret, owner);
+    return secret !== undefined && hash('sha256', secret) === secretDigest ? { ...webhook, secret } : webhook;
+  },
+};
 
 /** Lets one at a time past, while there is room for another. @throws ApiError VALIDATION_ERROR */
 async function refuseTooMany(db: TenantClient): Promise<void> {
