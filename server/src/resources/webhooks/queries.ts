@@ -109,8 +109,8 @@ export function createWebhook(
 }
 
 /**
- * What is stored of the answer to a new subscription under an `Idempotency-Key`: instead of a generated secret its digest,
- * from which nobody can find 256 random bits.
+ * Stores the response to a new subscription under an `Idempotency-Key` with the digest of a generated secret in place of the
+ * secret. A digest of 256 random bits can't be reversed.
  */
 export const keptNewWebhook = {
   keep: ({ secret, ...webhook }: CreatedWebhook): object => {
