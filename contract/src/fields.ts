@@ -1,5 +1,15 @@
 import * as z from 'zod';
 
+/**
+ * Runs a refinement of an object or array although something in it is wrong: all faults of a body are reported at once.
+ * Zod skips it otherwise. A value of another type is not refined.
+ */
+export const despiteFaults = {
+  when: ({ issues }: z.core.ParsePayload) => {
+    return issues.every(({ code, path = [] }) => code !== 'invalid_type' || path.length > 0);
+  },
+};
+
 /** A positive integer of at most 2^53-1, as in JSON bodies and answers (docs/decisions/identifiers.md). */
 export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInteger }).meta({
   description: 'Names it among all of its kind. It never changes, and is never used again.',
@@ -63,8 +73,8 @@ export function longText(what: string) {
   return z
     .string()
     .min(1)
-    .max(longest, { abort: true })
     .refine(isClean, unclean)
+    .max(longest, { abort: true })
     .refine(
       // No character takes more than three bytes for each of its UTF-16 units.
       (value) => value.length * 3 <= longest || utf8.encode(value).length <= longest,
@@ -172,8 +182,11 @@ const StoredMap = z.record(answered(FieldName), fieldValue(answered(FieldText), 
 
 function withinLimits<Map extends z.ZodType<Record<string, unknown>>>(map: Map): Map {
   return map
-    .refine((fields) => Object.keys(fields).length <= 50, 'must have at most 50 keys')
-    .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, 'must take at most 16384 bytes as JSON');
+    .refine((fields) => Object.keys(fields).length <= 50, { ...despiteFaults, error: 'must have at most 50 keys' })
+    .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, {
+      ...despiteFaults,
+      error: 'must take at most 16384 bytes as JSON',
+    });
 }
 
 const customFieldsMeta = {

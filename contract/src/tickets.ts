@@ -21,6 +21,7 @@ import {
   CustomFields,
   CustomFieldsPatch,
   Description,
+  despiteFaults,
   Id,
   longText,
   Priority,
@@ -117,7 +118,7 @@ const AssigneeId = Id.meta({
 });
 const WatcherUserIds = z
   .array(Id)
-  .refine((ids) => new Set(ids).size <= 100, 'must name at most 100 users')
+  .refine((ids) => new Set(ids).size <= 100, { ...despiteFaults, error: 'must name at most 100 users' })
   .meta({
     description: 'The users who follow it: at most 100, answered in ascending order. Those newly named are active.',
   });
@@ -207,6 +208,7 @@ export const NewTicket = z
     customFields: CustomFields.nullish(),
   })
   .refine((ticket) => ticket.category != null || ticket.categoryConfigId != null, {
+    ...despiteFaults,
     path: ['category'],
     message: 'is required unless categoryConfigId is given',
   })

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Delivery, DeliveryState } from './deliveries.ts';
 import { endpoints, IdParam, item, list, listQuery, meta, NoBody, NoQuery, patch } from './endpoint.ts';
 import { EventType } from './events.ts';
-import { answered, Id, Timestamp, TimestampInput, text, timestamps } from './fields.ts';
+import { answered, despiteFaults, Id, Timestamp, TimestampInput, text, timestamps } from './fields.ts';
 
 const Url = text(1, 2048).meta({
   description: 'Where events are sent: https, with a public host and without user info.',
@@ -28,10 +28,10 @@ const FilterValue = z
 const Filter = z
   .record(text(1, 100), z.array(FilterValue).min(1).max(filterLimits.values))
   .refine((filter) => Object.keys(filter).length > 0, 'must name at least one field')
-  .refine(
-    (filter) => Object.keys(filter).length <= filterLimits.fields,
-    `must name at most ${filterLimits.fields} fields`,
-  )
+  .refine((filter) => Object.keys(filter).length <= filterLimits.fields, {
+    ...despiteFaults,
+    error: `must name at most ${filterLimits.fields} fields`,
+  })
   .meta({
     description:
       'Top-level fields of the resource, and values of each: only events are delivered in which every field named is ' +

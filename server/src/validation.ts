@@ -23,6 +23,20 @@ export function validationError(details: ErrorDetail[]): ApiError {
   });
 }
 
+/** Runs checks of a body. @throws ApiError VALIDATION_ERROR with the details of all that fail */
+export function checkAll(...checks: (() => void)[]): void {
+  const details = checks.flatMap((check) => {
+    try {
+      check();
+      return [];
+    } catch (error) {
+      if (error instanceof ApiError && error.details !== undefined) return error.details;
+      throw error;
+    }
+  });
+  if (details.length > 0) throw validationError(details);
+}
+
 /**
  * What each issue is about, as the error envelope tells it.
  * @param unknownName said of a name that a strict schema doesn't know

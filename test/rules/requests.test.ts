@@ -2,7 +2,7 @@ import { takesBody } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, endpoints, keyedEndpoints } from '../support/samples.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, ticket, type Workspace, webhook } from '../support/workspace.ts';
 
 let api: Api;
 let workspace: Workspace;
@@ -177,6 +177,59 @@ describe.each(lists)('$title as a list', (endpoint) => {
         expect(errorOf(wrong).details?.[0]?.path).toMatch(new RegExp(`^${name}`));
       }
     }
+  });
+});
+
+describe('a body with several faults', () => {
+  const long = `\0${'x'.repeat(65_536)}`;
+  const keys = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, i === 0 ? {} : '']));
+  const fields = Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`f${i}`, i === 0 ? 'no array' : [1]]));
+
+  it.each<[faults: string, path: string, body: object, paths: string[]]>([
+    ['missing fields of a ticket', '/tickets', {}, ['title', 'description', 'type', 'category']],
+    [
+      'fields, and values in them, of a ticket',
+      '/tickets',
+      {
+        ...{ ...ticket, title: 1, description: long, customFields: keys },
+        watcherUserIds: ['no id', ...Array.from({ length: 101 }, (_, i) => i + 1)],
+        surprise: 1,
+      },
+      [
+        'title',
+        'description',
+        'description',
+        'watcherUserIds.0',
+        'watcherUserIds',
+        'customFields.k0',
+        'customFields',
+        'surprise',
+      ],
+    ],
+    [
+      'wrong types in a ticket',
+      '/tickets',
+      { ...ticket, watcherUserIds: {}, customFields: [] },
+      ['watcherUserIds', 'customFields'],
+    ],
+    ['a body that is no object', '/tickets', [], ['body']],
+    [
+      'references of a ticket',
+      '/tickets',
+      { ...ticket, assigneeId: 999_999, parentId: 999_999 },
+      ['assigneeId', 'parentId'],
+    ],
+    ['values and size of a filter', '/webhooks', { ...webhook, filter: fields }, ['filter.f0', 'filter']],
+    [
+      'URL and filter of a webhook',
+      '/webhooks',
+      { ...webhook, url: 'http://localhost/', filter: { colour: ['red'], priority: ['URGENT'] } },
+      ['url', 'filter.colour', 'filter.priority.0'],
+    ],
+  ])('reports at once all faults: %s', async (_, path, body, paths) => {
+    const answer = await workspace.call('POST', path, body);
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer).details?.map((detail) => detail.path)).toEqual(paths);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { ErrorDetail } from '@itsm-api/contract';
 import type { Context } from '../context.ts';
 import { type Statement, selectTogether } from '../database/statements.ts';
 import { ApiError } from '../errors.ts';
@@ -68,13 +69,12 @@ function idsOf(all: readonly References[], kind: keyof References): number[] {
 
 /** @throws ApiError INVALID_REFERENCE naming each field whose id is not known */
 export function refuseUnknown({ users, tickets }: References, known: Known): void {
-  refuseUnless(known.users, users, noSuchUser);
-  refuseUnless(known.tickets, tickets, noSuchTicket);
-}
-
-function refuseUnless(known: ReadonlySet<number>, references: readonly Reference[], message: string): void {
-  const details = references.filter(({ id }) => !known.has(id)).map(({ path }) => ({ path, message }));
+  const details = [...unknownOf(users, known.users, noSuchUser), ...unknownOf(tickets, known.tickets, noSuchTicket)];
   const [first] = details;
   if (first === undefined) return;
   throw new ApiError('INVALID_REFERENCE', `${first.path} ${first.message}`, { details: details.slice(0, 20) });
+}
+
+function unknownOf(references: readonly Reference[], known: ReadonlySet<number>, message: string): ErrorDetail[] {
+  return references.filter(({ id }) => !known.has(id)).map(({ path }) => ({ path, message }));
 }

@@ -23,6 +23,7 @@ import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
+import { checkAll } from '../../validation.ts';
 import { halfOpen } from '../../webhooks/half-open.ts';
 import { presentHealth } from '../../webhooks/health.ts';
 import { newSecret } from '../../webhooks/new-secret.ts';
@@ -86,8 +87,10 @@ export function createWebhook(
   context: Context & Partial<UserContext>,
   input: NewWebhook,
 ): Promise<TrackedWebhook & CreatedWebhook> {
-  context.targets.checkUrl(input.url);
-  checkFilter(input);
+  checkAll(
+    () => context.targets.checkUrl(input.url),
+    () => checkFilter(input),
+  );
   return transaction(context, async ({ db, keyId, secretCipher, now }) => {
     await refuseTooMany(db);
     const id = await newSubscriptionId(db);
@@ -148,7 +151,6 @@ export function updateWebhook(
   id: number,
   patch: WebhookPatch,
 ): Promise<TrackedWebhook> {
-  if (patch.url !== undefined) context.targets.checkUrl(patch.url);
   return transaction(context, async (context) => {
     const { db, now } = context;
     const before = await lockActive(db, id);
@@ -156,7 +158,10 @@ export function updateWebhook(
     requireMatch(context.ifMatch, webhook);
     const data = await changesOf(context, before, patch);
     // One that was taken when less was looked at stays as it is, and hinders no other change.
-    if (patch.filter !== undefined || patch.events !== undefined) checkFilter({ ...webhook, ...patch });
+    checkAll(
+      () => patch.url !== undefined && context.targets.checkUrl(patch.url),
+      () => (patch.filter !== undefined || patch.events !== undefined) && checkFilter({ ...webhook, ...patch }),
+    );
     if (Object.keys(data).length === 0) return webhook;
     const [row] = await db.webhookSubscription.updateManyAndReturn({
       where: { id },
