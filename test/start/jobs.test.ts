@@ -21,8 +21,9 @@ it('runs no timer over and over when the clock jumps back by more than a timer c
     await vi.advanceTimersByTimeAsync(1000);
     expect(setTimer.mock.calls.length).toBeLessThan(10);
   } finally {
-    vi.useRealTimers();
+    // First the mock: restoring it later would bring the faked timer back for the files that follow.
     vi.restoreAllMocks();
+    vi.useRealTimers();
     await boss.stop({ graceful: false });
   }
 });
