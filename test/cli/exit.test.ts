@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sendTestEvent } from '@itsm-api/server/resources/deliveries/queries.ts';
+import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
+import { createWebhook, updateWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { unique } from '../support/workspace.ts';
+import { secretKey, spawnCommand } from './itsm.ts';
+
+let database: TestDatabase;
+let api: Api;
+let folder: string;
+let worker: pg.Client;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  api = await startApi({ databaseUrl: database.url });
+  folder = await mkdtemp(join(tmpdir(), 'itsm-exit-'));
+  worker = new pg.Client({ connectionString: database.url });
+  await worker.connect();
+  await worker.query('LISTEN webhook_dispatch');
+});
+
+afterAll(async () => {
+  await worker.end();
+  await api.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+/** Creates a tenant with a subscription to `asset.created` that has a pending delivery. */
+async function createSubscribedTenant() {
+  const name = `T${unique()}`;
+  await createTenant(api.prisma, { name, adminEmail: `${name.toLowerCase()}@example.com` });
+  const services = { ...api.services, secretCipher: createSecretCipher([secretKey]), wakeWorkers: () => undefined };
+  const context = await tenantContext({ databases: api.databases, services }, name);
+  const url = 'https://hooks.example.com/itsm';
+  const { id } = await createWebhook(context, { url, secret: 'a secret of the test', events: ['asset.created'] });
+  const delivery = await sendTestEvent(context, id);
+  return { name, context, webhookId: id, deliveryId: delivery.id };
+}
+type Subscribed = Awaited<ReturnType<typeof createSubscribedTenant>>;
+
+async function writeAssets(): Promise<string> {
+  const file = join(folder, `${unique()}.csv`);
+  await writeFile(file, 'assetTag,name,type\nLT-1,Laptop,LAPTOP\nLT-2,Phone,MOBILE\n');
+  return file;
+}
+
+interface Case {
+  command: string;
+  before?: (tenant: Subscribed) => Promise<unknown>;
+  args: (tenant: Subscribed) => string[] | Promise<string[]>;
+}
+
+const cases: Case[] = [
+  { command: 'assets create', args: () => ['--name', 'Laptop', '--asset-tag', 'LT-1', '--type', 'LAPTOP'] },
+  { command: 'assets import', args: async () => [await writeAssets()] },
+  { command: 'webhooks test', args: ({ webhookId }) => [String(webhookId)] },
+  {
+    command: 'webhooks update',
+    before: ({ context, webhookId }) => updateWebhook(context, webhookId, { paused: true }),
+    args: ({ webhookId }) => [String(webhookId), '--paused', 'false'],
+  },
+  {
+    command: 'deliveries replay',
+    before: ({ context, deliveryId }) =>
+      context.db.delivery.updateMany({
+        where: { id: BigInt(deliveryId) },
+        data: { state: 'EXHAUSTED', settledAt: new Date() },
+      }),
+    args: ({ deliveryId }) => [String(deliveryId)],
+  },
+];
+
+describe('a command that wakes the workers', { timeout: 60_000 }, () => {
+  it.each(cases)('exits within a second of its last output: $command', async ({ command, before, args }) => {
+    const tenant = await createSubscribedTenant();
+    await before?.(tenant);
+    const woken = once(worker, 'notification');
+    const child = spawnCommand([...command.split(' '), ...(await args(tenant)), '--tenant', tenant.name], database.url);
+    let lastOutputAt = Number.NaN;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', () => {
+        lastOutputAt = performance.now();
+      });
+    }
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(performance.now() - lastOutputAt).toBeLessThan(1000);
+    await woken;
+  });
+});
