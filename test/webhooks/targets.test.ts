@@ -136,6 +136,14 @@ const answers: Record<string, string[][]> = {
   'unspecified.example.com': [['0.0.0.0']],
   'mapped.example.com': [['::ffff:127.0.0.1']],
   'nat64.example.com': [['64:ff9b::7f00:1']],
+  'translated.example.com': [['::ffff:0:7f00:1']],
+  'compatible.example.com': [['::7f00:1']],
+  '6to4.example.com': [['2002:7f00:1::']],
+  'teredo.example.com': [['2001::1']],
+  'zone.example.com': [['fe80::1%lo']],
+  'loopback-zone.example.com': [['::1%lo']],
+  'public-zone.example.com': [['2000::1%lo', '127.0.0.1']],
+  'dot.example.com.': [['127.0.0.1']],
   'unique-local.example.com': [['fd00::1']],
   'mixed4.example.com': [['2000::1', '127.0.0.1']],
   'mixed6.example.com': [['::1', '2000::1']],
@@ -192,6 +200,15 @@ describe('a target that is not public', () => {
       expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'url' }] });
     }
   });
+
+  it.each(['[fe80::1%25lo]', '[::1%25lo]', '[::1%lo]', '[2000::1%251]', 'localhost%2e', '%6cocalhost'])(
+    'rejects the registration of %s, which has a zone or is encoded',
+    async (host) => {
+      const url = `https://${host}:${canary.port}/hook`;
+      const answer = await sender.workspace.call('POST', '/webhooks', { ...webhook, url });
+      expect([answer.status, errorOf(answer).details]).toMatchObject([400, [{ path: 'url' }]]);
+    },
+  );
 
   it('is refused at delivery when it has got into the database', async () => {
     const ids: number[] = [];
