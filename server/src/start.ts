@@ -8,7 +8,7 @@ import { greet } from './banner.ts';
 import type { Pool } from './database/pool.ts';
 import { Reachability } from './database/reachability.ts';
 import { assertWalls } from './database/roles.ts';
-import { caseAdvice, readServerFacts } from './database/server-facts.ts';
+import { caseAdvice, findDamage, readServerFacts } from './database/server-facts.ts';
 import { tenantClient } from './database/tenant-client.ts';
 import type { Settings } from './env.ts';
 import { codeOf } from './error-code.ts';
@@ -206,7 +206,8 @@ async function migrate(url: string, { settings, lifecycle, logger, checks }: Sta
 async function lookAt(pool: Pool, { problem }: Reachability): Promise<Health> {
   if (problem !== undefined) return { ok: false, error: problem };
   const began = performance.now();
-  await pool.query('SELECT 1');
+  const damage = await findDamage(pool);
+  if (damage !== undefined) return { ok: false, error: damage };
   return { ok: true, milliseconds: Math.round(performance.now() - began) };
 }
 

@@ -42,6 +42,7 @@ const all = [
   'roles',
   'migrations',
   'row-level security',
+  'data files',
   'WEBHOOK_SECRET_KEY',
   'Redis',
   'clock',

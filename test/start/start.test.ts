@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
+import { openEmbedded } from '../../server/src/embedded-postgres/embedded.ts';
 import { commandLine } from '../cli/itsm.ts';
 import { startApi } from '../support/api.ts';
 import { compiled } from '../support/compiled.ts';
-import { cloneDatabase, execute, withDatabase } from '../support/database.ts';
+import { cloneDatabase, execute, query, withDatabase } from '../support/database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /*
@@ -159,6 +160,39 @@ describe('start', () => {
     });
     expect(await server.exited).toBe(1);
     expect(server.output()).toContain(`PostgreSQL in ${DATA_DIR} did not start: `);
+  });
+
+  it('reports damaged data files, and serves what is in others', { timeout: 90_000 }, async () => {
+    const DATA_DIR = await dataDir();
+    const before = start({ DATA_DIR });
+    await before.ready;
+    const key = /itsm_\w{38}/.exec(before.output())?.[0] ?? '';
+    const database = await openEmbedded({ dataDir: DATA_DIR, holder: { type: 'command' } });
+    const [{ path } = {}] = await query(database.url, "SELECT pg_relation_filepath('assets') AS path");
+    await database.stop();
+    before.process.kill('SIGINT');
+    await before.exited;
+    const file = await open(join(DATA_DIR, 'postgres', String(path)), 'r+');
+    await file.write('damaged', 8000);
+    await file.close();
+
+    const server = start({ DATA_DIR, OPERATIONS_PORT: '0' });
+    const address = await server.ready;
+    const statusOf = async (resource: string) =>
+      (await fetch(`${address}/api/public/v1/${resource}`, { headers: { 'x-api-key': key } })).status;
+    expect(await Promise.all(['assets', 'tickets', 'projects'].map(statusOf))).toEqual([500, 200, 200]);
+
+    const operations = /"operations":"(http[^"]+)"/.exec(server.output())?.[1] ?? '';
+    const health = async () => (await fetch(`${operations}/readyz`)).json();
+    const says = expect.stringMatching(/^Pages of its files are damaged: \d+ reads failed, the last at 20\S+Z\.$/);
+    await expect.poll(health, { timeout: 10_000 }).toMatchObject({
+      status: 'degraded',
+      checks: { database: { ok: false, error: says } },
+    });
+    const { stdout } = await commandLine('', { DATA_DIR })('doctor --json');
+    expect(JSON.parse(stdout).findings).toContainEqual(
+      expect.objectContaining({ check: 'data files', level: 'wrong', says }),
+    );
   });
 
   it('ends well when it is interrupted while it still starts, and starts the next time', {

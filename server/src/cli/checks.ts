@@ -1,7 +1,7 @@
 import { checkConnection, PoolerError } from '../database/check-connection.ts';
 import type { Databases } from '../database/databases.ts';
 import { assertWalls, requestRole, WallError } from '../database/roles.ts';
-import { caseAdvice, readServerFacts } from '../database/server-facts.ts';
+import { caseAdvice, findDamage, readServerFacts } from '../database/server-facts.ts';
 import type { Settings } from '../env.ts';
 import { findWrongTotals } from '../resources/tickets/totals.ts';
 import { BehindError, checkSchema, findMissingRoles } from '../schema.ts';
@@ -126,6 +126,14 @@ export const checks: Check[] = [
         if (error instanceof WallError) return [wrong(error.message, 'No server starts until then.')];
         throw error;
       }
+    },
+  },
+  {
+    name: 'data files',
+    async look({ databases }) {
+      const damage = await findDamage(databases.system.pool);
+      if (damage === undefined) return [ok('PostgreSQL has found no page damaged.')];
+      return [wrong(damage, 'See docs/operations.md, "When data files are damaged".')];
     },
   },
   {

@@ -1,5 +1,6 @@
 import type { Databases } from './databases.ts';
 import { withOwnConnection } from './own-connection.ts';
+import type { Pool } from './pool.ts';
 
 export interface ServerFacts {
   /** Such as `18.4`. */
@@ -15,6 +16,20 @@ export interface ServerFacts {
 /** What to do about a database on which search doesn't ignore case. */
 export const caseAdvice =
   'The database has LC_CTYPE C. Create one with a UTF-8 locale, such as C.UTF-8, and restore a dump there.';
+
+/**
+ * Returns what PostgreSQL has found damaged in the database's files since its statistics were reset; undefined if nothing, or
+ * if pages have no checksums.
+ */
+export async function findDamage(connection: Pick<Pool, 'query'>): Promise<string | undefined> {
+  const { rows } = await connection.query(
+    `SELECT checksum_failures AS failures, checksum_last_failure AS "lastAt" FROM pg_stat_database
+     WHERE datname = current_database() AND checksum_failures > 0`,
+  );
+  const [damage] = rows;
+  if (damage === undefined) return undefined;
+  return `Pages of its files are damaged: ${damage.failures} reads failed, the last at ${damage.lastAt.toISOString()}.`;
+}
 
 /** What is asked of the server itself, as the role of the URL: the others may not be there. */
 export function readServerFacts(options: Databases['options']): Promise<ServerFacts> {
