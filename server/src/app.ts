@@ -139,7 +139,7 @@ export async function buildApp({
   });
 
   app.decorate('publicUrl', settings.PUBLIC_URL);
-  addAnswerHeaders(app, settings.PUBLIC_URL);
+  addAnswerHeaders(app);
   endConnectionsOnClose(app, lifecycle);
   const errorSources = { isOutage: (error: unknown) => reachability.explains(error, 'requests') };
   addErrorHandler(app, errorSources);

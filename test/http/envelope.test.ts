@@ -1,4 +1,7 @@
 import { ErrorEnvelope } from '@itsm-api/contract';
+import { Lifecycle } from '@itsm-api/server/health.ts';
+import { openDoor } from '@itsm-api/server/http/door.ts';
+import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { sendBare } from '../support/bare.ts';
@@ -20,6 +23,33 @@ const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n
 
 const post = (path: string, body: string, headers = '') =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${headers}\r\n${body}`;
+
+it('carries HSTS and absolute links in every error if PUBLIC_URL is https', async () => {
+  const publicUrl = 'https://itsm.example.com';
+  const [secure, { app: door }] = await Promise.all([
+    startApi({ env: { PUBLIC_URL: publicUrl } }),
+    openDoor({ logger: createLogger('silent'), lifecycle: new Lifecycle('starting'), publicUrl }),
+  ]);
+  try {
+    for (const app of [secure.app, door]) {
+      const securePort = Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
+      for (const request of [
+        get('/nope'),
+        get('/api/public/v1/tickets/%ZZ'),
+        get('/api/public/v1/ping', `x-long: ${'x'.repeat(20_000)}\r\n`),
+        'hello\r\n\r\n',
+        'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n',
+      ]) {
+        const { headers, body } = await sendBare(securePort, request);
+        expect(headers, request.slice(0, 80)).toContain('strict-transport-security: max-age=31536000');
+        expect(JSON.parse(body).error.docs, request.slice(0, 80)).toMatch(/^https:\/\/itsm\.example\.com\/docs\//);
+      }
+    }
+  } finally {
+    await door.close();
+    await secure.close();
+  }
+});
 
 describe('every error is an envelope with a status of the specification', () => {
   it.each([

@@ -42,7 +42,7 @@ export function openDoor({ logger, lifecycle, publicUrl }: DoorOptions): Door {
     clientErrorHandler: answerClientError,
   });
   app.decorate('publicUrl', publicUrl);
-  addAnswerHeaders(app, publicUrl);
+  addAnswerHeaders(app);
   endConnectionsOnClose(app, lifecycle);
   addErrorHandler(app, { isOutage: () => false });
   addRequestLog(app);

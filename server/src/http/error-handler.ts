@@ -6,8 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasSaid, LOCK_NOT_AVAILABLE } from '../error-code.ts';
 import { ApiError } from '../errors.ts';
 import { FairUseRefused } from '../fair-use.ts';
-import { answerHeaders, setAnswerHeaders } from './answer-headers.ts';
-import { requestIdHeader, requestIdOf } from './request-id.ts';
+import { answerHeadersOf, setAnswerHeaders } from './answer-headers.ts';
+import { requestIdOf } from './request-id.ts';
 
 const tooLarge = `The body is larger than ${requestLimits.bodyBytes} bytes.`;
 
@@ -39,6 +39,10 @@ export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): vo
     if (thrown instanceof FairUseRefused) await request.giveBack(reply);
     answerWith(apiErrorOf(thrown, request, sources), request, reply);
     return reply;
+  });
+  // Node passes on the bare connection.
+  app.server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    endWith(new ApiError('NOT_FOUND', 'There is no CONNECT here: this is no proxy.'), socket, app.publicUrl);
   });
 }
 
@@ -77,15 +81,10 @@ export function refuse(error: ApiError, request: FastifyRequest, reply: FastifyR
 }
 
 /** Answers what Node's HTTP parser refuses before there is a request: bad request lines, too large headers. */
-export function answerClientError(error: Error & { code?: string }, socket: Duplex): void {
+export function answerClientError(this: FastifyInstance, error: Error & { code?: string }, socket: Duplex): void {
   // Who hasn't read what was sent before will not read this either.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.writableLength > 0) socket.destroy();
-  else endWith(clientError(error.code), socket);
-}
-
-/** Answers CONNECT, which Node hands on with the bare connection. */
-export function answerConnect(_request: IncomingMessage, socket: Duplex): void {
-  endWith(new ApiError('NOT_FOUND', 'There is no CONNECT here: this is no proxy.'), socket);
+  else endWith(clientError(error.code), socket, this.publicUrl);
 }
 
 /** For so long a connection is kept whose client has yet to read why it is closed. Milliseconds. */
@@ -95,14 +94,13 @@ const lingerMs = 2000;
  * Writes an error where there is no reply, and closes the connection. What still arrives is thrown away: a request that is
  * refused goes no further, and who is cut off at once may not come to read the answer.
  */
-function endWith(error: ApiError, socket: Duplex): void {
+function endWith(error: ApiError, socket: Duplex, publicUrl: string | undefined): void {
   const requestId = requestIdOf({ headers: {} });
-  const body = JSON.stringify(envelopeOf(error, requestId));
+  const body = JSON.stringify(envelopeOf(error, requestId, publicUrl));
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
-    [requestIdHeader]: requestId,
-    ...answerHeaders,
+    ...answerHeadersOf(requestId, publicUrl),
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

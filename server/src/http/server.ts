@@ -1,5 +1,4 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { answerConnect } from './error-handler.ts';
 import { limitReadAhead } from './pipelining.ts';
 import { cutOffStalledWrites } from './stalled-writes.ts';
 
@@ -12,7 +11,6 @@ export function createHttpServer(handler: RequestListener): Server {
   );
   // Node answers an unknown `Expect` by itself, without an envelope; an expectation may be ignored (RFC 9110 §10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', answerConnect);
   cutOffStalledWrites(server);
   return server;
 }
