@@ -245,6 +245,7 @@ describe('an unknown name', () => {
     ['GET', '/tickets?statu=OPEN', undefined, 'statu', 'is not a parameter of this endpoint; did you mean `status`?'],
     ['GET', '/tickets?colour=red', undefined, 'colour', 'is not a parameter of this endpoint'],
     ['POST', '/tickets', { Title: 'x' }, 'Title', 'is not a field of this request; did you mean `title`?'],
+    ['POST', '/tickets', { titel: 'x' }, 'titel', 'is not a field of this request; did you mean `title`?'],
   ] as const)('is met with the nearest known one: %s %s', async (method, path, body, name, message) => {
     const { details } = errorOf(await workspace.call(method, path, body));
     expect(details).toContainEqual({ path: name, message });
