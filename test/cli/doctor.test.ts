@@ -48,6 +48,7 @@ const all = [
   'clock',
   'deliveries',
   'circuits',
+  'quota',
   'totals',
 ];
 
@@ -71,7 +72,7 @@ it('says what is wrong, and what to do', { timeout: 60_000 }, async () => {
   await execute(database.url, "UPDATE deliveries SET next_attempt_at = now() - interval '1 hour'");
   await execute(
     database.url,
-    `UPDATE webhook_subscriptions SET failures = 5, open_until = now() - interval '2 hours'
+    `UPDATE webhook_subscriptions SET failures = 5, open_until = now() - interval '2 hours', quota_reached_at = now()
      WHERE id = (SELECT min(id) FROM webhook_subscriptions)`,
   );
   await execute(
@@ -97,6 +98,9 @@ it('says what is wrong, and what to do', { timeout: 60_000 }, async () => {
   ]);
   expect(of('circuits')).toMatchObject([
     { level: 'note', says: expect.stringMatching(/^1 subscription .* subscription \d+ of tenant \d+\.$/) },
+  ]);
+  expect(of('quota')).toMatchObject([
+    { level: 'wrong', says: expect.stringMatching(/for subscription \d+ of tenant \d+\.$/) },
   ]);
   expect(of('totals')).toMatchObject([{ level: 'wrong', says: expect.stringMatching(/kept 2, counted 1\.$/) }]);
   for (const { level, advice } of findings) expect(advice === undefined).toBe(level === 'ok');

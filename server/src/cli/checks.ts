@@ -5,9 +5,10 @@ import { caseAdvice, findDamage, readServerFacts } from '../database/server-fact
 import type { Settings } from '../env.ts';
 import { findWrongTotals } from '../resources/tickets/totals.ts';
 import { BehindError, checkSchema, findMissingRoles } from '../schema.ts';
-import { findOldestDue, findOpenCircuits } from '../webhooks/pending.ts';
+import { findOldestDue, findOpenCircuits, findOverQuota } from '../webhooks/pending.ts';
 import { createSecretCipher } from '../webhooks/secret-cipher.ts';
 import { type KeyUse, readKeyUse, readSecretKeys } from '../webhooks/secret-keys.ts';
+import type { SubscriptionRef } from '../webhooks/subscription-ref.ts';
 
 /** What the checks of `itsm doctor` look at: an installation as its settings name it, in whatever state it is. */
 export interface Installation {
@@ -209,14 +210,19 @@ export const checks: Check[] = [
     async look({ databases }) {
       const open = await findOpenCircuits(databases.system.prisma);
       if (open.length === 0) return [ok('None is open.')];
-      const named = open
-        .slice(0, mostNamed)
-        .map((each) => `subscription ${each.subscriptionId} of tenant ${each.tenantId}`);
-      const more = open.length > mostNamed ? ' and others' : '';
       const count =
         open.length === 1 ? '1 subscription has an open circuit' : `${open.length} subscriptions have open circuits`;
       const advice = '`itsm webhooks show <id> --tenant <tenant>` says why, and when the next attempt is.';
-      return [note(`${count}: ${named.join(', ')}${more}.`, advice)];
+      return [note(`${count}: ${namesOf(open)}.`, advice)];
+    },
+  },
+  {
+    name: 'quota',
+    async look({ databases }) {
+      const stopped = await findOverQuota(databases.system.prisma);
+      if (stopped.length === 0) return [ok('No subscription is stopped by WEBHOOK_MAX_PENDING_DELIVERIES.')];
+      const says = `No new deliveries, by WEBHOOK_MAX_PENDING_DELIVERIES, for ${namesOf(stopped)}.`;
+      return [wrong(says, 'See docs/operations.md, "A workspace has too many pending deliveries".')];
     },
   },
   {
@@ -244,6 +250,14 @@ const oldestRedis = 7;
 const clockToleranceMs = 2000;
 /** A worker looks every second. */
 const dueToleranceSeconds = 60;
+
+/** Names the first subscriptions of a list. */
+function namesOf(subscriptions: SubscriptionRef[]): string {
+  const named = subscriptions
+    .slice(0, mostNamed)
+    .map(({ tenantId, subscriptionId }) => `subscription ${subscriptionId} of tenant ${tenantId}`);
+  return `${named.join(', ')}${subscriptions.length > mostNamed ? ' and others' : ''}`;
+}
 
 function findingOf({ position, keyId, secrets, active }: KeyUse): Finding {
   if (position === 1) return ok(`Key 1 encrypts ${secrets} of the stored secrets.`);

@@ -92,6 +92,15 @@ export function findOpenCircuits(prisma: PrismaClient): Promise<SubscriptionRef[
     ORDER BY s.tenant_id, s.id`;
 }
 
+/** The active subscriptions that get no new deliveries, because their tenant has reached its limit of pending ones. */
+export function findOverQuota(prisma: PrismaClient): Promise<SubscriptionRef[]> {
+  return prisma.$queryRaw`
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId"
+    FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND t.active
+    WHERE s.active AND s.quota_reached_at IS NOT NULL
+    ORDER BY s.tenant_id, s.id`;
+}
+
 /**
  * Cancels deliveries to an inactive subscription, at most so many and in a transaction of their own: what is in flight too,
  * but not what is being settled just now, and none once it is active again. In the order of their index, without which the last batches would look through
