@@ -20,6 +20,7 @@ COPY docs/guides docs/guides
 COPY client/README.md client/
 COPY examples/follow-tickets.ts examples/sync-tickets.ts examples/ticket-form.ts examples/webhook-receiver.ts examples/
 COPY contract/src contract/src
+COPY server/generated server/generated
 COPY server/src server/src
 RUN ln -s /app/server/src/cli/index.ts /usr/local/bin/itsm
 

@@ -12,7 +12,7 @@ import {
   type TicketType,
   ticketNumberPrefixes,
 } from '../contract/src/index.ts';
-import type { Prisma } from '../server/src/database/generated/client.ts';
+import type { Prisma } from '../server/generated/prisma/client.ts';
 import type { PrismaClient } from '../server/src/database/prisma.ts';
 import { createUnique } from '../server/src/database/unique.ts';
 import { invitationDays } from '../server/src/identity/invitations.ts';

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const root = dirname(import.meta.dirname);
 
 /** Where the Prisma client is, as schema.prisma says. */
-export const clientFolder = 'server/src/database/generated';
+export const clientFolder = 'server/generated/prisma';
 
 /** The files of the Prisma client that prisma/schema.prisma leads to, by their names below the root. */
 export async function prismaClient(): Promise<Record<string, string>> {

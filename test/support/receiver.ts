@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Prisma } from '@itsm-api/server/database/generated/client.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { startWebhooks, type WebhooksOptions } from '@itsm-api/server/webhooks/start.ts';
 import type { Logger } from 'pino';
 import { expect, vi } from 'vitest';
+import type { Prisma } from '../../server/generated/prisma/client.ts';
 import { type Api, startApi } from './api.ts';
 import { cloneDatabase, execute } from './database.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';

@@ -1,5 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { PrismaClient } from './generated/client.ts';
+import { PrismaClient } from '../../generated/prisma/client.ts';
 import { Pool, type PoolOptions, TenantPool } from './pool.ts';
 import { statementName } from './statement-name.ts';
 
@@ -35,4 +35,4 @@ function over(pool: Pool, { timeouts, onConnectionError }: PoolOptions): Databas
   return { pool, prisma };
 }
 
-export type { PrismaClient } from './generated/client.ts';
+export type { PrismaClient } from '../../generated/prisma/client.ts';

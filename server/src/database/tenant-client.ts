@@ -1,4 +1,4 @@
-import { Prisma } from './generated/client.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from './prisma.ts';
 import { withinTenant } from './scope.ts';
 

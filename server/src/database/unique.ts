@@ -1,5 +1,5 @@
+import { Prisma } from '../../generated/prisma/client.ts';
 import { invalidField } from '../errors.ts';
-import { Prisma } from './generated/client.ts';
 
 /**
  * Makes a row whose field must be unique. Only the database can tell when two are made at once.

@@ -1,7 +1,7 @@
 import { Id, integerFromText, listQuery, type PageMeta, Scope, text } from '@itsm-api/contract';
 import * as z from 'zod';
+import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Context } from '../context.ts';
-import type { Prisma } from '../database/generated/client.ts';
 import { presentId } from '../present.ts';
 import { KeyState, whereState } from './key-state.ts';
 import { type Key, keyColumns, presentKey } from './keys.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Prisma } from '../database/generated/client.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
 
 /** How a key stands, and what is said of that (docs/decisions/keys.md). */
 export const keyStates = {

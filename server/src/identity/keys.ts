@@ -1,7 +1,7 @@
 import { integerFromText, NewUser, Scope, trimmedText } from '@itsm-api/contract';
 import * as z from 'zod';
+import type { Prisma } from '../../generated/prisma/client.ts';
 import { type Context, transaction } from '../context.ts';
-import type { Prisma } from '../database/generated/client.ts';
 import { lockRow } from '../database/lock.ts';
 import { ApiError, invalidField, notFound } from '../errors.ts';
 import { presentId, presentTimestamp, presentTimestamps } from '../present.ts';

@@ -1,4 +1,4 @@
-import { Prisma } from '../database/generated/client.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import { selectPlanned, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import { hasSaid, QUERY_CANCELED } from '../error-code.ts';

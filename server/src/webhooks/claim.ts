@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { deliverySchedule } from '@itsm-api/contract';
-import type { Prisma } from '../database/generated/client.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import { batch } from './batch.ts';
 import { circuitOf } from './health.ts';

@@ -1,4 +1,4 @@
-import { Prisma } from '../database/generated/client.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 

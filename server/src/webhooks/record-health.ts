@@ -1,4 +1,4 @@
-import type { Prisma } from '../database/generated/client.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
 import { batch } from './batch.ts';
 import { afterAttempt, type Health, type Sign } from './health.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';

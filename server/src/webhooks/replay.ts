@@ -1,4 +1,4 @@
-import type { Prisma } from '../database/generated/client.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import type { SubscriptionRef } from './subscription-ref.ts';
 

@@ -1,4 +1,4 @@
-import type { Prisma } from '../database/generated/client.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import { batch } from './batch.ts';
 import type { ClaimedDelivery } from './claim.ts';

@@ -1,6 +1,6 @@
 import type { ActivityQuery, AssetActivity, TicketActivity, TicketReference } from '@itsm-api/contract';
+import type { Activity as Columns } from '../../../generated/prisma/client.ts';
 import type { Context } from '../../context.ts';
-import type { Activity as Columns } from '../../database/generated/client.ts';
 import { selectRows } from '../../database/statements.ts';
 import { notFound } from '../../errors.ts';
 import { presentTimestamp } from '../../present.ts';

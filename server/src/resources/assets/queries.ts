@@ -6,8 +6,8 @@ import {
   assetTransitions,
   type NewAsset,
 } from '@itsm-api/contract';
+import type { Prisma } from '../../../generated/prisma/client.ts';
 import { type Context, type Transaction, transaction } from '../../context.ts';
-import type { Prisma } from '../../database/generated/client.ts';
 import { json } from '../../database/json.ts';
 import { lockRow } from '../../database/lock.ts';
 import { selectRows } from '../../database/statements.ts';

@@ -10,8 +10,8 @@ import {
   maxToldAttempts,
 } from '@itsm-api/contract';
 import * as z from 'zod';
+import type { Prisma } from '../../../generated/prisma/client.ts';
 import { type Context, transaction } from '../../context.ts';
-import type { Prisma } from '../../database/generated/client.ts';
 import { lockRow } from '../../database/lock.ts';
 import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
 import { ApiError, notFound } from '../../errors.ts';

@@ -1,6 +1,6 @@
 import type { NewProject, Project, ProjectPatch, ProjectQuery } from '@itsm-api/contract';
+import type { Prisma } from '../../../generated/prisma/client.ts';
 import { type Context, transaction } from '../../context.ts';
-import type { Prisma } from '../../database/generated/client.ts';
 import { lockRow } from '../../database/lock.ts';
 import { createUnique } from '../../database/unique.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';

@@ -1,7 +1,7 @@
 import { NewUser, trimmedText, type User } from '@itsm-api/contract';
 import * as z from 'zod';
+import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { Context, Services } from '../../context.ts';
-import type { Prisma } from '../../database/generated/client.ts';
 import type { Database, PrismaClient } from '../../database/prisma.ts';
 import { tenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';

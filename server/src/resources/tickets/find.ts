@@ -1,5 +1,5 @@
 import type { TicketQuery } from '@itsm-api/contract';
-import { Prisma } from '../../database/generated/client.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
 import { selectPlanned } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { mostCounted } from '../lists.ts';

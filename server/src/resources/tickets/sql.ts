@@ -1,5 +1,5 @@
 import type { TicketReference } from '@itsm-api/contract';
-import type { Ticket as Columns } from '../../database/generated/client.ts';
+import type { Ticket as Columns } from '../../../generated/prisma/client.ts';
 import { lockOf } from '../../database/lock.ts';
 import { read, reading, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';

@@ -1,6 +1,6 @@
 import type { NewUser, User, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
+import type { Prisma } from '../../../generated/prisma/client.ts';
 import { type Context, transaction } from '../../context.ts';
-import type { Prisma } from '../../database/generated/client.ts';
 import { lockRow, lockTenant } from '../../database/lock.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';

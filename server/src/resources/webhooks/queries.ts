@@ -16,8 +16,8 @@ import {
   type WebhookReplay,
   type WebhookReplayStarted,
 } from '@itsm-api/contract';
+import { Prisma } from '../../../generated/prisma/client.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../../context.ts';
-import { Prisma } from '../../database/generated/client.ts';
 import { lockRow, lockTenant } from '../../database/lock.ts';
 import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
