@@ -1,6 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { backOff } from './back-off.ts';
 
+/** A step that takes longer is logged, and again after each such interval. Milliseconds. */
+const maxStepMs = 30_000;
+
 export interface Loop {
   /** Runs the step as soon as it isn't running. */
   wake(): void;
@@ -26,15 +29,13 @@ interface LoopOptions {
   logger: Pick<FastifyBaseLogger, 'error'>;
   /** Whether a step failed since the database can't be reached; whoever says so has it logged. */
   isOutage(error: unknown): boolean;
-  /** A step that takes longer is logged, and again each time that this much has passed. Milliseconds. */
-  watchAfter?: number;
 }
 
 /**
  * Runs a step over and over, never twice at a time: at once when the last one said that there is more or when woken,
  * else after the interval. A step that throws is logged, and the next one comes later each time, woken or not.
  */
-export function createLoop({ name, interval, step, logger, isOutage, watchAfter = 30_000 }: LoopOptions): Loop {
+export function createLoop({ name, interval, step, logger, isOutage }: LoopOptions): Loop {
   let stopped = false;
   let woken = false;
   let failures = 0;
@@ -61,7 +62,7 @@ export function createLoop({ name, interval, step, logger, isOutage, watchAfter 
     began = performance.now();
     const watchdog = setInterval(() => {
       logger.error({ loop: name, seconds: secondsOf() }, 'a step of a loop takes longer than it may');
-    }, watchAfter);
+    }, maxStepMs);
     try {
       const more = await step();
       failures = 0;
@@ -91,7 +92,7 @@ export function createLoop({ name, interval, step, logger, isOutage, watchAfter 
   return {
     wake,
     get health() {
-      return { ok: failures === 0 && secondsOf() * 1000 < watchAfter, stepSeconds: secondsOf() };
+      return { ok: failures === 0 && secondsOf() * 1000 < maxStepMs, stepSeconds: secondsOf() };
     },
     async stop() {
       stopped = true;

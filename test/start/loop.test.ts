@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLoop } from '@itsm-api/server/loop.ts';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 
 /** Collects what is logged. */
@@ -8,7 +8,7 @@ function startLoop(step: (run: number) => Promise<boolean>, isOutage = (_: unkno
   const said: [details: object, text: string][] = [];
   let runs = 0;
   const logger = { error: (details: object, text: string) => said.push([details, text]) } as never;
-  const loop = createLoop({ name: 'test', interval: 5, logger, isOutage, watchAfter: 20, step: () => step(++runs) });
+  const loop = createLoop({ name: 'test', interval: 5, logger, isOutage, step: () => step(++runs) });
   return { loop, said, runs: () => runs };
 }
 
@@ -26,12 +26,22 @@ it('a step that fails is logged, and the loop goes on', async () => {
 });
 
 it('a step that takes too long is logged while it lasts, and never run beside itself', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   let end = () => {};
   const { loop, said, runs } = startLoop((run) =>
     run === 1 ? new Promise((resolve) => (end = () => resolve(false))) : Promise.resolve(false),
   );
-  await eventually(() => expect(said.length).toBeGreaterThanOrEqual(2));
-  expect(said[0]).toMatchObject([{ loop: 'test' }, 'a step of a loop takes longer than it may']);
+  vi.advanceTimersByTime(29_000);
+  expect(loop.health).toEqual({ ok: true, stepSeconds: 29 });
+  expect(said).toEqual([]);
+  vi.advanceTimersByTime(31_000);
+  expect(loop.health).toEqual({ ok: false, stepSeconds: 60 });
+  const text = 'a step of a loop takes longer than it may';
+  expect(said).toEqual([
+    [{ loop: 'test', seconds: 30 }, text],
+    [{ loop: 'test', seconds: 60 }, text],
+  ]);
   loop.wake();
   expect(runs()).toBe(1);
   end();
