@@ -1,32 +1,33 @@
-import { glob, readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parse } from 'libpg-query';
-import { lockFaultsOf } from './migration-locks.ts';
+import { concurrentMarker, readMigrations } from '../server/src/database/migrations.ts';
 
 /*
- * Holds the rules of rolling upgrades (docs/decisions/upgrades.md): the release before runs on the new schema, and isn't
- * held up while it is made.
+ * Checks the rules of rolling upgrades (docs/decisions/upgrades.md): the previous release runs on the new schema, and no
+ * migration holds a lock for long.
  * `node tools/check-migrations.ts`
  */
 
-/** The last migration of before the rule. */
-const before = '20261121000200_outbox';
-
-/** The line by which a migration takes away what a release no longer uses. */
+/** The comment that allows a migration to remove what a release no longer uses. */
 const marker = /^-- contract: unused since (\S+)[^\S\n]*$/m;
 
-/** The syntax tree as PostgreSQL's parser gives it, as far as it is looked at. */
+/** The parts of PostgreSQL's syntax tree that the rules need. */
 interface Statement {
-  AlterTableStmt?: { relation: Relation; cmds: { AlterTableCmd: Command }[] };
+  AlterTableStmt?: { objtype: string; relation: Relation; cmds: { AlterTableCmd: Command }[] };
   AlterEnumStmt?: { newVal?: string };
-  AlterObjectSchemaStmt?: { objectType: string; relation?: Relation };
-  CreateFunctionStmt?: { funcname: Name[] };
-  CreateStmt?: { relation: Relation };
+  AlterObjectSchemaStmt?: { objectType: string };
+  CreateFunctionStmt?: { funcname: Name[]; replace?: boolean };
+  CreatePolicyStmt?: { table: Relation };
+  CreateStmt?: { relation: Relation; if_not_exists?: boolean; tableElts?: Element[] };
+  CreateTrigStmt?: { relation: Relation; replace?: boolean };
   DoStmt?: { args: { DefElem: { defname: string; arg?: { String?: { sval: string } } } }[] };
-  DropStmt?: { removeType: string };
+  DropStmt?: { removeType: string; objects: { List?: { items: Name[] } }[]; concurrent?: boolean };
   GrantStmt?: { is_grant?: boolean; objects?: { ObjectWithArgs?: { objname: Name[] } }[] };
+  IndexStmt?: { relation: Relation; concurrent?: boolean };
+  LockStmt?: { relations: { RangeVar: Relation }[] };
   RenameStmt?: { renameType: string; relation?: Relation; subname?: string; newname: string };
+  TruncateStmt?: { relations: { RangeVar: Relation }[] };
 }
 
 interface Name {
@@ -40,60 +41,77 @@ interface Relation {
 interface Command {
   subtype: string;
   name?: string;
-  def?: { ColumnDef?: Column; Constraint?: Constraint };
+  missing_ok?: boolean;
+  def?: Element;
 }
 
-interface Column {
-  colname: string;
-  typeName: { names: { String: { sval: string } }[] };
-  constraints?: { Constraint: Constraint }[];
+interface Element {
+  ColumnDef?: { colname: string; typeName: { names: Name[] }; constraints?: { Constraint: Constraint }[] };
+  Constraint?: Constraint;
 }
 
 interface Constraint {
   contype: string;
+  conname?: string;
+  /** NOT VALID: existing rows aren't checked. */
+  skip_validation?: boolean;
+  /** The table that a foreign key refers to, which it locks as well. */
+  pktable?: Relation;
 }
 
-/** What programs name in their statements. Indexes, triggers, policies and constraints they don't. */
+/**
+ * Returns the faults of a migration, a line each: what the previous release can't run with, and locks held for long.
+ * @param releases the versions that were released
+ */
+export async function faultsOf(name: string, script: string, releases: string[]) {
+  // The parser rejects an empty script.
+  const { stmts = [] } = await parse(`${script};`);
+  const statements = stmts.map(({ stmt }) => stmt as Statement);
+  // No other session knows the tables and functions that the migration creates.
+  const own = new Set<string | undefined>(
+    statements.flatMap(({ CreateStmt: table, CreateFunctionStmt: created }) => {
+      return table?.relation.relname ?? nameOf(created?.funcname) ?? [];
+    }),
+  );
+  const others = statements.filter(({ AlterTableStmt: altered }) => !own.has(altered?.relation.relname));
+  const isOutside = script.startsWith(concurrentMarker);
+  const locks = [
+    ...others.flatMap((statement) => blockingFaults(statement, own, isOutside)),
+    ...(isOutside ? others.flatMap(repetitionFaults) : transactionFaults(statements, own)),
+  ];
+  const breaks = others.flatMap((statement) => breaksOf(statement, own));
+  const named = (faults: string[]) => faults.map((fault) => `${name}: ${fault}.`);
+  return { contract: named(contractFaults(breaks, script, releases)), locks: named(locks) };
+}
+
+function contractFaults(breaks: string[], script: string, releases: string[]): string[] {
+  if (breaks.length === 0) return [];
+  const since = marker.exec(script)?.[1];
+  if (since === undefined) {
+    const advice = 'Expand now; remove it in a later migration, with the line `-- contract: unused since <release>`';
+    return breaks.map((fault) => `${fault}. ${advice}`);
+  }
+  return releases.includes(since) ? [] : [`${since} is not a release in CHANGELOG.md`];
+}
+
+/** The objects that programs name in their statements, unlike indexes, triggers, policies and constraints. */
 const named = ['TABLE', 'COLUMN', 'VIEW', 'MATVIEW', 'TYPE', 'DOMAIN', 'ATTRIBUTE', 'SEQUENCE', 'SCHEMA', 'FUNCTION'];
 
-/** What a DO block may hide from the parser. */
+/** The same breaks in a DO block, which the parser doesn't look into. */
 const hidden =
   /\b(DROP\s+(TABLE|COLUMN|VIEW|TYPE|DOMAIN|SEQUENCE|SCHEMA|FUNCTION|DEFAULT)|RENAME|SET\s+(NOT\s+NULL|SCHEMA|DATA\s+TYPE)|ALTER\s+(COLUMN\s+)?\S+\s+TYPE|REVOKE)\b/i;
 
-/**
- * What the release before could not live with in a migration, a line each; none where all is well.
- * @param releases the versions that were released
- */
-export async function faultsOf(name: string, script: string, releases: string[]): Promise<string[]> {
-  // The parser refuses what is empty.
-  const { stmts = [] } = await parse(`${script};`);
-  const statements = stmts.map(({ stmt }) => stmt as Statement);
-  // Nobody knows the tables and functions that the migration itself makes.
-  const own = new Set(
-    statements.flatMap(({ CreateStmt, CreateFunctionStmt }) => {
-      return CreateStmt?.relation.relname ?? nameOf(CreateFunctionStmt?.funcname) ?? [];
-    }),
-  );
-  const faults = statements.flatMap((statement) => breaksIn(statement, own));
-  if (faults.length === 0) return [];
-  const since = marker.exec(script)?.[1];
-  if (since === undefined) {
-    const advice = 'Expand now; take away in a later migration, with the line `-- contract: unused since <release>`.';
-    return faults.map((fault) => `${name}: ${fault}. ${advice}`);
-  }
-  if (releases.includes(since)) return [];
-  return [`${name}: ${since} is not released: what it no longer uses, the release before it does.`];
-}
-
-function breaksIn(statement: Statement, own: Set<string>): string[] {
+/** Returns what the previous release can't run with. */
+function breaksOf(statement: Statement, own: Set<string | undefined>): string[] {
   const { AlterTableStmt, AlterEnumStmt, AlterObjectSchemaStmt, DoStmt, DropStmt, GrantStmt, RenameStmt } = statement;
+  const isNamed = (type: string) => named.includes(type.replace('OBJECT_', ''));
+  const wordOf = (type: string) => type.replace('OBJECT_', '').toLowerCase();
   if (AlterTableStmt !== undefined) {
-    const { relation, cmds } = AlterTableStmt;
-    if (own.has(relation.relname)) return [];
-    return cmds.flatMap(({ AlterTableCmd: command }) => breakOf(command, relation.relname) ?? []);
+    const table = AlterTableStmt.relation.relname;
+    return AlterTableStmt.cmds.flatMap(({ AlterTableCmd: command }) => breakOf(command, table) ?? []);
   }
   if (DropStmt !== undefined && isNamed(DropStmt.removeType)) return [`drops a ${wordOf(DropStmt.removeType)}`];
-  if (RenameStmt !== undefined && isNamed(RenameStmt.renameType) && !own.has(RenameStmt.relation?.relname ?? '')) {
+  if (RenameStmt !== undefined && isNamed(RenameStmt.renameType) && !own.has(RenameStmt.relation?.relname)) {
     const { renameType, relation, subname, newname } = RenameStmt;
     const old = [relation?.relname, subname].filter(Boolean).join('.');
     return [['renames the', wordOf(renameType), old, 'to', newname].filter(Boolean).join(' ')];
@@ -101,10 +119,10 @@ function breaksIn(statement: Statement, own: Set<string>): string[] {
   if (AlterObjectSchemaStmt !== undefined && isNamed(AlterObjectSchemaStmt.objectType)) {
     return [`moves a ${wordOf(AlterObjectSchemaStmt.objectType)} to another schema`];
   }
-  if (AlterEnumStmt !== undefined) return [`gives an enum the value ${AlterEnumStmt.newVal}, which it can't read`];
+  if (AlterEnumStmt !== undefined) return [`adds the enum value ${AlterEnumStmt.newVal}, which it can't read`];
   if (GrantStmt !== undefined && GrantStmt.is_grant !== true) {
-    const from = (GrantStmt.objects ?? []).map(({ ObjectWithArgs }) => nameOf(ObjectWithArgs?.objname) ?? '');
-    return from.every((name) => own.has(name)) ? [] : ['takes a right away'];
+    const from = (GrantStmt.objects ?? []).map(({ ObjectWithArgs }) => nameOf(ObjectWithArgs?.objname));
+    return from.every((name) => own.has(name)) ? [] : ['revokes a right'];
   }
   const body = DoStmt?.args.find(({ DefElem }) => DefElem.defname === 'as')?.DefElem.arg?.String?.sval ?? '';
   const found = hidden.exec(body)?.[0];
@@ -113,55 +131,114 @@ function breaksIn(statement: Statement, own: Set<string>): string[] {
 
 function breakOf({ subtype, name, def }: Command, table: string): string | undefined {
   const column = `${table}.${name ?? def?.ColumnDef?.colname}`;
-  switch (subtype) {
-    case 'AT_DropColumn':
-      return `drops the column ${column}`;
-    case 'AT_AlterColumnType':
-      return `changes the type of ${column}`;
-    case 'AT_SetNotNull':
-      return `makes ${column} NOT NULL`;
-    case 'AT_ColumnDefault':
-      return def === undefined ? `drops the default of ${column}` : undefined;
-    case 'AT_AddColumn':
-      return def?.ColumnDef && isRequired(def.ColumnDef) ? `adds ${column} NOT NULL without a default` : undefined;
-    case 'AT_AddConstraint':
-      return def?.Constraint?.contype === 'CONSTR_NOTNULL' ? `makes a column of ${table} NOT NULL` : undefined;
-    default:
-      return undefined;
-  }
+  if (subtype === 'AT_DropColumn') return `drops the column ${column}`;
+  if (subtype === 'AT_AlterColumnType') return `changes the type of ${column}`;
+  if (subtype === 'AT_SetNotNull') return `makes ${column} NOT NULL`;
+  if (subtype === 'AT_ColumnDefault' && def === undefined) return `drops the default of ${column}`;
+  if (subtype === 'AT_AddColumn' && isRequired(def)) return `adds ${column} NOT NULL without a default`;
+  if (def?.Constraint?.contype === 'CONSTR_NOTNULL') return `makes a column of ${table} NOT NULL`;
+  return undefined;
 }
 
-/** Whether who doesn't know of a new column can't insert a row any more. */
-function isRequired({ typeName, constraints = [] }: Column): boolean {
-  const types = constraints.map(({ Constraint }) => Constraint.contype);
+/** Checks whether a program that doesn't know a new column can't insert a row any more. */
+function isRequired({ ColumnDef }: Element = {}): boolean {
+  const types = (ColumnDef?.constraints ?? []).map(({ Constraint }) => Constraint.contype);
   const isFilled =
     types.some((type) => ['CONSTR_DEFAULT', 'CONSTR_IDENTITY', 'CONSTR_GENERATED'].includes(type)) ||
-    typeName.names.some(({ String: { sval } }) => /serial\d?$/.test(sval));
+    /serial\d?$/.test(nameOf(ColumnDef?.typeName.names) ?? '');
   return !isFilled && types.some((type) => ['CONSTR_NOTNULL', 'CONSTR_PRIMARY'].includes(type));
 }
 
-/** The last part of a name, without its schema. */
+/** Returns how a statement locks a table for as long as it reads all rows. */
+function blockingFaults(statement: Statement, own: Set<string | undefined>, isOutside: boolean): string[] {
+  const { AlterTableStmt, IndexStmt } = statement;
+  if (IndexStmt !== undefined && !own.has(IndexStmt.relation.relname)) {
+    if (IndexStmt.concurrent !== true)
+      return [`blocks writes to ${IndexStmt.relation.relname} while it builds an index. Build it CONCURRENTLY`];
+    return isOutside ? [] : [`builds an index CONCURRENTLY in a transaction. Begin it with \`${concurrentMarker}\``];
+  }
+  const checks = (AlterTableStmt?.cmds ?? []).filter(({ AlterTableCmd: { subtype, def } }) => {
+    const { contype, skip_validation } = def?.Constraint ?? {};
+    return subtype === 'AT_AddConstraint' && contype === 'CONSTR_CHECK' && skip_validation !== true;
+  });
+  const table = AlterTableStmt?.relation.relname;
+  return checks.map(() => `locks ${table} while it checks all rows. Add the CHECK as NOT VALID, and validate it later`);
+}
+
+/** A transaction holds the locks of all its statements until its end. */
+function transactionFaults(statements: Statement[], own: Set<string | undefined>): string[] {
+  const tables = [...new Set(statements.flatMap(lockedBy))].filter((table) => !own.has(table));
+  if (tables.length < 2) return [];
+  const advice = `Write a migration for each, or commit each statement: begin it with \`${concurrentMarker}\``;
+  return [`locks ${tables.join(', ')} in one transaction. ${advice}`];
+}
+
+/** Changes of a table that block neither reads nor writes. */
+const gentle = ['AT_ValidateConstraint', 'AT_SetRelOptions', 'AT_ResetRelOptions', 'AT_SetStatistics'];
+
+/** Returns the tables to which a statement blocks writes. */
+function lockedBy(statement: Statement): string[] {
+  const { AlterTableStmt, CreateStmt, DropStmt, RenameStmt } = statement;
+  if (AlterTableStmt?.objtype === 'OBJECT_TABLE') {
+    const commands = AlterTableStmt.cmds.map(({ AlterTableCmd }) => AlterTableCmd);
+    if (commands.every(({ subtype }) => gentle.includes(subtype))) return [];
+    return [AlterTableStmt.relation.relname, ...commands.flatMap(({ def }) => referredBy(def))];
+  }
+  if (CreateStmt !== undefined) return (CreateStmt.tableElts ?? []).flatMap(referredBy);
+  if (DropStmt !== undefined && DropStmt.concurrent !== true) return droppedFrom(DropStmt);
+  if (RenameStmt?.relation !== undefined && RenameStmt.renameType !== 'OBJECT_INDEX')
+    return [RenameStmt.relation.relname];
+  const whole = statement.LockStmt?.relations ?? statement.TruncateStmt?.relations ?? [];
+  const one = statement.CreateTrigStmt?.relation ?? statement.CreatePolicyStmt?.table;
+  return [...whole.map(({ RangeVar }) => RangeVar.relname), ...(one === undefined ? [] : [one.relname])];
+}
+
+function referredBy(element: Element = {}): string[] {
+  const constraints = [element.Constraint, ...(element.ColumnDef?.constraints ?? []).map((each) => each.Constraint)];
+  return constraints.flatMap((constraint) => constraint?.pktable?.relname ?? []);
+}
+
+function droppedFrom({ removeType, objects }: NonNullable<Statement['DropStmt']>): string[] {
+  return objects.flatMap(({ List }) => {
+    const names = (List?.items ?? []).map(({ String: { sval } }) => sval);
+    if (removeType === 'OBJECT_INDEX') return [`the table of ${names.at(-1)}`];
+    if (removeType === 'OBJECT_TABLE') return names.slice(-1);
+    return ['OBJECT_TRIGGER', 'OBJECT_POLICY'].includes(removeType) ? names.slice(-2, -1) : [];
+  });
+}
+
+/** A script outside of a transaction is repeated after an interruption, with the statements that were committed. */
+function repetitionFaults({ AlterTableStmt, CreateFunctionStmt, CreateStmt, CreateTrigStmt }: Statement): string[] {
+  const commands = (AlterTableStmt?.cmds ?? []).map(({ AlterTableCmd }) => AlterTableCmd);
+  const isDropped = (constraint: string | undefined) =>
+    commands.some(
+      ({ subtype, name, missing_ok }) => subtype === 'AT_DropConstraint' && missing_ok && name === constraint,
+    );
+  const advice = [
+    CreateTrigStmt && !CreateTrigStmt.replace && 'CREATE OR REPLACE TRIGGER',
+    CreateFunctionStmt && !CreateFunctionStmt.replace && 'CREATE OR REPLACE FUNCTION',
+    CreateStmt && !CreateStmt.if_not_exists && 'CREATE TABLE IF NOT EXISTS',
+    ...commands.map(({ subtype, missing_ok, def }) => {
+      if (subtype === 'AT_AddColumn') return !missing_ok && 'ADD COLUMN IF NOT EXISTS';
+      return (
+        subtype === 'AT_AddConstraint' && !isDropped(def?.Constraint?.conname) && 'DROP CONSTRAINT IF EXISTS before it'
+      );
+    }),
+  ];
+  return advice.filter(Boolean).map((each) => `can't be repeated after an interruption. Write ${each}`);
+}
+
+/** Returns the last part of a name, without its schema. */
 function nameOf(name: Name[] | undefined): string | undefined {
   return name?.at(-1)?.String.sval;
 }
 
-function isNamed(type: string): boolean {
-  return named.includes(type.replace('OBJECT_', ''));
-}
-
-function wordOf(type: string): string {
-  return type.replace('OBJECT_', '').toLowerCase();
-}
-
 if (import.meta.main) {
-  const root = fileURLToPath(new URL('..', import.meta.url));
-  const changelog = await readFile(`${root}/CHANGELOG.md`, 'utf8');
+  const changelog = await readFile(join(import.meta.dirname, '../CHANGELOG.md'), 'utf8');
   const releases = [...changelog.matchAll(/^## (\d+\.\d+\.\d+)$/gm)].map(([, version = '']) => version);
-  for await (const file of glob('*/migration.sql', { cwd: `${root}/prisma/migrations` })) {
-    const name = dirname(file);
-    if (name <= before) continue;
-    const script = await readFile(`${root}/prisma/migrations/${file}`, 'utf8');
-    for (const fault of [...(await faultsOf(name, script, releases)), ...(await lockFaultsOf(name, script))]) {
+  for (const { name, script } of await readMigrations()) {
+    const { contract, locks } = await faultsOf(name, script, releases);
+    for (const fault of [...contract, ...locks]) {
       process.stderr.write(`${fault}\n`);
       process.exitCode = 1;
     }

@@ -1,11 +1,9 @@
 import pg from 'pg';
 import { utc } from './database/connection.ts';
-import { compareHistory, readApplied } from './database/history.ts';
 import { areJobsCurrent, migrateJobs, type Queue } from './database/job-schema.ts';
 import { type ApplyOptions, applyMigrations } from './database/migrate.ts';
-import { takeTurn } from './database/migration-turn.ts';
-import { MigrationError, readMigrations } from './database/migrations.ts';
-import { watchPeer } from './database/peer-watch.ts';
+import { acquireMigrationLock } from './database/migration-lock.ts';
+import { compareHistory, MigrationError, readApplied, readMigrations } from './database/migrations.ts';
 import { ensureRoles, missingRoles, systemRole } from './database/roles.ts';
 import { codeOf, QUERY_CANCELED } from './error-code.ts';
 import { idempotencyRetentionQueue } from './resources/idempotency-retention.ts';
@@ -49,24 +47,20 @@ export class BehindError extends Error {
   }
 }
 
-type MigrateOptions = Omit<ApplyOptions, 'databaseUrl'>;
-
 /**
  * Brings a database up to date: roles, migrations, job queues. Resolves to the names of the migrations that it applied.
  * Any number of processes may call it at once. Where there is nothing to do it needs no rights.
  * @throws RolesError or MigrationError
  */
-export async function migrateDatabase(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
-  const { folder, patienceMs, onProgress } = options;
+export async function migrateDatabase(databaseUrl: string, options: ApplyOptions = {}): Promise<string[]> {
+  const { folder, onProgress } = options;
   // Most often there is nothing to do, and no reason to wait without bound for a server that has fallen silent.
   if (await withClient(databaseUrl, lookMs, (client) => isCurrent(client, folder))) return [];
   return withClient(databaseUrl, 0, async (client) => {
     await ensureRoles(client);
-    await watchPeer(client);
-    const findNext = async () => (await look(client, folder)).missing[0];
-    await takeTurn(client, { findNext, patienceMs, onProgress });
+    await acquireMigrationLock(client, onProgress);
     try {
-      const applied = await applyMigrations(client, { databaseUrl, ...options });
+      const applied = await applyMigrations(client, options);
       const { jobs, ahead } = await look(client, folder);
       if (!jobs) {
         onProgress?.('Making the job queues …');
@@ -117,7 +111,7 @@ async function look(client: pg.ClientBase, folder?: string) {
   const migrations = await readMigrations(folder);
   const read = async () => {
     const { missing, ahead } = compareHistory(migrations, (await readApplied(client)) ?? []);
-    const jobs = await areJobsCurrent(client, queuesFor(ahead));
+    const jobs = missing.length === 0 && (await areJobsCurrent(client, queuesFor(ahead)));
     return { missing: missing.map(({ name }) => name), ahead, jobs };
   };
   try {

@@ -88,7 +88,7 @@ describe('GET /deliveries/:id', () => {
       data: [
         { ...attempt, number: 1, error: 'no answer within 15 s' },
         { ...attempt, number: 2, status: 500, publicAnswer: 'told' },
-        // As the release before writes it.
+        // It may come from a private network.
         { ...attempt, number: 3, status: 500, answer: 'hidden' },
       ],
     });

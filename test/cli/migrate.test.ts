@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
 import { commandLine, spawnCommand } from './itsm.ts';
 
-const newest = '20261121000000_row_level_security';
+const newest = '20261125000000_baseline';
 let database: TestDatabase;
 let itsm: ReturnType<typeof commandLine>;
 
@@ -85,7 +85,7 @@ describe('every other command', { timeout: 60_000 }, () => {
     const { code, stdout, stderr } = await itsm('tenants list');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^error: The database is behind this version of the program: it lacks 20261120000000_init, .*/,
+      /^error: The database is behind this version of the program: it lacks 20261125000000_baseline, .*/,
     );
     expect(stderr).toContain('Run `itsm migrate` or start the server.');
     const untouched =

@@ -1,16 +1,38 @@
-import { expect, it } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { schemaScript } from '../../tools/schema-script.ts';
 import { describeCatalog } from '../support/catalog.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+
+beforeEach(async () => {
+  database = await cloneDatabase();
+});
+afterEach(() => database.drop());
 
 const advice =
   'The migrations lead to another schema than test/rules/catalog.txt. If you meant to change it, run ' +
   '`npx -y pnpm@12 test catalog -u` and read the difference before you commit it.';
 
 it('leads to the tables, functions, policies and rights of catalog.txt', async () => {
-  const database = await cloneDatabase();
-  try {
-    await expect(await describeCatalog(database.url), advice).toMatchFileSnapshot('catalog.txt', advice);
-  } finally {
-    await database.drop();
-  }
+  await expect(await describeCatalog(database.url), advice).toMatchFileSnapshot('catalog.txt', advice);
 });
+
+it('leads to the tables, columns, keys and indexes of schema.prisma', async () => {
+  const migrated = linesOfPrisma(await describeCatalog(database.url));
+  await execute(database.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8');
+  await execute(database.url, await schemaScript(database.url, undefined, schema));
+  // If they differ: `-` is a line of schema.prisma that the migrations lack, `+` the reverse.
+  expect(migrated).toEqual(linesOfPrisma(await describeCatalog(database.url)));
+});
+
+/** The part of a catalog that schema.prisma describes: no collations, CHECKs and storage options. */
+function linesOfPrisma(catalog: string): string[] {
+  const sections = catalog.split('\n\n').filter((section) => /^(Columns|Constraints|Indexes)\n/.test(section));
+  return sections
+    .flatMap((section) => section.split('\n'))
+    .filter((line) => !line.includes('_prisma_migrations') && !line.includes(' CHECK ('))
+    .map((line) => line.replace(' collate "C"', '').replace(/ WITH \(.*?\)/, ''));
+}

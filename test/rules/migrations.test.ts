@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { faultsOf } from '../../tools/check-migrations.ts';
-import { lockFaultsOf } from '../../tools/migration-locks.ts';
 
-const faults = (script: string, releases = ['1.0.0', '1.1.0']) => faultsOf('20270101000000_change', script, releases);
+const faultsIn = (script: string) => faultsOf('20270101000000_change', script, ['1.0.0', '1.1.0']);
+const faults = async (script: string) => (await faultsIn(script)).contract;
 
 describe('the check of migrations', () => {
   it.each([
@@ -16,7 +15,7 @@ describe('the check of migrations', () => {
     ['ALTER TABLE assets RENAME tag TO label', 'renames the column assets.tag to label'],
     ['ALTER TABLE assets RENAME TO things', 'renames the table assets to things'],
     ['ALTER TYPE "AssetType" RENAME TO "Kind"', 'renames the type to Kind'],
-    ['ALTER TYPE "AssetType" ADD VALUE \'DRONE\'', 'gives an enum the value DRONE'],
+    ['ALTER TYPE "AssetType" ADD VALUE \'DRONE\'', 'adds the enum value DRONE'],
     ['ALTER TABLE assets SET SCHEMA old', 'moves a table to another schema'],
     ['ALTER TABLE assets ALTER tag TYPE varchar(20)', 'changes the type of assets.tag'],
     ['ALTER TABLE assets ALTER COLUMN tag SET DATA TYPE text', 'changes the type of assets.tag'],
@@ -25,8 +24,8 @@ describe('the check of migrations', () => {
     ['ALTER TABLE assets ALTER place SET NOT NULL', 'makes assets.place NOT NULL'],
     ['ALTER TABLE assets ADD CONSTRAINT c NOT NULL place', 'makes a column of assets NOT NULL'],
     ['ALTER TABLE assets ALTER place DROP DEFAULT', 'drops the default of assets.place'],
-    ['REVOKE INSERT ON assets FROM itsm_request', 'takes a right away'],
-    ['REVOKE ALL ON FUNCTION f(int) FROM PUBLIC', 'takes a right away'],
+    ['REVOKE INSERT ON assets FROM itsm_request', 'revokes a right'],
+    ['REVOKE ALL ON FUNCTION f(int) FROM PUBLIC', 'revokes a right'],
     ["DO $$ BEGIN EXECUTE 'ALTER TABLE assets DROP COLUMN tag'; END $$", 'has DROP COLUMN in a DO block'],
   ])('refuses %s', async (script, fault) => {
     const found = await faults(`-- A change.\n${script};\n`);
@@ -57,23 +56,15 @@ describe('the check of migrations', () => {
   it('refuses a marker that names what is not released, or nothing', async () => {
     const drop = 'ALTER TABLE assets DROP COLUMN tag;';
     expect(await faults(`-- contract: unused since 1.2.0\n${drop}`)).toEqual([
-      '20270101000000_change: 1.2.0 is not released: what it no longer uses, the release before it does.',
+      '20270101000000_change: 1.2.0 is not a release in CHANGELOG.md.',
     ]);
     expect(await faults(`-- contract: unused\n${drop}`)).toHaveLength(1);
     expect(await faults(`SELECT '-- contract: unused since 1.1.0'; ${drop}`)).toHaveLength(1);
   });
-
-  it('finds what migrations of before the rule did', async () => {
-    const folder = new URL('../../prisma/migrations/', import.meta.url);
-    const read = (name: string) => readFile(new URL(`${name}/migration.sql`, folder), 'utf8');
-    expect(await faults(await read('20261121000200_outbox'))).toHaveLength(2);
-    expect((await faults(await read('20261121000100_text_enums'))).length).toBeGreaterThan(10);
-    expect(await faults(await read('20261120130254_retention_indexes'))).toEqual([]);
-  });
 });
 
 describe('the check of what migrations hold up', () => {
-  const lockFaults = (script: string) => lockFaultsOf('20270101000000_change', `${script};\n`);
+  const lockFaults = async (script: string) => (await faultsIn(`${script};\n`)).locks;
   const outside = '-- outside of a transaction\n';
 
   it.each([
@@ -82,10 +73,10 @@ describe('the check of what migrations hold up', () => {
     ['CREATE POLICY p ON tasks; DROP TRIGGER a ON public.users; DROP INDEX i', 'locks tasks, users, the table of i in'],
     ['ALTER TABLE tasks ADD FOREIGN KEY (a) REFERENCES users', 'locks tasks, users in one transaction'],
     ['CREATE TABLE things (a int REFERENCES users, FOREIGN KEY (a) REFERENCES tasks)', 'locks users, tasks in one'],
-    ['CREATE INDEX i ON assets (tag)', 'nobody writes assets while it builds an index'],
-    [`${outside}CREATE UNIQUE INDEX i ON assets (tag)`, 'nobody writes assets while it builds an index'],
-    ['CREATE INDEX CONCURRENTLY i ON assets (tag)', 'builds an index CONCURRENTLY within a transaction'],
-    ['ALTER TABLE assets ADD CONSTRAINT c CHECK (a > 0)', 'locks assets while it checks every row'],
+    ['CREATE INDEX i ON assets (tag)', 'blocks writes to assets while it builds an index'],
+    [`${outside}CREATE UNIQUE INDEX i ON assets (tag)`, 'blocks writes to assets while it builds an index'],
+    ['CREATE INDEX CONCURRENTLY i ON assets (tag)', 'builds an index CONCURRENTLY in a transaction'],
+    ['ALTER TABLE assets ADD CONSTRAINT c CHECK (a > 0)', 'locks assets while it checks all rows'],
     [`${outside}CREATE TRIGGER a AFTER INSERT ON tasks EXECUTE FUNCTION f()`, 'Write CREATE OR REPLACE TRIGGER'],
     [`${outside}CREATE FUNCTION f() RETURNS int LANGUAGE sql RETURN 1`, 'Write CREATE OR REPLACE FUNCTION'],
     [`${outside}CREATE TABLE things ()`, 'Write CREATE TABLE IF NOT EXISTS'],

@@ -188,7 +188,7 @@ describe('the roles', () => {
       'public.projects': 'INSERT, SELECT, UPDATE',
       'public.tasks': 'INSERT, SELECT, UPDATE',
       'public.texts': 'SELECT',
-      'public.ticket_counts': 'INSERT, SELECT, UPDATE',
+      'public.ticket_counts': 'SELECT',
       'public.ticket_sequences': 'INSERT, SELECT, UPDATE',
       'public.ticket_watchers': 'DELETE, INSERT, SELECT',
       'public.tickets': 'INSERT, SELECT, UPDATE',

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BlockerWatch } from '@itsm-api/server/database/blocker-watch.ts';
 import { checkConnection } from '@itsm-api/server/database/check-connection.ts';
 import { listen } from '@itsm-api/server/database/listener.ts';
 import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
@@ -130,17 +129,3 @@ it('tells of a notification', async () => {
   await listener.close();
   watch.close();
 });
-
-it('holds up no work where the connection that looks who stands in its way falls silent', async () => {
-  const proxy = await startProxy(await workerDatabaseUrl());
-  const watch = new BlockerWatch(proxy.url, 0, () => undefined);
-  const work = async () => {
-    await sleep(500);
-    expect(proxy.silence()).toBe(1);
-    await sleep(1500);
-    return 'done';
-  };
-  expect(await watch.during(work)).toBe('done');
-  watch.close();
-  await proxy.close();
-}, 10_000);

@@ -339,7 +339,7 @@ describe('skipOwn', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['by another', 'by key 1']);
   });
 
-  it('goes by the key that turns it on where the release before made the subscription', async () => {
+  it('goes by the key that turns it on if the subscription was created without a key', async () => {
     const { id, receiver } = await subscribe();
     await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { keyId: null } });
     await owner.createTicket({ title: 'told' });

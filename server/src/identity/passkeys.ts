@@ -89,7 +89,6 @@ export interface NewPasskey {
   publicKey: Uint8Array<ArrayBuffer>;
   counter: bigint;
   transports: string[];
-  verifiesUser: true;
 }
 
 /**
@@ -117,7 +116,7 @@ export async function checkPasskey(
   const { id, publicKey, counter } = registrationInfo.credential;
   const transports = Transports.parse(given.response.transports);
   const credentialId = Buffer.from(id, 'base64url');
-  return { credentialId, publicKey, counter: BigInt(counter), transports, verifiesUser: true };
+  return { credentialId, publicKey, counter: BigInt(counter), transports };
 }
 
 /** How a browser reaches what has made the passkey: signed by nobody, and looked at by no library. */
@@ -180,8 +179,7 @@ export async function signInByPasskey(
       expectedChallenge: takeChallenge,
       expectedOrigin: site.origin,
       expectedRPID: site.id,
-      // One that did not verify its user when it was made may be unable to.
-      requireUserVerification: row.verifies_user,
+      requireUserVerification: true,
       credential,
     }),
   );
@@ -217,11 +215,10 @@ function parseJson(text: string): unknown {
 interface PasskeyRow {
   public_key: Buffer;
   counter: string;
-  verifies_user: boolean;
 }
 
 const byCredential = `
-  SELECT p.public_key, p.counter, p.verifies_user, ${accountColumns} FROM passkeys p ${accountsOf('p')}
+  SELECT p.public_key, p.counter, ${accountColumns} FROM passkeys p ${accountsOf('p')}
   WHERE p.tenant_id = $1 AND p.credential_id = $2 AND p.user_id = $3`;
 
 const used = 'UPDATE passkeys SET counter = $3, last_used_at = now() WHERE tenant_id = $1 AND credential_id = $2';

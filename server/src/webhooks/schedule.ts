@@ -22,8 +22,7 @@ export function nextWait(
   { attempt, lost = 0, retryAfter = 0 }: FailedAttempt,
   random = Math.random,
 ): number | undefined {
-  // A worker of the release before begins to count attempts anew, and not those that were lost.
-  const wait = waits[Math.max(attempt - lost, 1) - 1];
+  const wait = waits[attempt - lost - 1];
   if (wait === undefined) return undefined;
   return Math.round(Math.max(wait * (1 - jitter + 2 * jitter * random()), retryAfter));
 }

@@ -2926,7 +2926,6 @@ export const PasskeyScalarFieldEnum = {
   publicKey: 'publicKey',
   counter: 'counter',
   transports: 'transports',
-  verifiesUser: 'verifiesUser',
   name: 'name',
   lastUsedAt: 'lastUsedAt',
   createdAt: 'createdAt'

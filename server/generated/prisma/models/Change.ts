@@ -449,7 +449,7 @@ export type $ChangePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     resource: string
     id: bigint
     /**
-     * Of the transaction that wrote the row last: its id and the offset of its epoch. Negative for rows of before.
+     * Of the transaction that wrote the row last: its id and the offset of its epoch.
      */
     position: bigint
     /**

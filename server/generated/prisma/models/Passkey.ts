@@ -49,7 +49,6 @@ export type PasskeyMinAggregateOutputType = {
   credentialId: runtime.Bytes | null
   publicKey: runtime.Bytes | null
   counter: bigint | null
-  verifiesUser: boolean | null
   name: string | null
   lastUsedAt: Date | null
   createdAt: Date | null
@@ -62,7 +61,6 @@ export type PasskeyMaxAggregateOutputType = {
   credentialId: runtime.Bytes | null
   publicKey: runtime.Bytes | null
   counter: bigint | null
-  verifiesUser: boolean | null
   name: string | null
   lastUsedAt: Date | null
   createdAt: Date | null
@@ -76,7 +74,6 @@ export type PasskeyCountAggregateOutputType = {
   publicKey: number
   counter: number
   transports: number
-  verifiesUser: number
   name: number
   lastUsedAt: number
   createdAt: number
@@ -105,7 +102,6 @@ export type PasskeyMinAggregateInputType = {
   credentialId?: true | runtime.Types.Skip
   publicKey?: true | runtime.Types.Skip
   counter?: true | runtime.Types.Skip
-  verifiesUser?: true | runtime.Types.Skip
   name?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -118,7 +114,6 @@ export type PasskeyMaxAggregateInputType = {
   credentialId?: true | runtime.Types.Skip
   publicKey?: true | runtime.Types.Skip
   counter?: true | runtime.Types.Skip
-  verifiesUser?: true | runtime.Types.Skip
   name?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -132,7 +127,6 @@ export type PasskeyCountAggregateInputType = {
   publicKey?: true | runtime.Types.Skip
   counter?: true | runtime.Types.Skip
   transports?: true | runtime.Types.Skip
-  verifiesUser?: true | runtime.Types.Skip
   name?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -233,7 +227,6 @@ export type PasskeyGroupByOutputType = {
   publicKey: runtime.Bytes
   counter: bigint
   transports: string[]
-  verifiesUser: boolean
   name: string
   lastUsedAt: Date | null
   createdAt: Date
@@ -270,7 +263,6 @@ export type PasskeyWhereInput = {
   publicKey?: Prisma.BytesFilter<"Passkey"> | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFilter<"Passkey"> | bigint | number | runtime.Types.Skip
   transports?: Prisma.StringNullableListFilter<"Passkey"> | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolFilter<"Passkey"> | boolean | runtime.Types.Skip
   name?: Prisma.StringFilter<"Passkey"> | string | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Passkey"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Passkey"> | Date | string | runtime.Types.Skip
@@ -285,7 +277,6 @@ export type PasskeyOrderByWithRelationInput = {
   publicKey?: Prisma.SortOrder | runtime.Types.Skip
   counter?: Prisma.SortOrder | runtime.Types.Skip
   transports?: Prisma.SortOrder | runtime.Types.Skip
-  verifiesUser?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -305,7 +296,6 @@ export type PasskeyWhereUniqueInput = Prisma.AtLeast<{
   publicKey?: Prisma.BytesFilter<"Passkey"> | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFilter<"Passkey"> | bigint | number | runtime.Types.Skip
   transports?: Prisma.StringNullableListFilter<"Passkey"> | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolFilter<"Passkey"> | boolean | runtime.Types.Skip
   name?: Prisma.StringFilter<"Passkey"> | string | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Passkey"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Passkey"> | Date | string | runtime.Types.Skip
@@ -320,7 +310,6 @@ export type PasskeyOrderByWithAggregationInput = {
   publicKey?: Prisma.SortOrder | runtime.Types.Skip
   counter?: Prisma.SortOrder | runtime.Types.Skip
   transports?: Prisma.SortOrder | runtime.Types.Skip
-  verifiesUser?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -342,7 +331,6 @@ export type PasskeyScalarWhereWithAggregatesInput = {
   publicKey?: Prisma.BytesWithAggregatesFilter<"Passkey"> | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntWithAggregatesFilter<"Passkey"> | bigint | number | runtime.Types.Skip
   transports?: Prisma.StringNullableListFilter<"Passkey"> | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolWithAggregatesFilter<"Passkey"> | boolean | runtime.Types.Skip
   name?: Prisma.StringWithAggregatesFilter<"Passkey"> | string | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Passkey"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Passkey"> | Date | string | runtime.Types.Skip
@@ -354,7 +342,6 @@ export type PasskeyCreateInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -369,7 +356,6 @@ export type PasskeyUncheckedCreateInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -381,7 +367,6 @@ export type PasskeyUpdateInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -396,7 +381,6 @@ export type PasskeyUncheckedUpdateInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -410,7 +394,6 @@ export type PasskeyCreateManyInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -422,7 +405,6 @@ export type PasskeyUpdateManyMutationInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -436,7 +418,6 @@ export type PasskeyUncheckedUpdateManyInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -470,7 +451,6 @@ export type PasskeyCountOrderByAggregateInput = {
   publicKey?: Prisma.SortOrder | runtime.Types.Skip
   counter?: Prisma.SortOrder | runtime.Types.Skip
   transports?: Prisma.SortOrder | runtime.Types.Skip
-  verifiesUser?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -490,7 +470,6 @@ export type PasskeyMaxOrderByAggregateInput = {
   credentialId?: Prisma.SortOrder | runtime.Types.Skip
   publicKey?: Prisma.SortOrder | runtime.Types.Skip
   counter?: Prisma.SortOrder | runtime.Types.Skip
-  verifiesUser?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -503,7 +482,6 @@ export type PasskeyMinOrderByAggregateInput = {
   credentialId?: Prisma.SortOrder | runtime.Types.Skip
   publicKey?: Prisma.SortOrder | runtime.Types.Skip
   counter?: Prisma.SortOrder | runtime.Types.Skip
-  verifiesUser?: Prisma.SortOrder | runtime.Types.Skip
   name?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -573,7 +551,6 @@ export type PasskeyCreateWithoutUserInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -585,7 +562,6 @@ export type PasskeyUncheckedCreateWithoutUserInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -628,7 +604,6 @@ export type PasskeyScalarWhereInput = {
   publicKey?: Prisma.BytesFilter<"Passkey"> | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFilter<"Passkey"> | bigint | number | runtime.Types.Skip
   transports?: Prisma.StringNullableListFilter<"Passkey"> | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolFilter<"Passkey"> | boolean | runtime.Types.Skip
   name?: Prisma.StringFilter<"Passkey"> | string | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Passkey"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Passkey"> | Date | string | runtime.Types.Skip
@@ -640,7 +615,6 @@ export type PasskeyCreateManyUserInput = {
   publicKey: runtime.Bytes
   counter?: bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyCreatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: boolean | runtime.Types.Skip
   name: string
   lastUsedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -652,7 +626,6 @@ export type PasskeyUpdateWithoutUserInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -664,7 +637,6 @@ export type PasskeyUncheckedUpdateWithoutUserInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -676,7 +648,6 @@ export type PasskeyUncheckedUpdateManyWithoutUserInput = {
   publicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   counter?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   transports?: Prisma.PasskeyUpdatetransportsInput | string[] | runtime.Types.Skip
-  verifiesUser?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -692,7 +663,6 @@ export type PasskeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   publicKey?: boolean | runtime.Types.Skip
   counter?: boolean | runtime.Types.Skip
   transports?: boolean | runtime.Types.Skip
-  verifiesUser?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -707,7 +677,6 @@ export type PasskeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   publicKey?: boolean | runtime.Types.Skip
   counter?: boolean | runtime.Types.Skip
   transports?: boolean | runtime.Types.Skip
-  verifiesUser?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -722,7 +691,6 @@ export type PasskeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   publicKey?: boolean | runtime.Types.Skip
   counter?: boolean | runtime.Types.Skip
   transports?: boolean | runtime.Types.Skip
-  verifiesUser?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -737,13 +705,12 @@ export type PasskeySelectScalar = {
   publicKey?: boolean | runtime.Types.Skip
   counter?: boolean | runtime.Types.Skip
   transports?: boolean | runtime.Types.Skip
-  verifiesUser?: boolean | runtime.Types.Skip
   name?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type PasskeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "credentialId" | "publicKey" | "counter" | "transports" | "verifiesUser" | "name" | "lastUsedAt" | "createdAt", ExtArgs["result"]["passkey"], runtime.Types.Skip>
+export type PasskeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "credentialId" | "publicKey" | "counter" | "transports" | "name" | "lastUsedAt" | "createdAt", ExtArgs["result"]["passkey"], runtime.Types.Skip>
 export type PasskeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -776,10 +743,6 @@ export type $PasskeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     counter: bigint
     transports: string[]
-    /**
-     * Whether it verified its user when it was made, and must whenever it signs.
-     */
-    verifiesUser: boolean
     name: string
     lastUsedAt: Date | null
     createdAt: Date
@@ -1214,7 +1177,6 @@ export interface PasskeyFieldRefs {
   readonly publicKey: Prisma.FieldRef<"Passkey", 'Bytes'>
   readonly counter: Prisma.FieldRef<"Passkey", 'BigInt'>
   readonly transports: Prisma.FieldRef<"Passkey", 'String[]'>
-  readonly verifiesUser: Prisma.FieldRef<"Passkey", 'Boolean'>
   readonly name: Prisma.FieldRef<"Passkey", 'String'>
   readonly lastUsedAt: Prisma.FieldRef<"Passkey", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Passkey", 'DateTime'>

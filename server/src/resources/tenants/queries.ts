@@ -60,13 +60,12 @@ export async function createTenant(
   prisma: PrismaClient,
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
 ): Promise<{ tenant: Tenant; admin: User }> {
-  const { nameKey, taken } = await freeName(prisma, name);
   // One statement to Prisma, so one transaction: there is no tenant without a user.
-  const { users, ...tenant } = await createUnique('name', taken, () =>
+  const { users, ...tenant } = await createUnique('name', `${name} is taken by another tenant`, () =>
     prisma.tenant.create({
       data: {
         name,
-        nameKey,
+        nameKey: tenantNameKey(name),
         users: { create: { name: adminName, email: adminEmail, role: 'ADMIN' } },
       },
       include: { users: true },
@@ -77,22 +76,6 @@ export async function createTenant(
   return { tenant: presentTenant(tenant), admin };
 }
 
-/**
- * What a new name is compared by, and what to say when somebody else takes it meanwhile.
- * @param own the tenant that may have it already
- * @throws ApiError VALIDATION_ERROR when another tenant has it
- */
-async function freeName(prisma: PrismaClient, name: string, own?: number): Promise<{ nameKey: string; taken: string }> {
-  const nameKey = tenantNameKey(name);
-  const taken = `${name} is taken by another tenant`;
-  // Versions before this one kept names in lower case only: their keys are not what these names are compared by.
-  const others = await prisma.tenant.findMany({ select: { id: true, name: true } });
-  if (others.some((other) => Number(other.id) !== own && tenantNameKey(other.name) === nameKey)) {
-    throw invalidField('VALIDATION_ERROR', 'name', taken);
-  }
-  return { nameKey, taken };
-}
-
 /** Every tenant, active or not, by name. */
 export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
   return (await prisma.tenant.findMany({ orderBy: { nameKey: 'asc' } })).map(presentTenant);
@@ -101,14 +84,9 @@ export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
 /** The tenant of a name, however it is written, or of an id, which is all digits. @throws ApiError NOT_FOUND */
 export async function findTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
   const name = nameOrId.trim();
-  // Versions before this one kept names in lower case only.
-  const older = name.toLowerCase();
-  const where = isId(name)
-    ? { id: BigInt(name) > largestId ? -1n : BigInt(name) }
-    : { nameKey: { in: [older, tenantNameKey(name)] } };
-  const rows = await prisma.tenant.findMany({ where });
-  const row = rows.find(({ nameKey }) => nameKey === older) ?? rows[0];
-  if (row === undefined)
+  const where = isId(name) ? { id: BigInt(name) > largestId ? -1n : BigInt(name) } : { nameKey: tenantNameKey(name) };
+  const row = await prisma.tenant.findUnique({ where });
+  if (row === null)
     throw new ApiError('NOT_FOUND', `There is no tenant ${isId(name) ? 'with the id' : 'named'} ${name}.`);
   return presentTenant(row);
 }
@@ -132,9 +110,8 @@ export async function describeTenant(prisma: PrismaClient, nameOrId: string): Pr
 /** Changes a tenant. @throws ApiError NOT_FOUND, or VALIDATION_ERROR when the name is taken */
 export async function updateTenant(prisma: PrismaClient, nameOrId: string, { name }: TenantPatch): Promise<Tenant> {
   const { id } = await findTenant(prisma, nameOrId);
-  const { nameKey, taken } = await freeName(prisma, name, id);
-  const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey } });
-  return presentTenant(await createUnique('name', taken, update));
+  const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey: tenantNameKey(name) } });
+  return presentTenant(await createUnique('name', `${name} is taken by another tenant`, update));
 }
 
 /**

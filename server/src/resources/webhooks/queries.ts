@@ -204,7 +204,7 @@ async function changesOf(
     ...(wanted && !isDeepStrictEqual(wanted, before.events) && { events: wanted }),
     ...(filter !== undefined && !isDeepStrictEqual(filter, before.filter) && { filter: filter ?? Prisma.DbNull }),
     ...(skipOwn !== undefined && skipOwn !== before.skipOwn && { skipOwn }),
-    // The release before didn't note who made it.
+    // One that was created without a key, in the developer area or by the command line.
     ...(skipOwn === true && before.keyId === null && keyId !== undefined && { keyId }),
     ...(resumes || (hasNewUrl && !before.held) ? healthy : {}),
     ...(paused === true && !before.held && { held: true }),

@@ -1,10 +1,12 @@
-import { whileLocked } from '@itsm-api/server/database/lock-patience.ts';
+import { retryWhileLocked } from '@itsm-api/server/database/migration-lock.ts';
+import type { ClientBase } from 'pg';
 import { afterEach, expect, it, vi } from 'vitest';
 
 afterEach(() => void vi.useRealTimers());
 
 it("waits for locks by a clock that nobody sets, as the machine's may be meanwhile", async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
+  const client = { query: async () => ({ rows: [] }) } as unknown as ClientBase;
   let attempts = 0;
   const work = async () => {
     attempts++;
@@ -12,5 +14,5 @@ it("waits for locks by a clock that nobody sets, as the machine's may be meanwhi
     vi.setSystemTime(Date.now() + 3_600_000);
     throw Object.assign(new Error('of this test'), { code: '55P03' });
   };
-  expect(await whileLocked(work)).toBe('done');
+  expect(await retryWhileLocked(client, work)).toBe('done');
 });

@@ -1,0 +1,28 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import { SchemaEngine } from '@prisma/schema-engine-wasm';
+
+/**
+ * Returns the SQL that leads from one schema.prisma, or from an empty database, to another. Prisma's command line would
+ * download the same engine as a program, from a host that not every machine reaches.
+ * @param databaseUrl of a PostgreSQL whose version the engine reads
+ */
+export async function schemaScript(databaseUrl: string, from: string | undefined, to: string): Promise<string> {
+  const model = (content: string) => {
+    return { tag: 'schemaDatamodel' as const, files: [{ path: 'schema.prisma', content }] };
+  };
+  const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPg({ connectionString: databaseUrl }));
+  const engine = await SchemaEngine.new({ datamodels: undefined }, () => undefined, adapter);
+  try {
+    const { stdout } = await engine.diff({
+      from: from === undefined ? { tag: 'empty' } : model(from),
+      to: model(to),
+      script: true,
+      exitCode: false,
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    return stdout ?? '';
+  } finally {
+    engine.free();
+  }
+}
