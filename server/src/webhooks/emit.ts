@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events, filterLimits } from '@itsm-api/contract';
 import { type Acting, actorOf } from '../actor.ts';
-import { type Statement, selectRows, selectTogether } from '../database/statements.ts';
+import { type Statement, selectRows } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
-import { codeOf, DIVISION_BY_ZERO } from '../error-code.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 
 /** What `emit` needs of the transaction that makes the change. */
@@ -88,46 +87,15 @@ export function newEventId(prefix: 'evt_' | 'evt_test_'): string {
   return `${prefix}${randomBytes(16).toString('hex')}`;
 }
 
-/**
- * Which subscriptions may want an event, in SQL: of a tenant and of a type, both SQL. Whether one does is known when it
- * has happened: `takes`.
- */
-const wanting = (tenantId: string, type: string) =>
-  `tenant_id = ${tenantId} AND active AND events @> ARRAY[${type}::text]`;
-
-/** Whether somebody may want an event, in SQL: of a tenant and of a type, both SQL. */
-export const isWanted = (tenantId: string, type: string) =>
-  `EXISTS (SELECT FROM webhook_subscriptions WHERE ${wanting(tenantId, type)})`;
+/** The subscriptions of the tenant $1 that have the event type $2. Whether one takes an event depends on the event: `takes`. */
+const wantingSubscriptions = 'tenant_id = $1 AND active AND events @> ARRAY[$2::text]';
 
 /**
- * Tells, in a row `isWanted`, whether somebody may want an event. To be sent behind the change: it sees a subscription
- * that was committed while the change waited for a lock.
+ * Returns the statement that reports, in a row `isWanted`, whether an active subscription has this type of event. Send it
+ * after the change, so that it sees subscriptions that were committed while the change waited for a lock.
  */
 export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
-  return { text: `SELECT ${isWanted('$1', '$2')} AS "isWanted"`, values: [db.$tenantId, type] };
-}
-
-/**
- * Commits a change of which nobody wants to be told: its statements are a transaction of their own, in one round trip.
- * Resolves to undefined where somebody may want to be told after all, and nothing is written then: who subscribed while the
- * change waited for a lock is seen. Not to be asked for within a transaction.
- */
-export async function commitUntold(
-  db: TenantClient,
-  type: EventType,
-  statements: Statement[],
-): Promise<object[][] | undefined> {
-  try {
-    return await selectTogether(db, [...statements, failIfWanted(db, type)]);
-  } catch (error) {
-    if (codeOf(error) === DIVISION_BY_ZERO) return undefined;
-    throw error;
-  }
-}
-
-/** Fails, with a division by zero, where something was written of which somebody may want to be told. */
-function failIfWanted(db: TenantClient, type: EventType): Statement {
-  const text = `SELECT 1 / (NOT ${isWanted('$1', '$2')})::int WHERE pg_current_xact_id_if_assigned() IS NOT NULL`;
+  const text = `SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE ${wantingSubscriptions}) AS "isWanted"`;
   return { text, values: [db.$tenantId, type] };
 }
 
@@ -167,7 +135,7 @@ const insertEvents = `
     SELECT fields::jsonb AS fields, place FROM unnest($7::text[]) WITH ORDINALITY AS given (fields, place)
   ), matching AS (
     SELECT s.id, given.place FROM webhook_subscriptions s CROSS JOIN given
-    WHERE ${wanting('$1', '$2')}
+    WHERE ${wantingSubscriptions}
       AND CASE WHEN $3::bigint IS NULL THEN quota_reached_at IS NULL AND ${takes} ELSE id = $3 END
   ), event AS (
     INSERT INTO events (tenant_id, public_id, type, body, trace_parent)

@@ -22,16 +22,8 @@ import { findTickets, isCounted } from './find.ts';
 import { selectTickets } from './pages.ts';
 import { presentTicket } from './presenter.ts';
 import { type ById, byId, findTicketIds, ticketIdOf } from './reference.ts';
-import {
-  lockTickets,
-  selectParents,
-  selectTicket,
-  selectTicketsAfter,
-  selectTicketToChange,
-  type TicketRow,
-  ticketsOfPage,
-} from './sql.ts';
-import { changeTickets, changeUntoldTicket, insertTickets, insertUntoldTicket, type NewTicketRow } from './write.ts';
+import { lockTickets, selectParents, selectTicket, selectTicketsAfter, type TicketRow, ticketsOfPage } from './sql.ts';
+import { changeTickets, insertTickets, type NewTicketRow } from './write.ts';
 
 /** A page of tickets, newest first unless asked otherwise (spec §4). @throws ApiError QUERY_TOO_BROAD */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
@@ -74,13 +66,8 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
 export async function createTicket(context: UserContext, body: NewTicket): Promise<Ticket> {
   const input = byId(body, await findTicketIds(context, [body.parentId]));
   await checkReferences(context, referencesOf(input));
-  const given = newRow(context, input);
-  // Mostly nobody wants to be told, and there is nothing to do between the statement and its commit.
-  const untold = isWithin(context) ? undefined : await insertUntoldTicket(context, given);
-  if (untold !== undefined) return presentTicket(untold);
-
   return transaction(context, async (context) => {
-    const [ticket] = await writeNew(context, [given]);
+    const [ticket] = await writeNew(context, [newRow(context, input)]);
     return ticket as Ticket;
   });
 }
@@ -114,7 +101,7 @@ async function patchUnlocked(
   reference: TicketReference,
   patch: TicketPatch,
 ): Promise<Ticket | undefined> {
-  const found = await selectTicketToChange(context.db, reference);
+  const found = await selectTicket(context.db, reference);
   if (found === undefined) throw notFound('ticket');
   const before = presentTicket(found);
   const change = await changeWanted(context, before, patch);
@@ -122,10 +109,6 @@ async function patchUnlocked(
   // The parents above a new one are to stay as they are, and watchers are rows of their own.
   if (change.references.tickets.length > 0 || 'watcherUserIds' in change.changes) return undefined;
   await checkReferences(context, change.references);
-  if (!found.isWanted) {
-    const row = await changeUntoldTicket(context, change, found.version);
-    return row && presentTicket(row);
-  }
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
   return ticket;
 }

@@ -3,7 +3,6 @@ import type { Ticket as Columns } from '../../../generated/prisma/client.ts';
 import { lockOf } from '../../database/lock.ts';
 import { read, reading, selectRows, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
-import { isWanted } from '../../webhooks/emit.ts';
 import { conditions, namedBy } from './reference.ts';
 
 /*
@@ -51,21 +50,6 @@ export async function lockTickets(db: TenantClient, ids: readonly number[]): Pro
     { text: selectByIds, values: [db.$tenantId, ids] },
   ]);
   return (rows as { ticket: TicketRow }[]).map(({ ticket }) => ticket);
-}
-
-const columnsToChange = `${columns}, ${isWanted('$1', "'ticket.updated'")} AS "isWanted"`;
-const readingsToChange = {
-  id: reading(`SELECT ${columnsToChange} FROM tickets t WHERE ${conditions.id}`),
-  number: reading(`SELECT ${columnsToChange} FROM tickets t WHERE ${conditions.number}`),
-};
-
-/** One ticket of the tenant, by its id or its number, and whether somebody may want to be told when it changes. */
-export function selectTicketToChange(
-  db: TenantClient,
-  reference: TicketReference,
-): Promise<(TicketRow & { isWanted: boolean }) | undefined> {
-  const { by, values } = namedBy(reference);
-  return read(db, readingsToChange[by], values);
 }
 
 /** Those of the tickets that the tenant has, in no order. */

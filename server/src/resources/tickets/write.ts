@@ -1,9 +1,9 @@
-import type { Changes, EventType, Ticket } from '@itsm-api/contract';
+import type { Changes, Ticket } from '@itsm-api/contract';
 import type { Acting } from '../../actor.ts';
 import { guardOf } from '../../database/lock.ts';
 import { type Statement, selectTogether } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
-import { askWhetherWanted, commitUntold, isWanted } from '../../webhooks/emit.ts';
+import { askWhetherWanted } from '../../webhooks/emit.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
 import { movedOn, ownColumns, type TicketRow } from './sql.ts';
 
@@ -35,14 +35,12 @@ export type NewTicketRow = Pick<
  * - $1: the tenant
  * - $2: the tickets as JSON, each with its place among them and among those of its type
  * - $3 to $7: how many they are, and how many incidents, problems, changes and service requests
- * - $8: an event's type, where none are to be made if somebody wants to be told of it; else null
- * - $9, $10: the user and the key that make them, or null
+ * - $8, $9: the user and the key that make them, or null
  */
 const insertOf = ({ watched }: { watched: boolean }) => `
   WITH sequence AS (
     INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
-    SELECT $1::bigint, $3::int, $4::int, $5::int, $6::int, $7::int
-    WHERE $8::text IS NULL OR NOT ${isWanted('$1', '$8')}
+    VALUES ($1::bigint, $3::int, $4::int, $5::int, $6::int, $7::int)
     ON CONFLICT (tenant_id) DO UPDATE SET total = s.total + EXCLUDED.total, incident = s.incident + EXCLUDED.incident,
       problem = s.problem + EXCLUDED.problem, change = s.change + EXCLUDED.change,
       service_request = s.service_request + EXCLUDED.service_request
@@ -74,8 +72,8 @@ const insertOf = ({ watched }: { watched: boolean }) => `
     tenantId: '$1',
     rows: 'given',
     at: '"createdAt"',
-    userId: '$9',
-    keyId: '$10',
+    userId: '$8',
+    keyId: '$9',
     changes: "'{}'",
   })})
   SELECT to_json(ticket) AS ticket FROM (
@@ -89,21 +87,17 @@ export interface Writer extends Acting {
   db: TenantClient;
 }
 
-/** The statements that make tickets, behind those who make one of the same tenant. */
-function insertion(
-  { db, userId, keyId }: Writer,
-  tickets: readonly NewTicketRow[],
-  unlessWanted?: EventType,
-): Statement[] {
+/** Returns the statement that inserts tickets. */
+function insertion({ db, userId, keyId }: Writer, tickets: readonly NewTicketRow[]): Statement {
   const ofType = { INCIDENT: 0, PROBLEM: 0, CHANGE: 0, SERVICE_REQUEST: 0 };
   const placed = tickets.map((ticket, index) => {
     ofType[ticket.type] += 1;
     return { ...ticket, place: index + 1, placeOfType: ofType[ticket.type] };
   });
   const counts = [tickets.length, ofType.INCIDENT, ofType.PROBLEM, ofType.CHANGE, ofType.SERVICE_REQUEST];
-  const values = [db.$tenantId, JSON.stringify(placed), ...counts, unlessWanted ?? null, userId ?? null, keyId ?? null];
+  const values = [db.$tenantId, JSON.stringify(placed), ...counts, userId ?? null, keyId ?? null];
   const text = tickets.some(({ watcherUserIds }) => watcherUserIds.length > 0) ? insert.watched : insert.unwatched;
-  return [guardOf(db, 'ticketSequence'), { text, values }];
+  return { text, values };
 }
 
 /** Tickets as they were written, and whether somebody wants to be told. */
@@ -118,21 +112,11 @@ interface Written {
  */
 export async function insertTickets(writer: Writer, tickets: readonly NewTicketRow[]): Promise<Written> {
   const [, rows = [], asked = []] = await selectTogether(writer.db, [
-    ...insertion(writer, tickets),
+    guardOf(writer.db, 'ticketSequence'),
+    insertion(writer, tickets),
     askWhetherWanted(writer.db, 'ticket.created'),
   ]);
   return written(rows, asked, tickets.length);
-}
-
-/**
- * Makes one, committed in one round trip. Where somebody wants to be told of it, it makes none and resolves to undefined:
- * who subscribed before is seen before anything is written.
- */
-export async function insertUntoldTicket(writer: Writer, ticket: NewTicketRow): Promise<TicketRow | undefined> {
-  const event = 'ticket.created';
-  const [, rows = []] = (await commitUntold(writer.db, event, insertion(writer, [ticket], event))) ?? [];
-  const [row] = rows as { ticket: TicketRow }[];
-  return row?.ticket;
 }
 
 /** What PostgreSQL does to join the one ticket of most requests to what is given takes a tenth of the statement. */
@@ -221,20 +205,6 @@ export async function changeTickets(
   const [rows = [], asked = []] = (await selectTogether(writer.db, statements)).slice(-2);
   const count = version === undefined ? changed.length : rows.length;
   return written(rows, asked, count);
-}
-
-/**
- * Changes one that is still in the version in which it was read, but not its watchers, and commits that in one round trip.
- * Resolves to undefined, with nothing written, where it is in another version or somebody wants to be told.
- */
-export async function changeUntoldTicket(
-  writer: Writer,
-  changed: ChangedTicket,
-  version: number,
-): Promise<TicketRow | undefined> {
-  const statement = changing(writer, [changed], version);
-  const [[row] = []] = (await commitUntold(writer.db, 'ticket.updated', [statement])) ?? [];
-  return (row as { ticket: TicketRow } | undefined)?.ticket;
 }
 
 /** The statement that changes watchers, where some change: most patches leave them as they are. */
