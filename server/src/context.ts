@@ -53,7 +53,7 @@ export function isWithin<Given extends Context>(context: Given): context is Give
 /**
  * Runs `work` in one transaction: what it writes is committed whole or not at all. Within one that is under way it is a
  * part of that, which has it rolled back with all the rest when it throws.
- * @throws EdgeRefused where a statement of `edges` says no
+ * @throws ConditionNotMet
  */
 export async function transaction<Given extends Context, Result>(
   context: Given,

@@ -3,8 +3,8 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** What PostgreSQL answers to a statement that divides by a condition, so that it fails where that doesn't hold. */
-export const DIVISION_BY_ZERO = '22012';
+/** The code of our own that the SQL function `require_condition` raises. */
+export const CONDITION_NOT_MET = 'IT001';
 
 /** What PostgreSQL answers to a statement that has waited too long for a lock. */
 export const LOCK_NOT_AVAILABLE = '55P03';

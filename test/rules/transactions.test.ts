@@ -1,7 +1,7 @@
 import { transaction } from '@itsm-api/server/context.ts';
 import { selectRows } from '@itsm-api/server/database/statements.ts';
-import { type TenantClient, tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { EdgeRefused, inTransaction } from '@itsm-api/server/database/transaction.ts';
+import { rawClient, type TenantClient, tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { ConditionNotMet, inTransaction } from '@itsm-api/server/database/transaction.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -92,7 +92,8 @@ it('is a part of one that is under way, and does afterwards what is to be done w
 });
 
 describe('its edges', () => {
-  const divide = (by: number) => ({ text: 'SELECT 1 / $1::int', values: [by] });
+  const requiring = (condition: boolean | null) => ({ text: 'SELECT require_condition($1)', values: [condition] });
+  const division = { text: 'SELECT 1 / $1::int', values: [0] };
   const note = (resolution: string) => ({
     text: 'UPDATE tickets SET resolution = $3 WHERE tenant_id = $1 AND id = $2',
     values: [db.$tenantId, ticketId, resolution],
@@ -104,29 +105,34 @@ describe('its edges', () => {
     ['nothing', async () => undefined],
   ])('keep the work of %s from being done when the opening says no', async (_, work) => {
     const before = await state();
-    const edges = { opening: [divide(1), divide(0)], closing: () => [note('Never')] };
-    await expect(inTransaction(db, work, edges)).rejects.toBeInstanceOf(EdgeRefused);
+    const edges = { opening: [requiring(true), requiring(false)], closing: () => [note('Never')] };
+    await expect(inTransaction(db, work, edges)).rejects.toBeInstanceOf(ConditionNotMet);
     expect(await state()).toEqual(before);
   });
 
   it('tell no other failure for a refusal', async () => {
-    const failing = inTransaction(db, () => selectRows(db, divide(0)), { opening: [divide(1)] });
+    const failing = inTransaction(db, () => selectRows(db, division), { opening: [requiring(true)] });
     await expect(failing).rejects.toMatchObject({ code: '22012' });
-    const wrong = { opening: [{ text: 'SELECT nonsense', values: [] }] };
-    await expect(inTransaction(db, () => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(EdgeRefused);
+    const wrong = { opening: [division] };
+    await expect(inTransaction(db, () => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(ConditionNotMet);
   });
 
   it('are committed with the work, or rolled back with it', async () => {
     const before = await state();
-    const closing = (result: unknown) => [note(`Closed with ${result}`), divide(result === 'all' ? 1 : 0)];
+    const closing = (result: unknown) => [note(`Closed with ${result}`), requiring(result === 'all' || null)];
     const refused = inTransaction(db, () => byPrisma('x').then(() => 'none'), { closing });
-    await expect(refused).rejects.toBeInstanceOf(EdgeRefused);
+    await expect(refused).rejects.toBeInstanceOf(ConditionNotMet);
     expect(await state()).toEqual(before);
     await inTransaction(db, async () => 'all', { closing });
     expect((await state()).resolution).toBe('Closed with all');
-    const careless = inTransaction(db, () => selectRows(db, divide(0)).catch(() => 'all'), { closing });
+    const careless = inTransaction(db, () => selectRows(db, division).catch(() => 'all'), { closing });
     await expect(careless).rejects.toThrow('current transaction is aborted');
   });
+});
+
+it('reports a condition that its own work requires, however Prisma wraps it', async () => {
+  const failing = inTransaction(db, () => rawClient(db).$queryRaw`SELECT require_condition(false)::text`);
+  await expect(failing).rejects.toBeInstanceOf(ConditionNotMet);
 });
 
 it('gives its connection back, whatever happened', async () => {

@@ -78,11 +78,6 @@ export class Batch implements pg.Submittable {
     return [...(this.#options.begins ? ['BEGIN'] : []), ...texts, ...(this.#options.commits ? ['COMMIT'] : [])];
   }
 
-  /** How many of its statements were run. */
-  get completed(): number {
-    return Math.min(Math.max(this.#completed - this.#before, 0), this.#members.length);
-  }
-
   submit(connection: pg.Connection): void {
     const wire = connection as unknown as Wire;
     const { begins, commits, tenantId } = this.#options;

@@ -1,14 +1,11 @@
 import type pg from 'pg';
-import { codeOf, DIVISION_BY_ZERO } from '../error-code.ts';
+import { CONDITION_NOT_MET, codeOf } from '../error-code.ts';
 import { Batch } from './batch.ts';
 import { currentScope, withinScope } from './scope.ts';
 import { prepared, type Statement } from './statements.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 
-/**
- * Statements that take no round trip of their own. They fail, with a division by zero, where the work must not be done;
- * then nothing of it was.
- */
+/** Statements that take no round trip of their own. If one calls `require_condition` in vain, nothing is committed. */
 export interface Edges<Result> {
   /** Sent before the first statement of the work. */
   opening?: readonly Statement[] | undefined;
@@ -16,16 +13,16 @@ export interface Edges<Result> {
   closing?: ((result: Result) => readonly Statement[]) | undefined;
 }
 
-/** One of the statements at the edges said no. */
-export class EdgeRefused extends Error {
-  override name = 'EdgeRefused';
+/** A condition of the transaction (`require_condition`) doesn't hold. */
+export class ConditionNotMet extends Error {
+  override name = 'ConditionNotMet';
 }
 
 /**
  * Runs `work` in one transaction of the tenant's: what it writes through `db`, by Prisma or by statements of our own, is
  * committed whole or not at all. It begins with its first statement, in the same round trip. Prisma's own transactions
  * take four times the CPU time.
- * @throws EdgeRefused
+ * @throws ConditionNotMet
  */
 export async function inTransaction<Result>(
   db: TenantClient,
@@ -37,7 +34,7 @@ export async function inTransaction<Result>(
   const pool = connectionsOf(db);
   const connection: pg.PoolClient = await pool.connect();
   let begun = false;
-  let refused: EdgeRefused | undefined;
+  let notMet: ConditionNotMet | undefined;
 
   /** Statements that are asked together go one after the other, as their connection has it. */
   let last: Promise<unknown> = Promise.resolve();
@@ -54,10 +51,8 @@ export async function inTransaction<Result>(
     return new Promise((resolve, reject) => {
       batch.callback = (error, results = []) => {
         if (error === null) return resolve(results.slice(first.length));
-        // Told apart here: whoever asked may make another error of it.
-        if ((closes || batch.completed < first.length) && codeOf(error) === DIVISION_BY_ZERO) {
-          refused = new EdgeRefused(error.message, { cause: error });
-        }
+        // Kept here, because Prisma wraps the error.
+        if (codeOf(error) === CONDITION_NOT_MET) notMet = new ConditionNotMet(error.message, { cause: error });
         reject(error);
       };
       connection.query(batch);
@@ -81,7 +76,7 @@ export async function inTransaction<Result>(
         (cause: Error) => connection.release(cause),
       );
     }
-    throw refused ?? error;
+    throw notMet ?? error;
   }
 }
 

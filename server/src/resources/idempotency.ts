@@ -3,7 +3,7 @@ import { idempotencyHours, idempotencyKeyHeader, replayedHeader } from '@itsm-ap
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Context, transaction, type UserContext } from '../context.ts';
 import { type Statement, selectRows } from '../database/statements.ts';
-import { EdgeRefused } from '../database/transaction.ts';
+import { ConditionNotMet } from '../database/transaction.ts';
 import { ApiError } from '../errors.ts';
 
 /** What a handler answers. */
@@ -53,11 +53,11 @@ export async function answerOnce<Given extends Input>(
       closing: (answer) => [store(named, kept === undefined ? answer : shortened(answer, kept))],
     });
   } catch (error) {
-    const isRefused = error instanceof EdgeRefused;
-    if (!isRefused && !(error instanceof ApiError)) throw error;
+    const isTaken = error instanceof ConditionNotMet;
+    if (!isTaken && !(error instanceof ApiError)) throw error;
     // What refused it may be what the same request had done at that very moment.
     const answer = await find(named);
-    if (answer === undefined) throw isRefused ? inProgress() : error;
+    if (answer === undefined) throw isTaken ? inProgress() : error;
     reply.header(replayedHeader, 'true');
     return kept === undefined ? answer : await restored(context, answer, kept);
   }
@@ -82,7 +82,8 @@ const current = `tenant_id = $1 AND key_id = $2 AND key = $3
 function claim({ context: { db, keyId }, key }: Named): Statement {
   const values = [db.$tenantId, keyId, key];
   return {
-    text: `SELECT 1 / (pg_try_advisory_xact_lock($4) AND NOT EXISTS (SELECT FROM idempotency_keys WHERE ${current}))::int`,
+    text: `SELECT require_condition(
+      pg_try_advisory_xact_lock($4) AND NOT EXISTS (SELECT FROM idempotency_keys WHERE ${current}))`,
     values: [...values, lockOf(values)],
   };
 }
@@ -95,11 +96,14 @@ function lockOf(values: readonly unknown[]): bigint {
 /** Stores the answer. Fails where there is one that counts. */
 function store({ context: { db, keyId }, key, fingerprints }: Named, { status, body, etag }: Answer): Statement {
   return {
-    text: `INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer, etag)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
-      ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint,
-        status = EXCLUDED.status / (k.created_at <= now() - interval '${idempotencyHours} hours')::int,
-        answer = EXCLUDED.answer, etag = EXCLUDED.etag, created_at = EXCLUDED.created_at`,
+    text: `WITH stored AS (
+        INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer, etag)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint,
+          status = EXCLUDED.status, answer = EXCLUDED.answer, etag = EXCLUDED.etag, created_at = EXCLUDED.created_at
+        WHERE k.created_at <= now() - interval '${idempotencyHours} hours'
+        RETURNING 1
+      ) SELECT require_condition(EXISTS (SELECT FROM stored))`,
     values: [db.$tenantId, keyId, key, fingerprints[0], status, JSON.stringify(body), etag ?? null],
   };
 }
