@@ -32,6 +32,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
   await addGuard(app, {
     keys: {
       find: async (key: string) => keyOf.get(key),
+      findAgain: async () => keyOf.get('reader'),
       describe: async ({ keyId }: { keyId: bigint }) => ({ keyId }),
     },
     lastUsed: { touch: (identity: unknown) => touched.push(identity) },

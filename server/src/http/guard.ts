@@ -66,9 +66,7 @@ export async function addGuard(
   const limiter = await createRateLimiter(app, store, limits, onLimited);
 
   async function authenticate(request: FastifyRequest): Promise<KeyIdentity> {
-    const identity = await keys.find(keyOf(request.raw), () => limiter.checkFailures(request));
-    if (identity === undefined) throw invalidKey('The API key is not valid.');
-    return identity;
+    return valid(await keys.find(keyOf(request.raw), () => limiter.checkFailures(request)));
   }
 
   app.decorateRequest('identify', async function () {
@@ -96,7 +94,7 @@ export async function addGuard(
 
   app.decorateRequest('confirm', async function (reply) {
     if (reply.elapsedTime < lookAgainMs) return;
-    checkScope(await authenticate(this), this.routeOptions.config.tsRestRoute.metadata.scope);
+    checkScope(valid(await keys.findAgain(this.identity)), this.routeOptions.config.tsRestRoute.metadata.scope);
   });
 
   app.addHook('onRequest', async (request, reply) => {
@@ -108,6 +106,12 @@ export async function addGuard(
 
     checkScope(request.identity, scope);
   });
+}
+
+/** @throws ApiError INVALID_API_KEY */
+function valid(identity: KeyIdentity | undefined): KeyIdentity {
+  if (identity === undefined) throw invalidKey('The API key is not valid.');
+  return identity;
 }
 
 /** @throws ApiError INSUFFICIENT_SCOPE */

@@ -10,6 +10,8 @@ import { createLookupQueue } from './lookup-queue.ts';
 
 /** Who a valid key speaks for, and what it may do. */
 export interface KeyIdentity {
+  /** The hash of the key. */
+  hash: Buffer;
   keyId: bigint;
   tenantId: bigint;
   userId: bigint;
@@ -29,6 +31,8 @@ export interface KeyLookup {
    * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are looked up at once
    */
   find(key: string, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined>;
+  /** Resolves to what a key that was found is now, or to undefined as `find` does. */
+  findAgain(identity: KeyIdentity): Promise<KeyIdentity | undefined>;
   /** What may be told of a key that was found to whoever holds it. */
   describe(identity: KeyIdentity): Promise<KeyFacts>;
   /** True while keys are remembered, since every revocation is heard of. */
@@ -67,7 +71,7 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
   };
   const listener = listen({ ...options, channel: 'api_keys', onNotify, onAway, onBack });
 
-  async function load(hash: Uint8Array): Promise<KeyIdentity | undefined> {
+  async function load(hash: Buffer): Promise<KeyIdentity | undefined> {
     const { rows }: { rows: KeyRow[] } = await keyLookups.query({
       name: statementName(byHash),
       text: byHash,
@@ -77,6 +81,7 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
     if (row === undefined) return undefined;
     const tenantId = BigInt(row.tenant_id);
     return {
+      hash,
       keyId: BigInt(row.id),
       tenantId,
       userId: BigInt(row.user_id),
@@ -86,9 +91,13 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
     };
   }
 
-  async function findActive(key: string, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined> {
-    if (!isKey(key)) return undefined;
-    const hash = hashKey(key);
+  async function findValid(hash: Buffer, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined> {
+    const identity = await findActive(hash, beforeUnknown);
+    const expired = identity?.expiresAt != null && identity.expiresAt <= now();
+    return expired ? undefined : identity;
+  }
+
+  async function findActive(hash: Buffer, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined> {
     const name = hash.toString('base64');
     const known = listener.listening ? cache.get(name) : undefined;
     if (known !== undefined) return known;
@@ -105,11 +114,8 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
   }
 
   return {
-    async find(key, beforeUnknown) {
-      const identity = await findActive(key, beforeUnknown);
-      const expired = identity?.expiresAt != null && identity.expiresAt <= now();
-      return expired ? undefined : identity;
-    },
+    find: async (key, beforeUnknown) => (isKey(key) ? findValid(hashKey(key), beforeUnknown) : undefined),
+    findAgain: ({ hash }) => findValid(hash),
     describe: (identity) => queue.run(`facts of ${identity.keyId}`, () => readKeyFacts(keyLookups, identity), true),
     get listening() {
       return listener.listening;
