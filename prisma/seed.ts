@@ -20,6 +20,7 @@ import { newKey } from '../server/src/identity/key-format.ts';
 import { storedOf } from '../server/src/identity/keys.ts';
 import { newToken } from '../server/src/identity/token.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
+import { toTenantId } from '../server/src/tenant-id.ts';
 
 /** The workspace that a first start makes: its key is known only now. */
 export interface DemoWorkspace {
@@ -74,7 +75,7 @@ async function fill(tx: Transaction, tenant: string, users: Users): Promise<Demo
   await tx.apiKey.create({
     data: { tenantId, userId, name: 'demo', scopes: Scope.options, ...storedOf(key) },
   });
-  const invitation = newToken(tenantId);
+  const invitation = newToken(toTenantId(tenantId));
   await tx.invitation.create({
     data: { tenantId, userId, hash: invitation.hash, demo: true, expiresAt: moment(invitationDays) },
   });

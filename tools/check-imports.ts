@@ -22,7 +22,7 @@ const rooms: Record<string, Room> = {
   'client tools': { files: /^client\//, imports: ['contract'] },
   basics: {
     files:
-      /^server\/src\/(abandoned|actor|at-most|back-off|entity-tag|env|env-file|errors|error-code|fair-use|health|is-local-only|lazily|loop|made-once|own-thread|present|reply|suggestion|validation)\.ts$/,
+      /^server\/src\/(abandoned|actor|at-most|back-off|entity-tag|env|env-file|errors|error-code|fair-use|health|is-local-only|lazily|loop|made-once|own-thread|present|reply|suggestion|tenant-id|validation)\.ts$/,
     imports: ['contract'],
   },
   'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },
@@ -73,7 +73,7 @@ const rooms: Record<string, Room> = {
   },
   prisma: {
     files: /^prisma\//,
-    imports: ['contract', 'database', 'all tenants', 'identity', 'queries over all tenants'],
+    imports: ['contract', 'basics', 'database', 'all tenants', 'identity', 'queries over all tenants'],
   },
   'entry points': {
     files: /^server\/src\/(main|start|banner|launcher|shutdown|cli\/.*)\.ts$/,

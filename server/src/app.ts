@@ -33,6 +33,7 @@ import { measureRequests } from './operations/request-metrics.ts';
 import type { Traces } from './operations/traces.ts';
 import { addResources } from './resources/index.ts';
 import { addSite } from './site/site.ts';
+import { type TenantId, tenantIdToJson } from './tenant-id.ts';
 import { followRequests } from './usage/follow-requests.ts';
 import type { UsageRecorder } from './usage/recorder.ts';
 
@@ -167,7 +168,7 @@ export async function buildApp({
   addConditions(app);
   compressAnswers(app);
   const onRefused = ({ tenantId, cause, reason }: Refusal) => {
-    logger.warn({ tenantId: tenantId.toString(), reason }, 'refused for fair use');
+    logger.warn({ tenantId: tenantIdToJson(tenantId), reason }, 'refused for fair use');
     meters?.onRefused(cause);
   };
   const fairUse = createFairUse({
@@ -183,7 +184,7 @@ export async function buildApp({
     onDone: meters?.onDone,
   });
   meters?.watchFairUse(fairUse);
-  const dataOf = (tenantId: bigint) => tenantClient(databases.requests, tenantId);
+  const dataOf = (tenantId: TenantId) => tenantClient(databases.requests, tenantId);
   await addDeveloperArea(app, { accounts: databases, dataOf, services, settings, fairUse, ...errorSources });
   addAgents(app, { fairUse, settings, ...errorSources });
   serializeListsInSlices(app);

@@ -1,4 +1,5 @@
 import { ApiError } from './errors.ts';
+import type { TenantId } from './tenant-id.ts';
 
 export interface FairUseOptions {
   /** How many requests may use the database at once: the connections for requests. */
@@ -16,20 +17,20 @@ export interface FairUseOptions {
   waitMs: number;
   /** How much of a tenant's answers may wait to be read by its clients, and how much does. Bytes. */
   mostUnread: number;
-  unreadOf(tenantId: bigint): number;
+  unreadOf(tenantId: TenantId): number;
   /** Told of each refusal. */
   onRefused(refusal: Refusal): void;
   /** Told how long a request waited that had to, when it got its place. Milliseconds. */
   onWaited?: ((milliseconds: number) => void) | undefined;
   /** Told how long a request had its place. Milliseconds. */
-  onDone?: ((tenantId: bigint, milliseconds: number) => void) | undefined;
+  onDone?: ((tenantId: TenantId, milliseconds: number) => void) | undefined;
 }
 
 /** What a tenant had too much of: requests that wait (`queue`), or wait too long (`wait`), or answers that nobody reads. */
 export type RefusalCause = 'queue' | 'wait' | 'unread';
 
 export interface Refusal {
-  tenantId: bigint;
+  tenantId: TenantId;
   cause: RefusalCause;
   /** For the client and the log. */
   reason: string;
@@ -48,7 +49,7 @@ export interface FairUse {
    * Runs `work` in a place of the tenant's, at once or when it is its turn.
    * @throws FairUseRefused when too many of the tenant's wait already, it waited too long, or answers wait to be read
    */
-  run<Result>(tenantId: bigint, work: () => Promise<Result>): Promise<Result>;
+  run<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result>;
   /** Requests that wait for a place. */
   readonly waiting: number;
 }
@@ -76,7 +77,7 @@ export function createFairUse(options: FairUseOptions): FairUse {
   const { places, share, workMs, longestQueue, waitMs, mostUnread, unreadOf, onRefused, onWaited, onDone } = options;
   const ofTenant = Math.max(1, Math.floor(places * share));
   /** In the order of their turns. */
-  const lines = new Map<bigint, Line>();
+  const lines = new Map<TenantId, Line>();
   let free = places;
 
   function hasRoom({ running, usualMs }: Line): boolean {
@@ -88,13 +89,13 @@ export function createFairUse(options: FairUseOptions): FairUse {
     return new FairUseRefused(refusal.reason);
   }
 
-  function refuseUnread(tenantId: bigint): void {
+  function refuseUnread(tenantId: TenantId): void {
     const bytes = unreadOf(tenantId);
     if (bytes <= mostUnread) return;
     throw refuse({ tenantId, cause: 'unread', reason: `${bytes} bytes of its answers wait to be read` });
   }
 
-  function wait(tenantId: bigint, { waiting }: Line): Promise<void> {
+  function wait(tenantId: TenantId, { waiting }: Line): Promise<void> {
     if (waiting.size >= longestQueue) {
       throw refuse({ tenantId, cause: 'queue', reason: `${waiting.size} more are waiting` });
     }

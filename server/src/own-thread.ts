@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import { ApiError } from './errors.ts';
 import { lazily } from './lazily.ts';
+import type { TenantId } from './tenant-id.ts';
 
 export interface OwnThread {
   /** What it runs: its default export gets each task. */
@@ -22,7 +23,7 @@ export interface OwnThread {
  * what is young in it grow to 200 MB before it looks what is in use.
  * @returns does a task of a tenant, or throws ApiError RATE_LIMIT_EXCEEDED while too many wait, or when it took too long
  */
-export function inOwnThread<Task, Result>(options: OwnThread): (tenantId: bigint, task: Task) => Promise<Result> {
+export function inOwnThread<Task, Result>(options: OwnThread): (tenantId: TenantId, task: Task) => Promise<Result> {
   const { worker, longestQueue, mostOfTenant, tooMany, time, retryAfterSeconds } = options;
   const threads = lazily(async () => {
     const { Piscina } = await import('piscina');
@@ -36,7 +37,7 @@ export function inOwnThread<Task, Result>(options: OwnThread): (tenantId: bigint
   });
   // Its own queue forgets who waits behind a task that is given up.
   const turns = new PQueue({ concurrency: 1 });
-  const underWay = new Map<bigint, number>();
+  const underWay = new Map<TenantId, number>();
   const refused = (message: string) => new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 
   async function run(task: Task): Promise<Result> {

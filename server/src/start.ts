@@ -25,6 +25,7 @@ import { scheduleIdempotencyRetention } from './resources/idempotency-retention.
 import { scheduleTotalsCheck, type WrongTotal } from './resources/tickets/totals.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { migrateDatabase } from './schema.ts';
+import { toTenantId } from './tenant-id.ts';
 import { createUsageRecorder } from './usage/recorder.ts';
 import { scheduleUsageRetention } from './usage/retention.ts';
 import { startWebhooks } from './webhooks/start.ts';
@@ -137,7 +138,8 @@ async function openServices(
   const { ignoresCase } = await readServerFacts(runtime.databases.options);
   if (!ignoresCase) logger.warn(`Search is case-sensitive beyond ASCII. ${caseAdvice}`);
   // Prisma loads its planner with the first question, for which no request is to wait.
-  if (settings.ROLES.includes('api')) await tenantClient(requests, 0n).user.findFirst({ select: { id: true } });
+  if (settings.ROLES.includes('api'))
+    await tenantClient(requests, toTenantId(0)).user.findFirst({ select: { id: true } });
   if (metrics !== undefined) measureDatabases(metrics, runtime.databases);
   return runtime;
 }

@@ -1,4 +1,5 @@
 import { deliveryBody, EventType, type Webhook } from '@itsm-api/contract';
+import { toTenantId } from '@itsm-api/server/tenant-id.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, type Workspace, webhook } from '../support/workspace.ts';
@@ -98,7 +99,9 @@ describe('POST /webhooks', () => {
     const place = { tenantId: owner.tenantId, subscriptionId: BigInt(id) };
     expect(api.services.secretCipher.decrypt(row.secret, place)).toBe(secret);
     expect(() => api.services.secretCipher.decrypt(row.secret, { ...place, subscriptionId: BigInt(id + 1) })).toThrow();
-    expect(() => api.services.secretCipher.decrypt(row.secret, { ...place, tenantId: owner.tenantId + 1n })).toThrow();
+    expect(() =>
+      api.services.secretCipher.decrypt(row.secret, { ...place, tenantId: toTenantId(owner.tenantId + 1n) }),
+    ).toThrow();
     for (const answer of [made, await list(owner), await owner.call('DELETE', `/webhooks/${id}`)]) {
       expect(answer.text).not.toMatch(/secret/i);
       if (secret.length > 1) expect(answer.text).not.toContain(JSON.stringify(secret).slice(1, -1));

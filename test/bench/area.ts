@@ -6,6 +6,7 @@ import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
 import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { toTenantId } from '@itsm-api/server/tenant-id.ts';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import type { Api } from '../support/api.ts';
@@ -58,7 +59,7 @@ export async function benchArea(options: AreaOptions): Promise<{ table: string; 
     onProgress(`loading ${deliveries} deliveries`);
     const context = await tenantContext(runtime, '1');
     const webhook = await load(runtime, context, deliveries);
-    const visitor = await signIn({ databases, call: callsOf(app) }, { tenantId: 1n, userId: 1 });
+    const visitor = await signIn({ databases, call: callsOf(app) }, { tenantId: toTenantId(1), userId: 1 });
     // A file that waits to be imported, as long as one may be.
     const lines = Array.from({ length: 5000 }, (_, n) => `Laptop ${n},NEW-${n},LAPTOP\n`);
     await preview(visitor, '/developer/assets/import', `name,assetTag,type\n${lines.join('')}`);

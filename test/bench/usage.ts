@@ -11,6 +11,7 @@ import {
   slowestEndpoints,
 } from '@itsm-api/server/resources/usage/queries.ts';
 import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { toTenantId } from '@itsm-api/server/tenant-id.ts';
 import { keyedEndpoints, latencyBuckets } from '@itsm-api/server/usage/shape.ts';
 import { writeUsage } from '@itsm-api/server/usage/store.ts';
 import { kindOf, Tally } from '@itsm-api/server/usage/tally.ts';
@@ -138,7 +139,7 @@ async function measureQueries(url: string) {
     worker: false,
     onConnectionError: () => undefined,
   });
-  const context = { db: tenantClient(databases.requests, 1n), now: () => new Date() };
+  const context = { db: tenantClient(databases.requests, toTenantId(1)), now: () => new Date() };
   const all = { range: '7d' } as const;
   const one = { ...all, keyIds: [7n] };
   const some = { ...all, keyIds: Array.from({ length: 20 }, (_, key) => BigInt(key + 1)) };
@@ -157,7 +158,7 @@ async function measureQueries(url: string) {
   const tally = new Tally();
   for (let key = 1; key <= 100; key++) {
     for (let kind = 0; kind < 10; kind++) {
-      const counts = tally.begin({ tenantId: 1n, keyId: BigInt(key), kind: kindOf(kind, 0) });
+      const counts = tally.begin({ tenantId: toTenantId(1), keyId: BigInt(key), kind: kindOf(kind, 0) });
       Object.assign(counts, { requests: latencyBuckets, latencies: Array<number>(latencyBuckets).fill(1) });
     }
   }
@@ -173,7 +174,7 @@ async function measureQueries(url: string) {
  */
 async function cpuOfDatabase({ pool }: { pool: Pool }, work: () => Promise<unknown>): Promise<number> {
   const asking = { text: 'SELECT pg_backend_pid() AS pid', values: [] };
-  const { rows } = await withinTenant<{ rows: { pid: number }[] }>(1n, () => pool.query(asking));
+  const { rows } = await withinTenant<{ rows: { pid: number }[] }>(toTenantId(1), () => pool.query(asking));
   const pid = rows[0]?.pid ?? 0;
   for (let turn = 0; turn < 8; turn++) await work();
   const before = cpuOf(pid);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { readSettings } from '@itsm-api/server/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
 import { resealSecrets } from '@itsm-api/server/webhooks/reseal.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
 import { readKeyUse, readSecretKeys } from '@itsm-api/server/webhooks/secret-keys.ts';
@@ -43,9 +44,10 @@ async function open(...secretKeys: string[]): Promise<Api> {
 }
 
 /** Puts in so many subscriptions whose secrets, which tell their ids, are encrypted with a key. */
-async function insertSecrets({ prisma }: Api, count: number, key: string): Promise<bigint> {
+async function insertSecrets({ prisma }: Api, count: number, key: string): Promise<TenantId> {
   const name = `Tenant ${randomBytes(6).toString('hex')}`;
-  const { id: tenantId } = await prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
+  const { id } = await prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
+  const tenantId = toTenantId(id);
   const cipher = createSecretCipher([key]);
   await prisma.webhookSubscription.createMany({
     data: Array.from({ length: count }, (_, index) => {
@@ -65,7 +67,7 @@ async function insertSecrets({ prisma }: Api, count: number, key: string): Promi
 }
 
 /** What all secrets of a tenant are, by a key alone. */
-async function decryptAll({ prisma }: Api, tenantId: bigint, key: string): Promise<string[]> {
+async function decryptAll({ prisma }: Api, tenantId: TenantId, key: string): Promise<string[]> {
   const cipher = createSecretCipher([key]);
   const rows = await prisma.webhookSubscription.findMany({ where: { tenantId }, orderBy: { id: 'asc' } });
   return rows.map(({ id, secret }) => cipher.decrypt(secret, { tenantId, subscriptionId: id }));

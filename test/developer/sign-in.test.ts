@@ -4,6 +4,7 @@ import type { Account } from '@itsm-api/server/identity/account.ts';
 import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
 import { checkStrength } from '@itsm-api/server/identity/password-strength.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { newAuthenticator } from '../support/authenticator.ts';
@@ -95,13 +96,13 @@ describe('an invitation', () => {
   });
 
   it('has passwords refused while too many of one workspace are looked at', async () => {
-    const look = (tenantId: bigint) =>
+    const look = (tenantId: TenantId) =>
       checkStrength(password, {
         tenantId,
         ...{ name: 'Sam', email: 'sam@example.com', workspace: 'Field' },
       } as Account);
-    const ofOne = Promise.allSettled(Array.from({ length: 8 }, () => look(1n)));
-    await look(2n);
+    const ofOne = Promise.allSettled(Array.from({ length: 8 }, () => look(toTenantId(1))));
+    await look(toTenantId(2));
     const refused = (await ofOne).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(refused.map(({ code }) => code)).toEqual(Array(3).fill('RATE_LIMIT_EXCEEDED'));
   });

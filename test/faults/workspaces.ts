@@ -4,10 +4,11 @@ import { createKey } from '@itsm-api/server/identity/keys.ts';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import type { Runtime } from '@itsm-api/server/runtime.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
 
 /** A tenant with a key that has all scopes. */
 export interface Workspace {
-  tenantId: bigint;
+  tenantId: TenantId;
   userId: number;
   key: string;
   /** That of the key. */
@@ -22,7 +23,7 @@ export interface Secret {
 
 export interface Subscription {
   id: bigint;
-  tenantId: bigint;
+  tenantId: TenantId;
   /** The last part of its URL. */
   name: string;
   events: EventType[];
@@ -38,7 +39,7 @@ export async function addWorkspace(runtime: Runtime, name: string): Promise<Work
   const tenantsOwn = await tenantContext(runtime, name);
   const { id, key } = await createKey(tenantsOwn, { user: admin.email, name: 'driver', scopes: allScopes });
   const context = { ...tenantsOwn, userId: BigInt(admin.id), keyId: BigInt(id) };
-  return { tenantId: BigInt(tenant.id), userId: admin.id, key, context };
+  return { tenantId: toTenantId(tenant.id), userId: admin.id, key, context };
 }
 
 const allScopes = Object.keys(scopes) as (keyof typeof scopes)[];

@@ -1,4 +1,5 @@
 import { inOwnThread } from '@itsm-api/server/own-thread.ts';
+import { toTenantId } from '@itsm-api/server/tenant-id.ts';
 import { expect, it } from 'vitest';
 
 it('gives a task up that takes too long, and does the next one', async () => {
@@ -9,10 +10,10 @@ it('gives a task up that takes too long, and does the next one', async () => {
     time: { mostMs: 6000, tooLong: 'too long' },
   });
   const refused = { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 5 };
-  const endless = expect(run(1n, false)).rejects.toMatchObject({ ...refused, message: 'too long' });
-  await expect(run(1n, true)).rejects.toMatchObject({ ...refused, message: 'more than 1' });
-  const behind = run(2n, true);
+  const endless = expect(run(toTenantId(1), false)).rejects.toMatchObject({ ...refused, message: 'too long' });
+  await expect(run(toTenantId(1), true)).rejects.toMatchObject({ ...refused, message: 'more than 1' });
+  const behind = run(toTenantId(2), true);
   await endless;
   expect(await behind).toBe('done');
-  expect(await run(1n, true)).toBe('done');
+  expect(await run(toTenantId(1), true)).toBe('done');
 });

@@ -4,6 +4,7 @@ import { measureDatabases } from '@itsm-api/server/operations/database-metrics.t
 import { measureDeliveries } from '@itsm-api/server/operations/delivery-metrics.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from '@itsm-api/server/operations/metrics.ts';
 import { createTenantUsage } from '@itsm-api/server/operations/tenant-usage.ts';
+import { toTenantId } from '@itsm-api/server/tenant-id.ts';
 import { readBacklog } from '@itsm-api/server/webhooks/backlog.ts';
 import { findOldestDue } from '@itsm-api/server/webhooks/pending.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
@@ -309,14 +310,14 @@ describe('who uses most', () => {
   it('is told of the last five minutes', () => {
     let now = 0;
     const { add, top } = createTenantUsage(() => now);
-    for (let tenantId = 1n; tenantId <= 12n; tenantId++) add(tenantId, 'requests', Number(tenantId));
-    add(1n, 'connectionMs', 1234.4);
+    for (let id = 1; id <= 12; id++) add(toTenantId(id), 'requests', id);
+    add(toTenantId(1), 'connectionMs', 1234.4);
     expect(top().requests.map(({ tenantId }) => tenantId)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
     expect(top().connectionMs).toEqual([{ tenantId: 1, requests: 1, connectionMs: 1234, deliveries: 0 }]);
     expect(top().deliveries).toEqual([]);
 
     now = 4 * 60_000;
-    add(1n, 'requests', 100);
+    add(toTenantId(1), 'requests', 100);
     expect(top().requests[0]).toMatchObject({ tenantId: 1, requests: 101 });
     now = 6 * 60_000;
     expect(top().requests).toEqual([{ tenantId: 1, requests: 100, connectionMs: 0, deliveries: 0 }]);
@@ -324,10 +325,10 @@ describe('who uses most', () => {
 
   it('is remembered, and those who use least are not, when there are too many', () => {
     const { add, top } = createTenantUsage(() => 0);
-    add(1n, 'connectionMs', 60_000);
-    add(2n, 'requests', 500);
-    for (let tenantId = 1000n; tenantId < 60_000n; tenantId++) add(tenantId, 'requests', 1);
-    add(70_000n, 'deliveries', 7);
+    add(toTenantId(1), 'connectionMs', 60_000);
+    add(toTenantId(2), 'requests', 500);
+    for (let id = 1000; id < 60_000; id++) add(toTenantId(id), 'requests', 1);
+    add(toTenantId(70_000), 'deliveries', 7);
     expect(top().connectionMs.map(({ tenantId }) => tenantId)).toEqual([1]);
     expect(top().requests[0]).toMatchObject({ tenantId: 2, requests: 500 });
     expect(top().deliveries).toMatchObject([{ tenantId: 70_000, deliveries: 7 }]);

@@ -1,4 +1,5 @@
 import { createFairUse, type FairUseOptions, type Refusal } from '@itsm-api/server/fair-use.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 /*
@@ -7,7 +8,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
  */
 const refusals: Refusal[] = [];
 const waits: number[] = [];
-const done: [tenantId: bigint, milliseconds: number][] = [];
+const done: [tenantId: TenantId, milliseconds: number][] = [];
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }).advanceTimersByTime(5000);
@@ -31,7 +32,7 @@ function open(options: Partial<FairUseOptions> = {}) {
     running,
     /** Asks for a place for work that has a name, whose first letter is that of its tenant. */
     async ask(name: string) {
-      const answer = fairUse.run(BigInt(name.charCodeAt(0)), async () => {
+      const answer = fairUse.run(toTenantId(name.charCodeAt(0)), async () => {
         running.push(name);
         await new Promise<void>((resolve) => ends.set(name, resolve));
         running.splice(running.indexOf(name), 1);
@@ -137,7 +138,9 @@ it('are fewer the longer its requests have been taking, and as many again when t
 
 it('come back when the work fails', async () => {
   const { fairUse, running, ask } = open({ places: 1, onWaited: undefined, onDone: undefined });
-  const failing = expect(fairUse.run(97n, () => Promise.reject(new Error('It failed.')))).rejects.toThrow('It failed.');
+  const failing = expect(fairUse.run(toTenantId(97), () => Promise.reject(new Error('It failed.')))).rejects.toThrow(
+    'It failed.',
+  );
   await ask('b1');
   await failing;
   expect(running).toEqual(['b1']);

@@ -1,5 +1,6 @@
 import { assertWalls } from '@itsm-api/server/database/roles.ts';
 import { keepUpload } from '@itsm-api/server/resources/csv-uploads.ts';
+import type { TenantId } from '@itsm-api/server/tenant-id.ts';
 import { dispatchQueue } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -67,7 +68,7 @@ async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[
 }
 
 /** Works as a role, for a tenant or none, and undoes what it did. */
-async function as<Result>(role: string, tenantId: bigint | undefined, work: () => Promise<Result>): Promise<Result> {
+async function as<Result>(role: string, tenantId: TenantId | undefined, work: () => Promise<Result>): Promise<Result> {
   await client.query('BEGIN');
   try {
     // With every right on every table, so that the policies alone decide.

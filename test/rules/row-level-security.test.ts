@@ -2,6 +2,7 @@ import { withinTenant } from '@itsm-api/server/database/scope.ts';
 import { read, reading, selectRows } from '@itsm-api/server/database/statements.ts';
 import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { inTransaction } from '@itsm-api/server/database/transaction.ts';
+import type { TenantId } from '@itsm-api/server/tenant-id.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -43,7 +44,7 @@ describe('without the filter of the tenant client', () => {
     "%s has nobody else's rows",
     async (model) => {
       const { prisma } = api.databases.requests;
-      const table = prisma[model] as unknown as { findMany(): Promise<{ tenantId: bigint }[]> };
+      const table = prisma[model] as unknown as { findMany(): Promise<{ tenantId: TenantId }[]> };
       const tenantsSeen = async ({ tenantId }: Workspace) => {
         const rows = await withinTenant(tenantId, () => table.findMany());
         return [...new Set(rows.map((row) => row.tenantId))].filter((seen) => seen !== tenantId);

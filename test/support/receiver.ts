@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { toTenantId } from '@itsm-api/server/tenant-id.ts';
 import { startWebhooks, type WebhooksOptions } from '@itsm-api/server/webhooks/start.ts';
 import type { Logger } from 'pino';
 import { expect, vi } from 'vitest';
@@ -128,7 +129,9 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
     async advance(milliseconds) {
       await age(milliseconds);
       const subscriptions = await prisma.webhookSubscription.findMany({ select: { tenantId: true, id: true } });
-      await services.dispatchJobs.add(subscriptions.map(({ tenantId, id }) => ({ tenantId, subscriptionId: id })));
+      await services.dispatchJobs.add(
+        subscriptions.map(({ tenantId, id }) => ({ tenantId: toTenantId(tenantId), subscriptionId: id })),
+      );
       services.wakeWorkers();
       // A job goes when its subscription has been looked at and what was to be claimed has been.
       await eventually(async () => {

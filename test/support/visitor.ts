@@ -1,5 +1,6 @@
 import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
 import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
+import type { TenantId } from '@itsm-api/server/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 
 /** Fields of a form; several of one name as a list. */
@@ -63,7 +64,7 @@ export function openBrowser(api: Pick<Api, 'call'>): Visitor {
 /** A browser in which a user is signed in, by a link that lets in without more. */
 export async function signIn(
   api: Pick<Api, 'call' | 'databases'>,
-  { tenantId, userId }: { tenantId: bigint; userId: number | bigint },
+  { tenantId, userId }: { tenantId: TenantId; userId: number | bigint },
 ): Promise<Visitor> {
   const visitor = openBrowser(api);
   const db = tenantClient(api.databases.system, tenantId);

@@ -24,11 +24,12 @@ import { hashKey, newKey } from '@itsm-api/server/identity/key-format.ts';
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
 import { createUser } from '@itsm-api/server/resources/users/queries.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 
 /** A tenant of its own for a test, with a user, a key with all scopes, and what makes its rows. */
 export interface Workspace {
-  tenantId: bigint;
+  tenantId: TenantId;
   /** The creator of the key. */
   userId: number;
   key: string;
@@ -50,7 +51,8 @@ export interface Workspace {
 export async function createWorkspace(api: Api): Promise<Workspace> {
   const name = `Workspace ${unique()}`;
   const tenant = await api.prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
-  const db = tenantClient(api.databases.system, tenant.id);
+  const tenantId = toTenantId(tenant.id);
+  const db = tenantClient(api.databases.system, tenantId);
   const addUser = (overrides: Partial<NewUser> = {}) =>
     createUser({ db }, { name: 'Sam Field', email: `${unique()}@example.com`, role: 'AGENT', ...overrides });
   const admin = await addUser({ role: 'ADMIN' });
@@ -59,7 +61,7 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
     const key = newKey();
     const { id } = await api.prisma.apiKey.create({
       data: {
-        tenantId: tenant.id,
+        tenantId,
         userId: BigInt(admin.id),
         name: 'test',
         hash: hashKey(key),
@@ -88,7 +90,7 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
     createProject(context, { key: `P${unique().toUpperCase()}`.slice(0, 20), name: 'New office', ...overrides });
 
   return {
-    tenantId: tenant.id,
+    tenantId,
     userId: admin.id,
     key,
     context,

@@ -1,5 +1,6 @@
 import { countReplayable, replayDeliveries } from '@itsm-api/server/resources/deliveries/queries.ts';
 import { getReplay, listReplays, replayWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { toTenantId } from '@itsm-api/server/tenant-id.ts';
 import { claimDue } from '@itsm-api/server/webhooks/claim.ts';
 import { replaySome } from '@itsm-api/server/webhooks/replay.ts';
 import { forgetReplays } from '@itsm-api/server/webhooks/retention.ts';
@@ -388,7 +389,7 @@ describe('POST /webhooks/:id/replay', () => {
           return taken;
         }),
     } as unknown as typeof prisma;
-    const subscription = { tenantId: BigInt(workspace.tenantId), subscriptionId: BigInt(id) };
+    const subscription = { tenantId: toTenantId(workspace.tenantId), subscriptionId: BigInt(id) };
     const taken = await claimDue(watched, [{ ...subscription, slots: 16 }]);
     expect(taken).toHaveLength(16);
     expect(read).toEqual([]);

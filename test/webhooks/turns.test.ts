@@ -1,3 +1,4 @@
+import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
 import { InFlight } from '@itsm-api/server/webhooks/in-flight.ts';
 import { RoundRobin } from '@itsm-api/server/webhooks/round-robin.ts';
 import type { SubscriptionRef } from '@itsm-api/server/webhooks/subscription-ref.ts';
@@ -6,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 const limits = { total: 4, tenant: 4, subscription: 4, doubtful: 2 };
 
 /** Subscriptions of a tenant, each with more due than is ever sent. */
-const subscriptionsOf = (tenantId: bigint, count: number): SubscriptionRef[] =>
+const subscriptionsOf = (tenantId: TenantId, count: number): SubscriptionRef[] =>
   Array.from({ length: count }, (_, index) => ({ tenantId, subscriptionId: tenantId * 1000n + BigInt(index) }));
 
 /** Sends so many times, one delivery ending at a time; resolves to which tenant each delivery is of. */
@@ -30,7 +31,7 @@ function send(waiting: RoundRobin, times: number): bigint[] {
 describe('the turns of what is due', () => {
   it('go round by tenant, however many subscriptions one has', () => {
     const waiting = new RoundRobin();
-    for (const ref of [...subscriptionsOf(1n, 200), ...subscriptionsOf(2n, 1)]) waiting.add(ref);
+    for (const ref of [...subscriptionsOf(toTenantId(1), 200), ...subscriptionsOf(toTenantId(2), 1)]) waiting.add(ref);
     const tenants = send(waiting, 40);
     expect(tenants.slice(0, 4)).toContain(2n);
     expect(tenants.filter((tenantId) => tenantId === 2n).length).toBeGreaterThanOrEqual(15);
@@ -38,7 +39,7 @@ describe('the turns of what is due', () => {
 
   it('go round by subscription within a tenant', () => {
     const waiting = new RoundRobin();
-    const refs = subscriptionsOf(1n, 3);
+    const refs = subscriptionsOf(toTenantId(1), 3);
     for (const ref of [...refs, ...refs]) waiting.add(ref);
     expect([...waiting]).toEqual(refs);
     for (const ref of refs.slice(0, 2)) waiting.next(ref, true);

@@ -3,6 +3,7 @@ import type { Databases } from '../database/databases.ts';
 import { assertWalls, requestRole, WallError } from '../database/roles.ts';
 import { caseAdvice, findDamage, readServerFacts } from '../database/server-facts.ts';
 import type { Settings } from '../env.ts';
+import { presentId } from '../present.ts';
 import { findWrongTotals } from '../resources/tickets/totals.ts';
 import { BehindError, checkSchema, findMissingRoles } from '../schema.ts';
 import { findOldestDue, findOpenCircuits, findOverQuota } from '../webhooks/pending.ts';
@@ -235,7 +236,7 @@ export const checks: Check[] = [
           `Tenant ${tenantId}: ${total.what}: kept ${total.kept}, counted ${total.counted}.`,
           'See docs/operations.md, "When a total is wrong".',
         ),
-        details: [{ tenantId: Number(tenantId), ...total }],
+        details: [{ tenantId: presentId(tenantId), ...total }],
       }));
     },
   },

@@ -1,6 +1,7 @@
 /// <reference path="./pg-utils.d.ts" />
 import pg from 'pg';
 import { prepareValue } from 'pg/lib/utils.js';
+import type { TenantId } from '../tenant-id.ts';
 import { setTenant } from './connection.ts';
 
 /** What pg's connections do that its types leave out. */
@@ -38,7 +39,7 @@ interface Member {
 
 interface BatchOptions {
   /** Absent where a transaction that is under way has it already, or the first statement sets it. */
-  tenantId?: bigint | undefined;
+  tenantId?: TenantId | undefined;
   /** Whether it begins a transaction. */
   begins?: boolean;
   /** Whether it commits the transaction when all has gone well. */

@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
+import type { TenantId } from '../tenant-id.ts';
 
 /** On whose behalf the code that runs asks the database (docs/decisions/tenancy.md). */
 interface TenantScope {
-  readonly tenantId: bigint;
+  readonly tenantId: TenantId;
   /** The transaction that is under way; absent outside of one. */
   readonly transaction?: ScopedTransaction;
 }
@@ -28,6 +29,6 @@ export function withinScope<Result>(scope: TenantScope, work: () => Promise<Resu
 }
 
 /** Runs `work` for a tenant; what runs for that tenant already stays in its transaction. */
-export function withinTenant<Result>(tenantId: bigint, work: () => Promise<Result>): Promise<Result> {
+export function withinTenant<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result> {
   return currentScope()?.tenantId === tenantId ? work() : withinScope({ tenantId }, work);
 }

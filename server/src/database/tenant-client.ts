@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { TenantId } from '../tenant-id.ts';
 import type { Database } from './prisma.ts';
 import { withinTenant } from './scope.ts';
 
@@ -22,7 +23,7 @@ const creating = new Set(['create', 'createMany', 'createManyAndReturn']);
 
 type Arguments = { where?: object; data?: object | object[]; cursor?: unknown };
 
-function extendedClient({ prisma, pool }: Database, tenantId: bigint) {
+function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
   return prisma.$extends({
     name: 'tenant',
     client: { $tenantId: tenantId, $connections: pool },
@@ -54,7 +55,7 @@ export type TenantClient = Omit<
 type RawOperation = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
 
 /** The client for one tenant's rows. */
-export function tenantClient(database: Database, tenantId: bigint): TenantClient {
+export function tenantClient(database: Database, tenantId: TenantId): TenantClient {
   return extendedClient(database, tenantId);
 }
 
@@ -72,7 +73,7 @@ interface Operation {
   model: Prisma.ModelName;
   operation: string;
   args: Arguments;
-  tenantId: bigint;
+  tenantId: TenantId;
 }
 
 function restrict({ model, operation, args, tenantId }: Operation): Arguments {

@@ -14,6 +14,7 @@ import { type FairUse, FairUseRefused } from '../fair-use.ts';
 import type { ErrorSources } from '../http/error-handler.ts';
 import type { AccountStore } from '../identity/account.ts';
 import { isLocalRequest } from '../is-local-only.ts';
+import type { TenantId } from '../tenant-id.ts';
 import { elsewhere, isFromSite, siteOf } from './address.ts';
 import { answerError, send } from './answers.ts';
 import { askedOf } from './asked.ts';
@@ -29,7 +30,7 @@ import type { SignedIn, UserVisit, Visit } from './visit.ts';
 export interface AreaOptions extends ErrorSources {
   accounts: AccountStore;
   /** A workspace's data, with the rights of a request. */
-  dataOf(tenantId: bigint): TenantClient;
+  dataOf(tenantId: TenantId): TenantClient;
   services: Services;
   settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
   fairUse: FairUse;

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Account, AccountStore } from '../identity/account.ts';
 import { useChallenge } from '../identity/passkeys.ts';
 import { beginSession, findSession, type Origin, type Session, setFlash, takeFlash } from '../identity/sessions.ts';
+import { toTenantId } from '../tenant-id.ts';
 import type { BrowserMemory } from './visit.ts';
 
 /** How long a challenge may be answered: who is asked for a finger may have to look for it. Milliseconds. */
@@ -151,7 +152,7 @@ export async function mayShow(
 
 function referenceOf(name: string): Reference {
   const [tenantId = '', userId = ''] = name.split('.');
-  return { tenantId: BigInt(tenantId), userId: BigInt(userId) };
+  return { tenantId: toTenantId(tenantId), userId: BigInt(userId) };
 }
 
 function nameOf({ tenantId, userId }: Reference): string {

@@ -4,6 +4,7 @@ import { ApiError } from '../errors.ts';
 import { type Account, findAccount } from '../identity/account.ts';
 import { askForPasskey, hasPasskey, signInByPasskey } from '../identity/passkeys.ts';
 import { hasSamePassword, type PasswordSignIn, signInByPassword } from '../identity/password-sign-in.ts';
+import { tenantIdToJson } from '../tenant-id.ts';
 import { enter } from './enter.ts';
 import { formOf, submit, textField } from './fields.ts';
 import { html } from './html.ts';
@@ -87,7 +88,7 @@ export const workspaces = openPage({
         () =>
           html`<div class="choices">${offers.map(
             ({ account: { tenantId, workspace, name } }) =>
-              html`<button class="button plain" name="tenant" value="${String(tenantId)}">${workspace} <small>as ${name}</small></button>`,
+              html`<button class="button plain" name="tenant" value="${tenantIdToJson(tenantId)}">${workspace} <small>as ${name}</small></button>`,
           )}</div>`,
       )}`,
     };
@@ -96,7 +97,9 @@ export const workspaces = openPage({
     choose: openForm({
       fields: z.strictObject({ tenant: z.string() }),
       async run({ visit, fields, address }) {
-        const found = (await offeredTo(visit)).find(({ account }) => String(account.tenantId) === fields.tenant);
+        const found = (await offeredTo(visit)).find(
+          ({ account }) => tenantIdToJson(account.tenantId) === fields.tenant,
+        );
         if (found === undefined) throw new ApiError('VALIDATION_ERROR', 'Sign in again: that was too long ago.');
         await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
         return { redirect: nextOfAddress(address) };

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasSaid, LOCK_NOT_AVAILABLE } from '../error-code.ts';
 import { ApiError } from '../errors.ts';
 import { FairUseRefused } from '../fair-use.ts';
+import { tenantIdToJson } from '../tenant-id.ts';
 import { answerHeadersOf, setAnswerHeaders } from './answer-headers.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -62,7 +63,11 @@ export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage 
   // May be the fault of who asks, or of a database that is slow.
   if (error.code === 'QUERY_TOO_BROAD')
     request.log.warn(
-      { requestId: request.id, tenantId: request.identity?.tenantId.toString(), route: request.routeOptions.url },
+      {
+        requestId: request.id,
+        tenantId: request.identity && tenantIdToJson(request.identity.tenantId),
+        route: request.routeOptions.url,
+      },
       'a list took longer than STATEMENT_TIMEOUT_MS',
     );
   return error;

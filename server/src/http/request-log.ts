@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenOver } from '../abandoned.ts';
+import { tenantIdToJson } from '../tenant-id.ts';
 import { healthPaths } from './health.ts';
 
 /**
@@ -16,7 +17,7 @@ export function addRequestLog(app: FastifyInstance): void {
         route: request.routeOptions.url,
         status,
         milliseconds: Math.round(reply.elapsedTime),
-        tenantId: request.identity?.tenantId.toString(),
+        tenantId: request.identity && tenantIdToJson(request.identity.tenantId),
         keyId: request.identity?.keyId.toString(),
       },
       'request',

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TenantId } from '../tenant-id.ts';
 
 /**
  * Counts the bytes of each tenant's answers that its clients have asked for and not read: they are kept in memory until
@@ -10,11 +11,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
  */
 export function countUnreadAnswers(
   app: FastifyInstance,
-  tenantOf: (request: FastifyRequest) => bigint | undefined,
-): (tenantId: bigint) => number {
-  const unread = new Map<bigint, number>();
+  tenantOf: (request: FastifyRequest) => TenantId | undefined,
+): (tenantId: TenantId) => number {
+  const unread = new Map<TenantId, number>();
 
-  function add(tenantId: bigint, bytes: number): void {
+  function add(tenantId: TenantId, bytes: number): void {
     const sum = (unread.get(tenantId) ?? 0) + bytes;
     if (sum === 0) unread.delete(tenantId);
     else unread.set(tenantId, sum);
@@ -45,7 +46,7 @@ export function countUnreadAnswers(
   }
 
   /** A file that is made while it is read: each part counts until it was read, and the next one is made then. */
-  function countParts(reply: FastifyReply, tenantId: bigint, file: Readable): Readable {
+  function countParts(reply: FastifyReply, tenantId: TenantId, file: Readable): Readable {
     const over = Promise.withResolvers<void>();
     async function* parts(): AsyncGenerator<string | Buffer> {
       for await (const part of file) {

@@ -2,10 +2,11 @@ import type { UserRole } from '@itsm-api/contract';
 import type { Databases } from '../database/databases.ts';
 import { selectRows } from '../database/statements.ts';
 import { type TenantClient, tenantClient } from '../database/tenant-client.ts';
+import { type TenantId, toTenantId } from '../tenant-id.ts';
 
 /** A user who may be in the developer area: one row of one workspace, whoever else has the same e-mail address. */
 export interface Account {
-  tenantId: bigint;
+  tenantId: TenantId;
   userId: bigint;
   name: string;
   email: string;
@@ -52,7 +53,7 @@ export const isSecured = `(EXISTS (SELECT FROM passwords p WHERE p.tenant_id = u
 
 export function toAccount(row: AccountRow): Account {
   return {
-    tenantId: BigInt(row.tenant_id),
+    tenantId: toTenantId(row.tenant_id),
     userId: BigInt(row.user_id),
     name: row.name,
     email: row.email,

@@ -2,6 +2,7 @@ import type { Identity } from '@itsm-api/contract';
 import type { Pool } from '../database/pool.ts';
 import { statementName } from '../database/statement-name.ts';
 import { presentTimestamp } from '../present.ts';
+import type { TenantId } from '../tenant-id.ts';
 import { knownScopes } from './known-scopes.ts';
 
 /** What may be told of a key to whoever holds it, and its workspace. */
@@ -28,9 +29,9 @@ const byId = `
  */
 export async function readKeyFacts(
   pool: Pool,
-  { tenantId, keyId }: { tenantId: bigint; keyId: bigint },
+  { tenantId, keyId }: { tenantId: TenantId; keyId: bigint },
 ): Promise<KeyFacts> {
-  const values = [String(tenantId), String(keyId)];
+  const values = [tenantId, keyId];
   const { rows }: { rows: KeyRow[] } = await pool.query({ name: statementName(byId), text: byId, values });
   const [row] = rows;
   if (row === undefined) throw new Error('The key of the request is gone.');

@@ -3,6 +3,7 @@ import type { Databases } from '../database/databases.ts';
 import { listen } from '../database/listener.ts';
 import { statementName } from '../database/statement-name.ts';
 import { type TenantClient, tenantClient } from '../database/tenant-client.ts';
+import { type TenantId, toTenantId } from '../tenant-id.ts';
 import { type KeyFacts, readKeyFacts } from './key-facts.ts';
 import { hashKey, isKey } from './key-format.ts';
 import { knownScopes } from './known-scopes.ts';
@@ -13,7 +14,7 @@ export interface KeyIdentity {
   /** The hash of the key. */
   hash: Buffer;
   keyId: bigint;
-  tenantId: bigint;
+  tenantId: TenantId;
   userId: bigint;
   scopes: ReadonlySet<Scope>;
   expiresAt: Date | null;
@@ -63,11 +64,12 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
 
   // The triggers in prisma/migrations notify on whatever may end a key, its own change, its user's or its tenant's, and say
   // of which tenant it is.
-  const onNotify = (tenantId?: string) => {
+  const onNotify = (changed?: string) => {
     generation++;
     queue.forget();
-    if (!tenantId) return cache.clear();
-    for (const [hash, identity] of cache) if (String(identity.tenantId) === tenantId) cache.delete(hash);
+    if (!changed) return cache.clear();
+    const tenantId = toTenantId(changed);
+    for (const [hash, identity] of cache) if (identity.tenantId === tenantId) cache.delete(hash);
   };
   const listener = listen({ ...options, channel: 'api_keys', onNotify, onAway, onBack });
 
@@ -79,7 +81,7 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
     });
     const [row] = rows;
     if (row === undefined) return undefined;
-    const tenantId = BigInt(row.tenant_id);
+    const tenantId = toTenantId(row.tenant_id);
     return {
       hash,
       keyId: BigInt(row.id),

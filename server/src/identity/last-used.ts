@@ -1,10 +1,11 @@
 import type { PrismaClient } from '../database/prisma.ts';
+import type { TenantId } from '../tenant-id.ts';
 
 const minuteMs = 60_000;
 
 export interface LastUsed {
   /** Notes that the key was used now. */
-  touch(key: { tenantId: bigint; keyId: bigint }): void;
+  touch(key: { tenantId: TenantId; keyId: bigint }): void;
   /** Writes what has been noted. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -19,7 +20,7 @@ interface LastUsedOptions {
 /** Keeps `lastUsedAt` of keys: written in one statement for all, and at most once a minute per key. */
 export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
   const writtenAt = new Map<bigint, number>();
-  const pending = new Map<bigint, { tenantId: bigint; at: Date }>();
+  const pending = new Map<bigint, { tenantId: TenantId; at: Date }>();
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;

@@ -1,4 +1,5 @@
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { tenantIdToJson } from '../tenant-id.ts';
 import type { AttemptTracer } from '../webhooks/worker.ts';
 import { spanNamed } from './trace-parent.ts';
 
@@ -20,7 +21,7 @@ export function createAttemptTracer(): AttemptTracer {
             'http.request.method': 'POST',
             'itsm.event.id': eventId,
             'itsm.event.type': eventType,
-            'itsm.tenant.id': String(tenantId),
+            'itsm.tenant.id': tenantIdToJson(tenantId),
             'itsm.subscription.id': String(subscriptionId),
             'itsm.delivery.id': String(id),
             'itsm.delivery.attempt': number,

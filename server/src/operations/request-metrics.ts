@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { whenOver } from '../abandoned.ts';
 import type { FairUse, RefusalCause } from '../fair-use.ts';
+import type { TenantId } from '../tenant-id.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What the parts of the API tell of. */
@@ -13,7 +14,7 @@ export interface RequestMeters {
   /** A request that had to wait for a place got one. */
   onWaited(milliseconds: number): void;
   /** A request gave its place back. */
-  onDone(tenantId: bigint, milliseconds: number): void;
+  onDone(tenantId: TenantId, milliseconds: number): void;
   watchFairUse(fairUse: Pick<FairUse, 'waiting'>): void;
 }
 

@@ -10,6 +10,7 @@ import {
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { whenAbandoned } from '../abandoned.ts';
+import { tenantIdToJson } from '../tenant-id.ts';
 
 /** The route of a request; that of CORS for questions before a request, `*`, is none. */
 const routeOf = ({ routeOptions }: FastifyRequest) => (routeOptions.url === '*' ? undefined : routeOptions.url);
@@ -53,7 +54,7 @@ export function followRequests(app: FastifyInstance, except: readonly string[]):
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
     if (request.identity !== undefined) {
-      span.setAttribute('itsm.tenant.id', String(request.identity.tenantId));
+      span.setAttribute('itsm.tenant.id', tenantIdToJson(request.identity.tenantId));
       span.setAttribute('itsm.key.id', String(request.identity.keyId));
     }
     span.end();

@@ -1,3 +1,5 @@
+import { presentId } from '../present.ts';
+import type { TenantId } from '../tenant-id.ts';
 /** What a tenant used. */
 export interface Usage {
   /** Requests with a valid key. */
@@ -15,7 +17,7 @@ const measures: Measure[] = ['requests', 'connectionMs', 'deliveries'];
 export type TopTenants = { minutes: number } & Record<Measure, (Usage & { tenantId: number })[]>;
 
 export interface TenantUsage {
-  add(tenantId: bigint, measure: Measure, amount: number): void;
+  add(tenantId: TenantId, measure: Measure, amount: number): void;
   top(): TopTenants;
 }
 
@@ -34,13 +36,13 @@ const tenantsSpared = 1000;
  */
 export function createTenantUsage(clock: () => number = () => performance.now()): TenantUsage {
   /** The current one first. */
-  let minutes: { since: number; tenants: Map<bigint, Usage> }[] = [];
+  let minutes: { since: number; tenants: Map<TenantId, Usage> }[] = [];
 
-  function currentTenants(): Map<bigint, Usage> {
+  function currentTenants(): Map<TenantId, Usage> {
     const now = clock();
     const [current] = minutes;
     if (current !== undefined && now - current.since < minuteMs) return current.tenants;
-    const tenants = new Map<bigint, Usage>();
+    const tenants = new Map<TenantId, Usage>();
     minutes = [{ since: now, tenants }, ...lastMinutes(now)].slice(0, minutesKept);
     return tenants;
   }
@@ -62,7 +64,7 @@ export function createTenantUsage(clock: () => number = () => performance.now())
     },
 
     top() {
-      const sums = new Map<bigint, Usage>();
+      const sums = new Map<TenantId, Usage>();
       for (const { tenants } of lastMinutes(clock())) {
         for (const [tenantId, usage] of tenants) {
           const sum = sums.get(tenantId) ?? noUsage();
@@ -72,7 +74,7 @@ export function createTenantUsage(clock: () => number = () => performance.now())
       }
       const topOf = (measure: Measure) =>
         largest(sums, measure, topShown).map(([tenantId, usage]) => ({
-          tenantId: Number(tenantId),
+          tenantId: presentId(tenantId),
           ...usage,
           connectionMs: Math.round(usage.connectionMs),
         }));
@@ -90,12 +92,12 @@ function noUsage(): Usage {
   return { requests: 0, connectionMs: 0, deliveries: 0 };
 }
 
-function largest(tenants: Map<bigint, Usage>, measure: Measure, count: number): [bigint, Usage][] {
+function largest(tenants: Map<TenantId, Usage>, measure: Measure, count: number): [TenantId, Usage][] {
   const using = [...tenants].filter(([, usage]) => usage[measure] > 0);
   return using.sort(([, a], [, b]) => b[measure] - a[measure]).slice(0, count);
 }
 
-function forgetLeast(tenants: Map<bigint, Usage>): void {
+function forgetLeast(tenants: Map<TenantId, Usage>): void {
   const spared = new Map(measures.flatMap((measure) => largest(tenants, measure, tenantsSpared)));
   for (const tenantId of tenants.keys()) {
     if (!spared.has(tenantId)) tenants.delete(tenantId);

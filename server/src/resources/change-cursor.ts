@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { invalidField } from '../errors.ts';
+import type { TenantId } from '../tenant-id.ts';
 
 /** Whose changes are followed. */
 interface Followed {
-  tenantId: bigint;
+  tenantId: TenantId;
   /** The table of the rows. */
   resource: string;
 }

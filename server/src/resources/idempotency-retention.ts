@@ -4,6 +4,7 @@ import { inBatches } from '../database/in-batches.ts';
 import type { Queue } from '../database/job-schema.ts';
 import { scheduleHourly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
+import { type TenantId, toTenantId } from '../tenant-id.ts';
 
 /** Ten million rows take minutes. */
 export const idempotencyRetentionQueue: Queue = {
@@ -27,12 +28,12 @@ export function scheduleIdempotencyRetention(boss: PgBoss, prisma: PrismaClient)
 export async function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 5000): Promise<number> {
   let sum = 0;
   for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
-    sum += await pruneTenant(prisma, id, batchSize);
+    sum += await pruneTenant(prisma, toTenantId(id), batchSize);
   }
   return sum;
 }
 
-function pruneTenant(prisma: PrismaClient, tenantId: bigint, batchSize: number): Promise<number> {
+function pruneTenant(prisma: PrismaClient, tenantId: TenantId, batchSize: number): Promise<number> {
   let since = new Date(0);
   return inBatches(batchSize, async () => {
     // A batch begins where the last one ended, since its rows stay in the index until they are vacuumed. The age is looked

@@ -1,5 +1,6 @@
 import type { Pool } from '../database/pool.ts';
 import { prepared } from '../database/statements.ts';
+import { tenantIdToJson } from '../tenant-id.ts';
 import { latencyBuckets } from './shape.ts';
 import { addCounts, namesOf, Tally } from './tally.ts';
 
@@ -29,7 +30,7 @@ function ofAllKeys(counted: Tally): Tally {
 /** With the names of the columns. */
 function rowsOf(tally: Tally): object[] {
   return [...tally].map(([{ tenantId, keyId, kind }, { requests, latencies, globalPeak, groupPeak }]) => ({
-    tenant_id: tenantId.toString(),
+    tenant_id: tenantIdToJson(tenantId),
     key_id: keyId.toString(),
     ...namesOf(kind),
     requests,

@@ -1,3 +1,4 @@
+import type { TenantId } from '../tenant-id.ts';
 import { keyedEndpoints, latencyBuckets, outcomes } from './shape.ts';
 
 /** Requests of one key that are alike: the same endpoint, the same outcome. */
@@ -12,7 +13,7 @@ export interface Counts {
 
 /** Which requests are counted together. */
 export interface Place {
-  tenantId: bigint;
+  tenantId: TenantId;
   /** 0 is all keys together. */
   keyId: bigint;
   /** The endpoint and the outcome, as `kindOf` numbers them. */
@@ -44,7 +45,7 @@ export function addCounts(counts: Counts, given: Counts): void {
 
 /** The counts of a minute, by place. Maps of maps: a key of text would be made for every request. */
 export class Tally {
-  readonly #counts = new Map<bigint, Map<bigint, Map<number, Counts>>>();
+  readonly #counts = new Map<TenantId, Map<bigint, Map<number, Counts>>>();
 
   find({ tenantId, keyId, kind }: Place): Counts | undefined {
     return this.#counts.get(tenantId)?.get(keyId)?.get(kind);

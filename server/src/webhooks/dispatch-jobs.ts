@@ -3,6 +3,7 @@ import type { Queue } from '../database/job-schema.ts';
 import { jobsWithin } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
+import { tenantIdToJson, toTenantId } from '../tenant-id.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 
 /** A subscription as JSON carries it. */
@@ -65,12 +66,12 @@ export function openDispatchJobs(openBoss: () => Promise<PgBoss>): DispatchJobs 
 
 function jobOf(subscription: SubscriptionRef): { singletonKey: string; data: JobData } {
   const { tenantId, subscriptionId } = subscription;
-  const data = { tenantId: String(tenantId), subscriptionId: String(subscriptionId) };
+  const data = { tenantId: tenantIdToJson(tenantId), subscriptionId: String(subscriptionId) };
   return { singletonKey: refKey(subscription), data };
 }
 
 function refOf({ tenantId, subscriptionId }: JobData): SubscriptionRef {
-  return { tenantId: BigInt(tenantId), subscriptionId: BigInt(subscriptionId) };
+  return { tenantId: toTenantId(tenantId), subscriptionId: BigInt(subscriptionId) };
 }
 
 /** The channel on which workers are woken. */

@@ -1,4 +1,5 @@
 import type { PrismaClient } from '../database/prisma.ts';
+import type { TenantId } from '../tenant-id.ts';
 
 /**
  * Makes the circuits of subscriptions half-open unless they are closed or `paused: true` holds them: the next attempt
@@ -6,7 +7,7 @@ import type { PrismaClient } from '../database/prisma.ts';
  */
 export async function halfOpen(
   client: Pick<PrismaClient, '$executeRaw'>,
-  { tenantId, subscriptionIds }: { tenantId: bigint; subscriptionIds: bigint[] },
+  { tenantId, subscriptionIds }: { tenantId: TenantId; subscriptionIds: bigint[] },
 ): Promise<boolean> {
   const count = await client.$executeRaw`
     UPDATE webhook_subscriptions SET open_until = least(open_until, now())
@@ -17,7 +18,7 @@ export async function halfOpen(
 /** Makes a pending delivery the first of its subscription, so that a half-open circuit is tried with it. */
 export async function putFirst(
   client: Pick<PrismaClient, '$executeRaw'>,
-  { tenantId, id }: { tenantId: bigint; id: bigint },
+  { tenantId, id }: { tenantId: TenantId; id: bigint },
 ): Promise<void> {
   await client.$executeRaw`
     UPDATE deliveries d SET next_attempt_at = least(now(), (

@@ -1,3 +1,4 @@
+import type { TenantId } from '../tenant-id.ts';
 import type { Grant, Wanted } from './claim.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 
@@ -24,7 +25,7 @@ export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #hostLimits: HostLimits;
   #total = 0;
-  readonly #ofTenant = new Map<bigint, number>();
+  readonly #ofTenant = new Map<TenantId, number>();
   readonly #ofSubscription = new Map<string, number>();
   readonly #toHost = new Map<string, number>();
   /** Those that began within the last second. */
@@ -65,7 +66,7 @@ export class InFlight {
   /** How many more each of these may have, in their order until the limits are used up. */
   slotsFor(refs: Iterable<SubscriptionRef>): Wanted[] {
     let free = this.#limits.total - this.#total;
-    const freeOfTenant = new Map<bigint, number>();
+    const freeOfTenant = new Map<TenantId, number>();
     const wanted: Wanted[] = [];
     for (const ref of refs) {
       if (free === 0) break;

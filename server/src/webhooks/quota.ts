@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
+import { type TenantId, tenantIdToJson } from '../tenant-id.ts';
 
 /*
  * The limit of pending deliveries per tenant (docs/decisions/webhook-deliveries.md#limit-of-pending-deliveries). Workers
@@ -26,7 +27,7 @@ export async function enforceQuota(options: QuotaOptions): Promise<void> {
  * Finds the tenants that need a count: those with a stopped subscription, and those whose pending deliveries span enough ids.
  * The span takes two index lookups and is never less than the count.
  */
-function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: bigint }[]> {
+function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
   return prisma.$queryRaw`
     SELECT s.tenant_id AS "tenantId" FROM webhook_subscriptions s
     GROUP BY s.tenant_id
@@ -45,7 +46,7 @@ interface Subscription {
   pending: number;
 }
 
-function enforceForTenant(options: QuotaOptions, tenantId: bigint): Promise<void> {
+function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<void> {
   const { prisma, maxPendingDeliveries } = options;
   return prisma.$transaction(
     async (tx) => {
@@ -73,13 +74,13 @@ function enforceForTenant(options: QuotaOptions, tenantId: bigint): Promise<void
 }
 
 /** Lets one worker at a time count for a tenant; the others don't wait. */
-async function takeTurn(tx: Prisma.TransactionClient, tenantId: bigint): Promise<boolean> {
+async function takeTurn(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ taken: boolean }[]>`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${`webhookQuota:${tenantId}`}, 0)) AS taken`;
   return row?.taken === true;
 }
 
-function countPending(tx: Prisma.TransactionClient, tenantId: bigint): Promise<Subscription[]> {
+function countPending(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<Subscription[]> {
   return tx.$queryRaw`
     SELECT s.id, s.active, s.quota_reached_at AS "quotaReachedAt", s.quota_pending AS "quotaPending",
       s.quota_reached_at > now() - ${quotaInterval}::int * interval '1 millisecond' AS "isSettling",
@@ -89,7 +90,7 @@ function countPending(tx: Prisma.TransactionClient, tenantId: bigint): Promise<S
 }
 
 interface Reached {
-  tenantId: bigint;
+  tenantId: TenantId;
   pending: number;
 }
 
@@ -102,7 +103,7 @@ async function stop(
     UPDATE webhook_subscriptions SET quota_reached_at = now(), quota_pending = NULL
     WHERE tenant_id = ${tenantId} AND id = ${id}`;
   logger.warn(
-    { tenantId: String(tenantId), subscriptionId: String(id), pending, maxPendingDeliveries },
+    { tenantId: tenantIdToJson(tenantId), subscriptionId: String(id), pending, maxPendingDeliveries },
     'a workspace has too many pending deliveries: this webhook subscription gets no new ones until fewer than half are left; its ' +
       'receiver can read what it misses from the change feed',
   );
@@ -122,7 +123,7 @@ async function resumeAll(
     UPDATE webhook_subscriptions SET quota_reached_at = NULL, quota_pending = NULL
     WHERE tenant_id = ${tenantId} AND quota_reached_at IS NOT NULL`;
   logger.warn(
-    { tenantId: String(tenantId), pending, maxPendingDeliveries },
+    { tenantId: tenantIdToJson(tenantId), pending, maxPendingDeliveries },
     'a workspace has fewer than half of its pending deliveries left: its webhook subscriptions get new ones again',
   );
 }

@@ -1,5 +1,6 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
+import type { TenantId } from '../tenant-id.ts';
 import type { SubscriptionRef } from './subscription-ref.ts';
 
 /**
@@ -11,7 +12,7 @@ import type { SubscriptionRef } from './subscription-ref.ts';
  */
 export function sendAgain(
   client: Pick<PrismaClient, '$queryRaw'>,
-  { tenantId, ids, only }: { tenantId: bigint; ids: bigint[]; only?: { state: string; settledBy: Date } },
+  { tenantId, ids, only }: { tenantId: TenantId; ids: bigint[]; only?: { state: string; settledBy: Date } },
 ): Promise<{ subscriptionId: bigint }[]> {
   return client.$queryRaw`
     UPDATE deliveries SET state = 'PENDING', attempts = 0, lost = 0, next_attempt_at = now(), settled_at = NULL

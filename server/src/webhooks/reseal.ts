@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
+import { toTenantId } from '../tenant-id.ts';
 import { batch } from './batch.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 import type { SubscriptionRef } from './subscription-ref.ts';
@@ -53,7 +54,7 @@ async function resealColumn(
   for (;;) {
     const before = resealed;
     const damaged: SubscriptionRef[] = [];
-    let after: SubscriptionRef = { tenantId: 0n, subscriptionId: 0n };
+    let after: SubscriptionRef = { tenantId: toTenantId(0), subscriptionId: 0n };
     for (;;) {
       const found = await findOlder(prisma, cipher, { column, after, count: batchSize });
       const last = found.at(-1);

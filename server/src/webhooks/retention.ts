@@ -3,6 +3,7 @@ import { inBatches } from '../database/in-batches.ts';
 import type { Queue } from '../database/job-schema.ts';
 import { scheduleNightly } from '../database/jobs.ts';
 import type { PrismaClient } from '../database/prisma.ts';
+import { type TenantId, toTenantId } from '../tenant-id.ts';
 
 /** How long a settled delivery, its attempts and its event are kept. Days. */
 const keepDays = 30;
@@ -42,7 +43,8 @@ export function forgetReplays(prisma: PrismaClient): Promise<number> {
  */
 export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Promise<number> {
   let pruned = 0;
-  for (const { id: tenantId } of await prisma.tenant.findMany({ select: { id: true } })) {
+  for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
+    const tenantId = toTenantId(id);
     pruned += await prune(prisma, { tenantId, batchSize, sql: settledDeliveries });
     await prune(prisma, { tenantId, batchSize, sql: eventsWithoutDeliveries });
   }
@@ -50,7 +52,7 @@ export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Prom
 }
 
 interface Pruning {
-  tenantId: bigint;
+  tenantId: TenantId;
   batchSize: number;
   /** $1: the tenant; $2, $3: the moment and the id of the row behind which to go on; $4: how many to look at. */
   sql: string;

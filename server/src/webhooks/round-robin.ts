@@ -1,3 +1,4 @@
+import type { TenantId } from '../tenant-id.ts';
 import { refKey, type SubscriptionRef } from './subscription-ref.ts';
 
 /**
@@ -5,7 +6,7 @@ import { refKey, type SubscriptionRef } from './subscription-ref.ts';
  * then a second one of each, so that nobody comes sooner by having many.
  */
 export class RoundRobin {
-  readonly #tenants = new Map<bigint, Map<string, SubscriptionRef>>();
+  readonly #tenants = new Map<TenantId, Map<string, SubscriptionRef>>();
 
   /** Puts one at the end of its tenant's, unless it is there already; a tenant that has none there is put behind all others. */
   add(ref: SubscriptionRef): void {

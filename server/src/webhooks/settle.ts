@@ -1,5 +1,6 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { PrismaClient } from '../database/prisma.ts';
+import type { TenantId } from '../tenant-id.ts';
 import { batch } from './batch.ts';
 import type { ClaimedDelivery } from './claim.ts';
 import { recordHealth, type SubscriptionSign } from './record-health.ts';
@@ -49,7 +50,7 @@ export function settle(
 }
 
 interface LockedDelivery {
-  tenantId: bigint;
+  tenantId: TenantId;
   id: bigint;
   state: Settled['state'];
   claim: string | null;
@@ -68,7 +69,7 @@ function lockDeliveries(tx: Prisma.TransactionClient, settlements: Settlement[])
 }
 
 /** Of two tenants deliveries may have the same id. */
-const deliveryKey = ({ tenantId, id }: { tenantId: bigint; id: bigint }) => `${tenantId}:${id}`;
+const deliveryKey = ({ tenantId, id }: { tenantId: TenantId; id: bigint }) => `${tenantId}:${id}`;
 
 /** What is to be recorded, and as what. */
 function judge(settlements: Settlement[], locked: LockedDelivery[]): Settled[] {

@@ -1,6 +1,7 @@
+import type { TenantId } from '../tenant-id.ts';
 /** Names one subscription of all tenants'. */
 export interface SubscriptionRef {
-  tenantId: bigint;
+  tenantId: TenantId;
   subscriptionId: bigint;
 }
 

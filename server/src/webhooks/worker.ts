@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Dispatcher } from 'undici';
 import type { PrismaClient } from '../database/prisma.ts';
 import { createLoop, type Loop, type LoopHealth } from '../loop.ts';
+import { tenantIdToJson } from '../tenant-id.ts';
 import { attemptDelivery } from './attempt.ts';
 import { type ClaimedDelivery, claimDue } from './claim.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
@@ -228,7 +229,7 @@ function warnOfFailure(logger: Pick<FastifyBaseLogger, 'warn'>, { delivery, outc
   const { status, error } = outcome;
   logger.warn(
     {
-      tenantId: String(tenantId),
+      tenantId: tenantIdToJson(tenantId),
       subscriptionId: String(subscriptionId),
       deliveryId: String(id),
       attempt,

@@ -4,6 +4,7 @@ import { TenantPool } from '@itsm-api/server/database/pool.ts';
 import { requestRole } from '@itsm-api/server/database/roles.ts';
 import { withinTenant } from '@itsm-api/server/database/scope.ts';
 import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
+import { toTenantId } from '@itsm-api/server/tenant-id.ts';
 import pg from 'pg';
 
 /*
@@ -110,7 +111,7 @@ async function answer(request: IncomingMessage): Promise<object> {
 }
 
 createServer((request, response) => {
-  withinTenant(1n, () => answer(request)).then(
+  withinTenant(toTenantId(1), () => answer(request)).then(
     (data) => response.setHeader('content-type', 'application/json').end(JSON.stringify({ success: true, data })),
     (error) => response.writeHead(500).end(String(error)),
   );

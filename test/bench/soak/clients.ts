@@ -6,6 +6,7 @@ import { createTask } from '@itsm-api/server/resources/tasks/queries.ts';
 import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import type { Runtime } from '@itsm-api/server/runtime.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
 import type pg from 'pg';
 import { signIn } from '../../support/visitor.ts';
 import { addKeys } from '../api/data.ts';
@@ -63,7 +64,7 @@ async function createClient(
     webhookId: await subscribeAll(context, receivers),
     cursor: undefined,
     answered: undefined,
-    visitor: await enter(runtime, apiUrl, { tenantId: BigInt(tenantId), userId: users[0] as number }),
+    visitor: await enter(runtime, apiUrl, { tenantId: toTenantId(tenantId), userId: users[0] as number }),
   };
 }
 
@@ -79,7 +80,7 @@ async function subscribeAll(context: Context, receivers: Receivers): Promise<num
 }
 
 /** Signs a user in to the developer area, which is for `localhost`. */
-async function enter(runtime: Runtime, apiUrl: string, user: { tenantId: bigint; userId: number }) {
+async function enter(runtime: Runtime, apiUrl: string, user: { tenantId: TenantId; userId: number }) {
   const agent = new Agent();
   const api = {
     databases: runtime.databases,

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { presentId } from '../../present.ts';
+import type { TenantId } from '../../tenant-id.ts';
 import { resealSecrets } from '../../webhooks/reseal.ts';
 import { type KeyUse, readKeyUse } from '../../webhooks/secret-keys.ts';
 import { CommandError } from '../errors.ts';
@@ -47,9 +49,9 @@ function conclusion(keys: KeyUse[]): string[] {
   ];
 }
 
-function unreadable(damaged: { tenantId: bigint; subscriptionId: bigint }[], resealed: number): CommandError {
+function unreadable(damaged: { tenantId: TenantId; subscriptionId: bigint }[], resealed: number): CommandError {
   const details = damaged.map(({ tenantId, subscriptionId }) => ({
-    tenantId: Number(tenantId),
+    tenantId: presentId(tenantId),
     subscriptionId: Number(subscriptionId),
   }));
   return new CommandError(

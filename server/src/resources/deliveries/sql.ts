@@ -1,6 +1,7 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { selectPlanned, selectRows } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
+import type { TenantId } from '../../tenant-id.ts';
 
 /*
  * Deliveries in SQL. A subscription may have millions: what is skipped or counted is read from an index alone, and from
@@ -124,7 +125,7 @@ async function boundsOf(db: TenantClient, { since, until }: Wanted): Promise<Bou
   return found ?? {};
 }
 
-type Condition<Value> = (value: NonNullable<Value>, tenantId: bigint) => Prisma.Sql;
+type Condition<Value> = (value: NonNullable<Value>, tenantId: TenantId) => Prisma.Sql;
 
 /** The condition of each thing that may be wanted, but for the type. */
 const conditions: { [Name in keyof (Omit<Wanted, 'event'> & Bounds)]-?: Condition<(Wanted & Bounds)[Name]> } = {

@@ -7,6 +7,7 @@ import { tenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { ApiError, invalidField } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
+import { toTenantId } from '../../tenant-id.ts';
 import { presentUser } from '../users/queries.ts';
 
 /** A workspace. The API never shows it: a key belongs to one, and a request sees no other (spec §1.2). */
@@ -163,7 +164,7 @@ export async function activeTenantContext(sources: Sources, nameOrId: string): P
  */
 export async function requestContext(sources: RequestSources, nameOrId: string): Promise<Context> {
   const { id } = await findTenant(sources.databases.system.prisma, nameOrId);
-  return { ...sources.services, db: tenantClient(sources.databases.requests, BigInt(id)) };
+  return { ...sources.services, db: tenantClient(sources.databases.requests, toTenantId(id)) };
 }
 
 /** Like `tenantContext`, of the tenant that a key belongs to. @throws ApiError NOT_FOUND when there is no such key */
@@ -175,7 +176,7 @@ export async function keyContext(sources: Sources, id: number): Promise<Context>
 }
 
 function contextOf({ databases, services }: Sources, { id }: Pick<Tenant, 'id'>): Context {
-  return { ...services, db: tenantClient(databases.system, BigInt(id)) };
+  return { ...services, db: tenantClient(databases.system, toTenantId(id)) };
 }
 
 /** That PostgreSQL's bigint holds. */

@@ -3,10 +3,11 @@ import type { Databases } from '../../database/databases.ts';
 import type { Queue } from '../../database/job-schema.ts';
 import { scheduleNightly } from '../../database/jobs.ts';
 import { withOwnConnection } from '../../database/own-connection.ts';
+import { type TenantId, toTenantId } from '../../tenant-id.ts';
 
 /** A total that is kept and is not what counting gives. */
 export interface WrongTotal {
-  tenantId: bigint;
+  tenantId: TenantId;
   /** What is counted: the tickets of a kind, their ordinals, or the comments of one. */
   what: string;
   kept: number;
@@ -23,7 +24,7 @@ export async function findWrongTotals(options: Databases['options']): Promise<Wr
   const { rows } = await withOwnConnection<{ rows: Row[] }>(options, purpose, (connection) =>
     connection.query(differences),
   );
-  return rows.map((row) => ({ ...row, tenantId: BigInt(row.tenantId) }));
+  return rows.map((row) => ({ ...row, tenantId: toTenantId(row.tenantId) }));
 }
 
 const differences = `
