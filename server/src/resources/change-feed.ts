@@ -1,6 +1,6 @@
 import type { ChangesMeta, ChangesQuery } from '@itsm-api/contract';
 import type { Context } from '../context.ts';
-import { selectRows } from '../database/statements.ts';
+import { read, reading } from '../database/statements.ts';
 import type { TenantClient } from '../database/tenant-client.ts';
 import { invalidField } from '../errors.ts';
 import { type Place, readCursor, writeCursor } from './change-cursor.ts';
@@ -37,33 +37,28 @@ export async function listChanges<Row extends { id: number }>(
   const followed = { tenantId: db.$tenantId, resource: rows.resource };
   const start = cursor === undefined ? startSince(since, now()) : startAt(readCursor(followed, cursor));
   const { named } = rows;
-  const [found] = await selectRows<Found>(db, {
-    text: read(start.text, typeof named === 'function' ? 'NULL' : named.text),
-    values: [db.$tenantId, rows.resource, perPage + 1, ...start.values],
-  });
+  const page = reading(pageText(start.text, typeof named === 'function' ? 'NULL' : named.text));
+  const found = await read<Found>(db, page, [rows.resource, perPage + 1, ...start.values]);
   if (found === undefined) throw new Error('There is no epoch of changes.');
 
   const places = (found.changes ?? []).map(([position, id]): Place => ({ position, id }));
-  const page = places.slice(0, perPage);
-  const ids = page.map(({ id }) => id);
+  const shown = places.slice(0, perPage);
+  const ids = shown.map(({ id }) => id);
   // Read after their places they are at least as new: what is newer has another place, further on.
   const several =
     typeof named === 'function' ? await (ids.length === 0 ? [] : named(db, ids)) : named.present(found.rows);
   const byId = new Map(several.map((row) => [row.id, row]));
-  const nextCursor = writeCursor(followed, { startedAt: found.startedAt, ...(page.at(-1) ?? found.start) });
+  const nextCursor = writeCursor(followed, { startedAt: found.startedAt, ...(shown.at(-1) ?? found.start) });
   return {
     // One that is gone has a place, and nothing to show there.
     data: ids.flatMap((id) => byId.get(id) ?? []),
-    meta: { nextCursor, hasMore: places.length > page.length },
+    meta: { nextCursor, hasMore: places.length > shown.length },
   };
 }
 
 /** A cursor behind all that is committed now: what is read after it was given, and what comes after it, are all. */
 export async function cursorOfNow(db: TenantClient, resource: string): Promise<string> {
-  const [now] = await selectRows<{ startedAt: string; horizon: number }>(db, {
-    text: `WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon::float8 AS horizon FROM epoch`,
-    values: [],
-  });
+  const now = await read<{ startedAt: string; horizon: number }>(db, readingNow, []);
   if (now === undefined) throw new Error('There is no epoch of changes.');
   const { startedAt, horizon } = now;
   return writeCursor({ tenantId: db.$tenantId, resource }, { startedAt, position: horizon, id: 0 });
@@ -118,12 +113,14 @@ const epoch = `
 const microseconds = (moment: string) => `(extract(epoch FROM ${moment}) * 1000000)::bigint`;
 const startOf = `${microseconds('started_at')}::text`;
 
+const readingNow = reading(`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch`);
+
 /**
  * The parameters: $1 is the tenant, $2 the resource, $3 how many; those of `start` follow.
  * @param start ends with a CTE of one row, the place behind which to read
  * @param rows what else to read of the page
  */
-function read(start: string, rows: string): string {
+function pageText(start: string, rows: string): string {
   return `WITH RECURSIVE ${epoch}, ${start}, page AS MATERIALIZED (
     SELECT position, id FROM changes WHERE tenant_id = $1 AND resource = $2
       AND (position, id) > ((SELECT position FROM start), (SELECT id FROM start))

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '@itsm-api/contract';
 import type { Context } from '../context.ts';
-import { type Statement, selectTogether } from '../database/statements.ts';
+import { read, reading } from '../database/statements.ts';
 import { ApiError } from '../errors.ts';
 
 /** What is wrong with a reference to a user that is well written. */
@@ -45,23 +45,17 @@ export async function checkReferences(context: Context, references: References):
   refuseUnknown(references, await findKnown(context, [references]));
 }
 
-/** Looks up the ids of any number of bodies, in one round trip; in none where there are no ids. */
+/** Looks up the ids of any number of bodies in one statement; in none if there are no ids. */
 export async function findKnown({ db }: Context, all: readonly References[]): Promise<Known> {
   const named = { users: idsOf(all, 'users'), tickets: idsOf(all, 'tickets') };
-  const kinds = (['users', 'tickets'] as const).filter((kind) => named[kind].length > 0);
-  const statements = kinds.map((kind): Statement => ({ text: lookUp[kind], values: [db.$tenantId, named[kind]] }));
-  const found = statements.length === 0 ? [] : await selectTogether(db, statements);
-  const known = { users: new Set<number>(), tickets: new Set<number>() };
-  for (const [index, kind] of kinds.entries()) {
-    for (const { id } of (found[index] ?? []) as { id: string }[]) known[kind].add(Number(id));
-  }
-  return known;
+  const isEmpty = named.users.length === 0 && named.tickets.length === 0;
+  const found = isEmpty ? undefined : await read<typeof named>(db, lookUp, [named.users, named.tickets]);
+  return { users: new Set(found?.users), tickets: new Set(found?.tickets) };
 }
 
-const lookUp: Record<keyof References, string> = {
-  users: 'SELECT id FROM users WHERE tenant_id = $1 AND id = ANY ($2::bigint[]) AND active',
-  tickets: 'SELECT id FROM tickets WHERE tenant_id = $1 AND id = ANY ($2::bigint[])',
-};
+const lookUp = reading(`SELECT
+  ARRAY(SELECT id FROM users WHERE tenant_id = $1 AND id = ANY ($2::bigint[]) AND active) AS users,
+  ARRAY(SELECT id FROM tickets WHERE tenant_id = $1 AND id = ANY ($3::bigint[])) AS tickets`);
 
 function idsOf(all: readonly References[], kind: keyof References): number[] {
   return [...new Set(all.flatMap((references) => references[kind].map(({ id }) => id)))];

@@ -1,7 +1,7 @@
 import type { ActivityQuery, AssetActivity, TicketActivity, TicketReference } from '@itsm-api/contract';
 import type { Activity as Columns } from '../../../generated/prisma/client.ts';
 import type { Context } from '../../context.ts';
-import { selectRows } from '../../database/statements.ts';
+import { type Reading, read, reading } from '../../database/statements.ts';
 import { notFound } from '../../errors.ts';
 import { presentTimestamp } from '../../present.ts';
 import { mostCounted, type Page, pageMeta } from '../lists.ts';
@@ -26,9 +26,9 @@ const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
  * Nothing where there is no such resource; a page past the end is not looked for. What is counted or skipped is read from
  * the key's index alone, and each row of the page is found by its key, whatever the planner knows of the table.
  */
-const textFor = (resource: Recorded) => {
+const listingOf = (resource: Recorded) => {
   const own = `a.tenant_id = $1 AND a.resource = '${resource}' AND a.resource_id = $2`;
-  return `SELECT counted.n AS counted, CASE WHEN least(counted.n, ${mostCounted}) > $3::bigint THEN (
+  return reading(`SELECT counted.n AS counted, CASE WHEN least(counted.n, ${mostCounted}) > $3::bigint THEN (
       SELECT json_agg(activity ORDER BY activity.id DESC) FROM (
         SELECT a.id FROM activities a WHERE ${own}
         ORDER BY a.id DESC OFFSET $3::bigint LIMIT least($4::bigint, ${mostCounted} - $3::bigint)
@@ -39,9 +39,9 @@ const textFor = (resource: Recorded) => {
     FROM ${tables[resource]} t, (
       SELECT count(*)::int AS n FROM (SELECT FROM activities a WHERE ${own} LIMIT ${mostCounted + 1}) AS a
     ) AS counted
-    WHERE t.tenant_id = $1 AND t.id = $2`;
+    WHERE t.tenant_id = $1 AND t.id = $2`);
 };
-const texts: Record<Recorded, string> = { TICKET: textFor('TICKET'), ASSET: textFor('ASSET') };
+const listings: Record<Recorded, Reading> = { TICKET: listingOf('TICKET'), ASSET: listingOf('ASSET') };
 
 /** A page of what was done to one ticket, newest first. @throws ApiError NOT_FOUND for the ticket */
 export async function listTicketActivity(
@@ -65,10 +65,8 @@ async function listActivity<Resource extends Recorded>(
 ) {
   const { page, perPage } = query;
   type Rows = ActivityRow<Activities[Resource]['changes']>[];
-  const [row] = await selectRows<{ counted: number; activities: Rows | null }>(db, {
-    text: texts[resource],
-    values: [db.$tenantId, id, BigInt(page - 1) * BigInt(perPage), perPage],
-  });
+  const values = [id, BigInt(page - 1) * BigInt(perPage), perPage];
+  const row = await read<{ counted: number; activities: Rows | null }>(db, listings[resource], values);
   if (row === undefined) throw notFound(resource.toLowerCase());
   const total = { totalCount: Math.min(row.counted, mostCounted), isCapped: row.counted > mostCounted };
   return { data: (row.activities ?? []).map(presentActivity), meta: pageMeta(query, total) };

@@ -10,7 +10,7 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { type Context, type Transaction, transaction } from '../../context.ts';
 import { json } from '../../database/json.ts';
 import { lockRow } from '../../database/lock.ts';
-import { selectRows } from '../../database/statements.ts';
+import { read, reading } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
@@ -114,10 +114,12 @@ export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]):
   });
 }
 
+const customFieldNames = reading(`SELECT ARRAY(
+  SELECT DISTINCT jsonb_object_keys(custom_fields) FROM assets WHERE tenant_id = $1 ORDER BY 1) AS names`);
+
 /** The names of all custom fields that assets of the tenant have, in order. */
 export async function namesOfCustomFields(db: TenantClient): Promise<string[]> {
-  const text = `SELECT DISTINCT jsonb_object_keys(custom_fields) AS name FROM assets WHERE tenant_id = $1 ORDER BY 1`;
-  return (await selectRows<{ name: string }>(db, { text, values: [db.$tenantId] })).map(({ name }) => name);
+  return (await read<{ names: string[] }>(db, customFieldNames, []))?.names ?? [];
 }
 
 /**

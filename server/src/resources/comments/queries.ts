@@ -1,7 +1,7 @@
 import type { Comment, CommentQuery, NewComment, TicketReference } from '@itsm-api/contract';
 import { type Context, transaction, type UserContext } from '../../context.ts';
 import { lockOf } from '../../database/lock.ts';
-import { selectRows, selectTogether } from '../../database/statements.ts';
+import { read, reading, selectTogether } from '../../database/statements.ts';
 import { notFound } from '../../errors.ts';
 import { presentTimestamp } from '../../present.ts';
 import { askWhetherWanted, emit } from '../../webhooks/emit.ts';
@@ -15,13 +15,13 @@ const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
 
 /** What is skipped is read from an index alone, and each of the page is found by its key. */
-const select = `SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
+const listing = reading(`SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
     SELECT json_agg(comment ORDER BY comment.id DESC) FROM (
       SELECT id FROM comments WHERE tenant_id = $1 AND ticket_id = $2 ORDER BY id DESC OFFSET $3::bigint LIMIT $4::int
     ) AS page CROSS JOIN LATERAL (
       SELECT ${columns} FROM comments c WHERE c.tenant_id = $1 AND c.id = page.id LIMIT 1
     ) AS comment) END AS comments
-  FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`;
+  FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`);
 
 /** A page of a ticket's comments, newest first. @throws ApiError NOT_FOUND for the ticket */
 export async function listComments(
@@ -31,10 +31,8 @@ export async function listComments(
 ): Promise<Page<Comment>> {
   const { db } = context;
   const ticketId = await ticketIdOf(context, reference);
-  const [row] = await selectRows<{ totalCount: number; comments: Comment[] | null }>(db, {
-    text: select,
-    values: [db.$tenantId, ticketId, BigInt(page - 1) * BigInt(perPage), perPage],
-  });
+  const values = [ticketId, BigInt(page - 1) * BigInt(perPage), perPage];
+  const row = await read<{ totalCount: number; comments: Comment[] | null }>(db, listing, values);
   if (row === undefined) throw notFound('ticket');
   return { data: (row.comments ?? []).map(presentComment), meta: { page, perPage, totalCount: row.totalCount } };
 }

@@ -87,11 +87,11 @@ export async function findDeliveries(
  */
 async function byIds(
   db: TenantClient,
-  ids: bigint[],
+  ids: readonly (bigint | number)[],
   states: readonly DeliveryState[] | undefined,
 ): Promise<Delivery[]> {
   if (ids.length === 0) return [];
-  const where = { id: { in: ids }, ...(states && { state: { in: [...states] } }) };
+  const where = { id: { in: ids.map(BigInt) }, ...(states && { state: { in: [...states] } }) };
   const rows = await db.delivery.findMany({ where, include: withEvent, orderBy: { id: 'desc' } });
   return rows.filter(isKnown).map(presentDelivery);
 }

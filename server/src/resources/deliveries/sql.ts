@@ -1,5 +1,5 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { selectPlanned, selectRows } from '../../database/statements.ts';
+import { read, reading, selectPlanned, selectRows } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import type { TenantId } from '../../tenant-id.ts';
 
@@ -17,56 +17,53 @@ interface Range {
   take: number;
 }
 
-const ofAny = `
+const ofAny = reading(`SELECT ARRAY(
   SELECT id FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2
-  ORDER BY id DESC OFFSET $3::int LIMIT $4::int`;
+  ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
 
-const ofStates = `
+const ofStates = reading(`SELECT ARRAY(
   SELECT d.id FROM unnest($5::text[]) AS wanted (state) CROSS JOIN LATERAL (
     SELECT id FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state
     ORDER BY id DESC LIMIT $3::int + $4::int
   ) d
-  ORDER BY id DESC OFFSET $3::int LIMIT $4::int`;
+  ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
 
 /** The ids of a page of deliveries, newest first. */
-export async function selectPage(db: TenantClient, { subscriptionId, states, skip, take }: Range): Promise<bigint[]> {
-  const values = [db.$tenantId, subscriptionId, skip, take];
-  const statement =
-    states === undefined ? { text: ofAny, values } : { text: ofStates, values: [...values, [...new Set(states)]] };
-  const rows = await selectRows<{ id: string }>(db, statement);
-  return rows.map(({ id }) => BigInt(id));
+export async function selectPage(db: TenantClient, { subscriptionId, states, skip, take }: Range): Promise<number[]> {
+  const values = [subscriptionId, skip, take];
+  const row = await (states === undefined
+    ? read<{ ids: number[] }>(db, ofAny, values)
+    : read<{ ids: number[] }>(db, ofStates, [...values, [...new Set(states)]]));
+  return row?.ids ?? [];
 }
 
-const countOfAny = `
+const countOfAny = reading(`
   SELECT count(*)::int AS count FROM (
     SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 LIMIT $3::int
-  ) d`;
+  ) d`);
 
-const countOfStates = `
+const countOfStates = reading(`
   SELECT count(*)::int AS count FROM unnest($4::text[]) AS wanted (state) CROSS JOIN LATERAL (
     SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state LIMIT $3::int
-  ) d`;
+  ) d`);
 
 /** How many deliveries there are; of each state at most so many are counted. */
 export async function countDeliveries(
   db: TenantClient,
   { subscriptionId, states, atMost }: Pick<Range, 'subscriptionId' | 'states'> & { atMost: number },
 ): Promise<number> {
-  const values = [db.$tenantId, subscriptionId, atMost];
-  const [row] = await selectRows<{ count: number }>(
-    db,
-    states === undefined
-      ? { text: countOfAny, values }
-      : { text: countOfStates, values: [...values, [...new Set(states)]] },
-  );
+  const values = [subscriptionId, atMost];
+  const row = await (states === undefined
+    ? read<{ count: number }>(db, countOfAny, values)
+    : read<{ count: number }>(db, countOfStates, [...values, [...new Set(states)]]));
   return row?.count ?? 0;
 }
 
-const matching = `
+const matching = reading(`
   SELECT least(count(*), $5::int)::int AS matching FROM unnest($3::text[]) AS wanted (state) CROSS JOIN LATERAL (
     SELECT created_at FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state
     ORDER BY id DESC LIMIT $5::int
-  ) d WHERE created_at >= $4::timestamptz`;
+  ) d WHERE created_at >= $4::timestamptz`);
 
 /** How many deliveries in these states were made since a moment; of each state the newest, at most so many, are asked. */
 export async function countMadeSince(
@@ -78,8 +75,7 @@ export async function countMadeSince(
     atMost,
   }: { subscriptionId: number; states: string[]; since: string; atMost: number },
 ): Promise<number> {
-  const values = [db.$tenantId, subscriptionId, states, since, atMost];
-  const [row] = await selectRows<{ matching: number }>(db, { text: matching, values });
+  const row = await read<{ matching: number }>(db, matching, [subscriptionId, states, since, atMost]);
   return row?.matching ?? 0;
 }
 

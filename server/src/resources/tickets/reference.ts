@@ -1,6 +1,6 @@
 import { type TicketNumber, type TicketReference, TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
 import type { Context } from '../../context.ts';
-import { read, reading, selectRows } from '../../database/statements.ts';
+import { read, reading } from '../../database/statements.ts';
 import { invalidField, notFound } from '../../errors.ts';
 import { noSuchTicket } from '../references.ts';
 
@@ -42,9 +42,9 @@ export async function ticketIdOf({ db }: Pick<Context, 'db'>, reference: TicketR
 /** Tells the id of a ticket that a body or a query names; undefined for a number that was not given out. */
 export type IdOf = (reference: TicketReference | undefined) => number | undefined;
 
-const selectByNumbers = `SELECT t.id, t.type, t.number
+const selectByNumbers = reading(`SELECT json_agg(json_build_array(t.id, t.type, t.number)) AS tickets
   FROM unnest($2::text[], $3::int[]) AS named (type, number)
-  JOIN tickets t ON t.tenant_id = $1 AND t.type = named.type AND t.number = named.number`;
+  JOIN tickets t ON t.tenant_id = $1 AND t.type = named.type AND t.number = named.number`);
 
 /** Looks up all tickets that are named by their numbers at once; where all are named by ids, nothing is asked for. */
 export async function findTicketIds(
@@ -55,12 +55,10 @@ export async function findTicketIds(
   const ids = new Map<string, number>();
   if (numbers.length > 0) {
     const parts = numbers.map(partsOf);
-    const values = [db.$tenantId, parts.map(([type]) => type), parts.map(([, number]) => number)];
-    const rows = await selectRows<{ id: string; type: TicketType; number: number }>(db, {
-      text: selectByNumbers,
-      values,
-    });
-    for (const { id, type, number } of rows) ids.set(`${ticketNumberPrefixes[type]}-${number}`, Number(id));
+    const values = [parts.map(([type]) => type), parts.map(([, number]) => number)];
+    type Found = { tickets: [id: number, type: TicketType, number: number][] | null };
+    const found = await read<Found>(db, selectByNumbers, values);
+    for (const [id, type, number] of found?.tickets ?? []) ids.set(`${ticketNumberPrefixes[type]}-${number}`, id);
   }
   return (reference) => (typeof reference === 'string' ? ids.get(reference) : reference);
 }

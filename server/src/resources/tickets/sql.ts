@@ -37,25 +37,30 @@ const readings = {
   number: reading(`SELECT ${columns} FROM tickets t WHERE ${conditions.number}`),
 };
 
-const namedTickets = `(SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
-const selectByIds = `SELECT to_json(ticket) AS ticket FROM ${namedTickets}`;
+const selectByIds = `SELECT json_agg(ticket) AS tickets FROM (
+  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
+const readingByIds = reading(selectByIds);
+
+/** Several tickets in one row. */
+interface Tickets {
+  tickets: TicketRow[] | null;
+}
 
 /**
  * Locks tickets until the end of the transaction, in the order of their ids, and reads them: what is read in a statement of
  * its own, after the lock, is what will be changed. Resolves to those that the tenant has, in no order.
  */
 export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
-  const [, rows = []] = await selectTogether(db, [
+  const [, [found] = []] = (await selectTogether(db, [
     lockOf(db, 'tickets', ids),
     { text: selectByIds, values: [db.$tenantId, ids] },
-  ]);
-  return (rows as { ticket: TicketRow }[]).map(({ ticket }) => ticket);
+  ])) as [object[], Tickets[]];
+  return found?.tickets ?? [];
 }
 
 /** Those of the tickets that the tenant has, in no order. */
 export async function selectTicketsByIds(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
-  const rows = await selectRows<{ ticket: TicketRow }>(db, { text: selectByIds, values: [db.$tenantId, ids] });
-  return rows.map(({ ticket }) => ticket);
+  return (await read<Tickets>(db, readingByIds, [ids]))?.tickets ?? [];
 }
 
 /** One ticket of the tenant, by its id or its number. */
@@ -69,14 +74,12 @@ export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
   SELECT ${columns} FROM (SELECT id FROM page LIMIT 101) AS page
   JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id) AS ticket`;
 
-const selectAfter = `SELECT json_agg(ticket) AS tickets FROM (
-  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3) AS ticket`;
+const readingAfter = reading(`SELECT json_agg(ticket) AS tickets FROM (
+  SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3) AS ticket`);
 
 /** Some of the tenant's tickets behind an id, in the order of the ids. */
 export async function selectTicketsAfter(db: TenantClient, id: number, take: number): Promise<TicketRow[]> {
-  const values = [db.$tenantId, id, take];
-  const [row] = await selectRows<{ tickets: TicketRow[] | null }>(db, { text: selectAfter, values });
-  return row?.tickets ?? [];
+  return (await read<Tickets>(db, readingAfter, [id, take]))?.tickets ?? [];
 }
 
 const lines = `
