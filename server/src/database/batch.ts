@@ -1,29 +1,7 @@
-/// <reference path="./pg-utils.d.ts" />
 import pg from 'pg';
-import { prepareValue } from 'pg/lib/utils.js';
 import type { TenantId } from '../tenant-id.ts';
 import { setTenant } from './connection.ts';
-
-/** What pg's connections do that its types leave out. */
-interface Wire {
-  stream: { cork(): void; uncork(): void };
-  /** The names that PostgreSQL keeps on this connection, with their texts. */
-  parsedStatements: Record<string, string>;
-  parse(message: { text: string; name?: string | undefined }): void;
-  bind(message: { statement?: string | undefined; values?: unknown[] }): void;
-  describe(message: { type: 'P' }): void;
-  execute(message: object): void;
-  close(message: { type: 'S'; name: string }): void;
-  sync(): void;
-}
-
-/** What pg's results do that its types leave out. */
-interface Result extends pg.QueryResult {
-  addFields(fields: pg.FieldDef[]): void;
-  parseRow(values: unknown[]): object;
-  addCommandComplete(message: unknown): void;
-}
-const Result = pg.Result as unknown as new (rowMode: string | undefined, types: pg.CustomTypesConfig) => Result;
+import { prepareValue, Result, type Wire, wireOf } from './pg-internals.ts';
 
 /** The columns of the statements that a connection has prepared, by name: they can't change, and are asked for once. */
 const columnsOn = new WeakMap<pg.Connection, Map<string, pg.FieldDef[]>>();
@@ -80,7 +58,7 @@ export class Batch implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): void {
-    const wire = connection as unknown as Wire;
+    const wire = wireOf(connection);
     const { begins, commits, tenantId } = this.#options;
     wire.stream.cork();
     if (begins) sendBare('BEGIN', wire);
@@ -156,7 +134,7 @@ function send({ name, text, values, result }: Member, wire: Wire, columns?: Map<
 }
 
 function remember(members: Member[], connection: pg.Connection): void {
-  const { parsedStatements } = connection as unknown as Wire;
+  const { parsedStatements } = wireOf(connection);
   const columns = columnsOn.get(connection) ?? new Map<string, pg.FieldDef[]>();
   columnsOn.set(connection, columns);
   for (const { name, text, result } of members) {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { wireOf } from './pg-internals.ts';
 import type { Reachability } from './reachability.ts';
 import { requestRole, type systemRole } from './roles.ts';
 import { currentScope } from './scope.ts';
@@ -125,8 +126,7 @@ export class Connection extends pg.Client implements WatchedConnection {
 
   /** How many statements PostgreSQL keeps prepared on it. */
   get preparedStatements(): number {
-    const { parsedStatements } = this.connection as unknown as { parsedStatements: Record<string, string> };
-    return Object.keys(parsedStatements).length;
+    return Object.keys(wireOf(this.connection).parsedStatements).length;
   }
 
   overdueSince(now: number): number | undefined {
