@@ -756,6 +756,19 @@ $$;
 CREATE TRIGGER webhook_subscriptions_hold BEFORE UPDATE ON webhook_subscriptions
   FOR EACH ROW WHEN (NEW.held) EXECUTE FUNCTION hold_webhook();
 
+-- Requests ---------------------------------------------------------------------
+
+-- Raises IT001 unless the condition holds, so that a statement can end its transaction
+-- (server/src/database/transaction.ts).
+CREATE FUNCTION require_condition(condition boolean) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF condition IS NOT TRUE THEN
+    RAISE EXCEPTION 'A condition of the transaction does not hold.' USING ERRCODE = 'IT001';
+  END IF;
+END
+$$;
+
 -- Cells (docs/decisions/cells.md) ----------------------------------------------
 
 -- Assigns a range of ids to the tenants of a cell, unless the database has given an id already. Returns the cell of
