@@ -91,7 +91,7 @@ function contractFaults(breaks: string[], script: string, releases: string[]): s
     const advice = 'Expand now; remove it in a later migration, with the line `-- contract: unused since <release>`';
     return breaks.map((fault) => `${fault}. ${advice}`);
   }
-  return releases.includes(since) ? [] : [`${since} is not a release in CHANGELOG.md`];
+  return releases.includes(since) ? [] : [`${since} is not a release in docs/changelog.md`];
 }
 
 /** The objects that programs name in their statements, unlike indexes, triggers, policies and constraints. */
@@ -234,7 +234,7 @@ function nameOf(name: Name[] | undefined): string | undefined {
 }
 
 if (import.meta.main) {
-  const changelog = await readFile(join(import.meta.dirname, '../CHANGELOG.md'), 'utf8');
+  const changelog = await readFile(join(import.meta.dirname, '../docs/changelog.md'), 'utf8');
   const releases = [...changelog.matchAll(/^## (\d+\.\d+\.\d+)$/gm)].map(([, version = '']) => version);
   for (const { name, script } of await readMigrations()) {
     const { contract, locks } = await faultsOf(name, script, releases);

@@ -56,7 +56,7 @@ describe('the check of migrations', () => {
   it('refuses a marker that names what is not released, or nothing', async () => {
     const drop = 'ALTER TABLE assets DROP COLUMN tag;';
     expect(await faults(`-- contract: unused since 1.2.0\n${drop}`)).toEqual([
-      '20270101000000_change: 1.2.0 is not a release in CHANGELOG.md.',
+      '20270101000000_change: 1.2.0 is not a release in docs/changelog.md.',
     ]);
     expect(await faults(`-- contract: unused\n${drop}`)).toHaveLength(1);
     expect(await faults(`SELECT '-- contract: unused since 1.1.0'; ${drop}`)).toHaveLength(1);
