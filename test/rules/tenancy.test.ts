@@ -173,7 +173,7 @@ describe('PostgreSQL', () => {
       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
       WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', 'change_epochs', 'server_runs', 'sign_in_failures',
         'used_challenges', '_prisma_migrations')
-        AND a.attname <> 'tenant_id'`;
+        AND a.attname <> 'tenant_id' ORDER BY 1`;
     // Each word of a text begins with its tenant; who signs in names none.
     expect(others.map(({ name }) => name)).toEqual(['api_keys_hash_key', 'texts_document_idx', 'users_email_idx']);
     const keys = await prisma.$queryRaw<{ name: string }[]>`
