@@ -115,13 +115,6 @@ describe('the name of a tenant', { timeout: 60_000 }, () => {
     const beyond = (2n ** 64n + BigInt(tenant.id)).toString();
     await expect(findTenant(api.prisma, beyond)).rejects.toThrow(`There is no tenant with the id ${beyond}.`);
   });
-
-  it('that an older version kept in lower case is found and stays taken', async () => {
-    const name = 'Ｏlder';
-    const { id } = await api.prisma.tenant.create({ data: { name, nameKey: name.toLowerCase() } });
-    expect(await findTenant(api.prisma, name)).toMatchObject({ id: Number(id) });
-    await expect(createTenant(api.prisma, { name: 'OLDER', adminEmail })).rejects.toThrow('is taken by another tenant');
-  });
 });
 
 describe('projects create', { timeout: 60_000 }, () => {
