@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { TextlintKernel } from '@textlint/kernel';
+import markdown from '@textlint/textlint-plugin-markdown';
+import text from '@textlint/textlint-plugin-text';
+import terminology from 'textlint-rule-terminology';
+import { exceptions } from './prose/exceptions.ts';
+import { maskCode } from './prose/mask.ts';
+import { terms } from './prose/terms.ts';
+
+/*
+ * Checks the terms of docs/STYLE.md in Markdown, comments, strings and SQL: `node tools/check-prose.ts [folder or file …]`.
+ */
+
+const root = join(import.meta.dirname, '..');
+const extensions = new Set(['.md', '.ts', '.js', '.sql', '.css', '.prisma', '.yaml', '.yml', '.sh']);
+const { positionals } = parseArgs({ allowPositionals: true });
+const kernel = new TextlintKernel();
+
+interface Finding {
+  file: string;
+  line: number;
+  message: string;
+}
+
+async function check(file: string): Promise<Finding[]> {
+  const source = await readFile(join(root, file), 'utf8');
+  const extension = extname(file);
+  const isMarkdown = extension === '.md';
+  const { messages } = await kernel.lintText(isMarkdown ? source : maskCode(source, extension), {
+    ext: isMarkdown ? '.md' : '.txt',
+    filePath: file,
+    plugins: [
+      { pluginId: 'markdown', plugin: markdown.default ?? markdown },
+      { pluginId: 'text', plugin: text.default ?? text },
+    ],
+    rules: [
+      { ruleId: 'terminology', rule: terminology, options: { defaultTerms: false, skip: ['BlockQuote'], terms } },
+    ],
+  });
+  return messages.map(({ line, message }) => ({ file, line, message }));
+}
+
+const isExcepted = ({ file, message }: Finding) =>
+  exceptions.some((exception) => file === exception.file && message.includes(`“${exception.term}”`));
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...positionals], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter(
+    (file) =>
+      extensions.has(extname(file)) && !/(^|\/)generated|CHANGELOG\.md$|prose\/terms\.ts$|docs\/STYLE\.md$/.test(file),
+  );
+const findings = (await Promise.all(files.map(check))).flat().filter((finding) => !isExcepted(finding));
+for (const { file, line, message } of findings) console.error(`${file}:${line} ${message}`);
+console.error(`${findings.length} findings in ${files.length} files.`);
+if (findings.length > 0) process.exitCode = 1;

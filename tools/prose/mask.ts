@@ -1,0 +1,42 @@
+import jsTokens, { type Token } from 'js-tokens';
+
+/**
+ * Returns the source with everything but its prose replaced by spaces, so that line and column stay as they are.
+ * Prose is comments, and strings with at least two words. Code between backticks within a comment is not prose.
+ */
+export function maskCode(source: string, extension: string): string {
+  return extension === '.ts' || extension === '.js' ? maskScript(source) : maskExcept(source, commentsIn(source));
+}
+
+function maskScript(source: string): string {
+  let masked = '';
+  for (const token of jsTokens(source)) masked += isProse(token) ? withoutMarks(token.value) : blank(token.value);
+  return masked;
+}
+
+const comments = new Set<Token['type']>(['SingleLineComment', 'MultiLineComment']);
+const strings = new Set<Token['type']>([
+  'StringLiteral',
+  'NoSubstitutionTemplate',
+  'TemplateHead',
+  'TemplateMiddle',
+  'TemplateTail',
+]);
+
+const isProse = ({ type, value }: Token) => comments.has(type) || (strings.has(type) && /\w\s+\w/.test(value));
+
+/** Finds the comments of SQL, CSS, YAML and shell scripts. */
+const commentsIn = (source: string) => source.matchAll(/--[^\n]*|\/\*[\s\S]*?\*\/|(?<=^|\s)#[^\n]*/g);
+
+function maskExcept(source: string, kept: Iterable<RegExpExecArray>): string {
+  let masked = '';
+  for (const { 0: text, index } of kept) masked += blank(source.slice(masked.length, index)) + withoutMarks(text);
+  return masked + blank(source.slice(masked.length));
+}
+
+/** Blanks out what is around and within prose that isn't prose: comment marks, quotes, and code between backticks. */
+function withoutMarks(text: string): string {
+  return text.replace(/^\s*(?:\/\/|\/\*\*?|\*\/|\*|--|#)|\*\/$|^[`'"]|[`'"]$|`[^`\n]*`|\$\{$|^\}/gm, blank);
+}
+
+const blank = (text: string) => text.replace(/[^\n]/g, ' ');
