@@ -698,7 +698,7 @@ GRANT SELECT ON _prisma_migrations TO itsm_system;
 -- =============================================================================
 -- Triggers
 --
--- Every write counts, whoever makes it: the server, the command line or psql. Functions that write tables for which
+-- Triggers see every write: by the server, the command line and psql. Functions that write tables for which
 -- requests have no rights are SECURITY DEFINER, and PUBLIC may not execute them: with a trigger on a table of its
 -- own, another role could write what the owner may.
 -- =============================================================================

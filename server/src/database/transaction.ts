@@ -5,7 +5,7 @@ import { currentScope, withinScope } from './scope.ts';
 import { prepared, type Statement } from './statements.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 
-/** Statements that take no round trip of their own. If one calls `require_condition` in vain, nothing is committed. */
+/** Statements that take no round trip of their own. If a condition of `require_condition` doesn't hold, nothing is committed. */
 export interface Edges<Result> {
   /** Sent before the first statement of the work. */
   opening?: readonly Statement[] | undefined;
