@@ -1,5 +1,6 @@
 import { pathPrefix } from '@itsm-api/contract';
 import { buildApp } from '@itsm-api/server/app.ts';
+import { readMigrations } from '@itsm-api/server/database/migrations.ts';
 import { RolesError } from '@itsm-api/server/database/roles.ts';
 import { openTemporary } from '@itsm-api/server/embedded-postgres/temporary.ts';
 import { readSettings } from '@itsm-api/server/env.ts';
@@ -87,6 +88,17 @@ describe('the roles', { timeout: 60_000 }, () => {
       await execute(server.url, statement);
     }
     await migrateDatabase(url);
+    await takeRoles(url);
+  });
+
+  it('are requested by the baseline, where prisma migrate deploy runs it without the right to create them', async () => {
+    const url = await urlAs('owner');
+    await execute(server.url, 'ALTER DATABASE first OWNER TO owner');
+    const [baseline] = await readMigrations();
+    const { message } = await execute(url, baseline?.script ?? '').catch((error) => error);
+    const [, statements] = /^The role owner can't create the roles .* Have an administrator run: (.*)$/.exec(message) ?? [];
+    await execute(server.url, statements ?? '');
+    await execute(url, baseline?.script ?? '');
     await takeRoles(url);
   });
 

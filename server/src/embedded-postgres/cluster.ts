@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, chown, constants, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,6 +62,10 @@ async function makeFolder(name: string, user: OsUser | undefined): Promise<void>
   });
   // The umask may have taken bits away.
   if (made !== undefined) await chmod(dataDir, mode);
+  await access(dataDir, constants.W_OK | constants.X_OK).catch((cause: Error) => {
+    const advice = 'Allow it to this user, or set DATA_DIR to another folder.';
+    throw new ClusterError(`DATA_DIR ${name} can't be written to: ${cause.message}. ${advice}`, { cause });
+  });
 }
 
 /** The port of the running server; undefined when none runs, or when it has only begun to start. */

@@ -137,7 +137,7 @@ async function readFile<Given extends object, New>(
   };
 }
 
-/** The records of a file, the header first; none where they can't be read. */
+/** Parses a file. Returns its records, the header first, or none if they can't be checked line by line. */
 function readRecords<Given extends object>(
   columns: CsvColumns<Given>,
   bytes: Uint8Array,
@@ -145,10 +145,12 @@ function readRecords<Given extends object>(
 ): { records: CsvRecord[]; problems: Problem[] } {
   try {
     const records = parseCsv(bytes, most + 2);
-    const messages = records.length === 0 ? ['it is empty'] : faultsOfHeader(columns, records[0]?.cells ?? []);
+    const header = records[0]?.cells ?? [];
+    const messages = records.length === 0 ? ['it is empty'] : faultsOfHeader(columns, header);
     if (records.length === 1) messages.push('it has no line below its header');
     if (records.length > most + 1) messages.push(`it has more than ${most} ${columns.resource}; split it`);
-    return messages.length > 0 ? { records: [], problems: messages.map(ofFile) } : { records, problems: [] };
+    const checked = header.length > mostColumns ? [] : records.slice(0, most + 1);
+    return { records: checked, problems: messages.map(ofFile) };
   } catch (error) {
     if (error instanceof NoCsv) return { records: [], problems: [ofFile(error.message)] };
     throw error;
@@ -195,22 +197,25 @@ function readLine<Given extends object>(
     const message = `it has ${cells.length} cells, and the header ${header.length}`;
     return { problems: [{ line, path: '', message }] };
   }
-  const fields: Record<string, unknown> = {};
+  const needed: readonly string[] = columns.needed;
+  const known: readonly string[] = columns.names;
+  // The header's own faults are reported once, not on each line.
+  const missing = needed.filter((name) => !header.includes(name));
+  const fields: Record<string, unknown> = Object.fromEntries(missing.map((name) => [name, columns.example[name]]));
   const customFields: [string, string][] = [];
   for (const [index, name] of header.entries()) {
     const cell = cells[index] ?? '';
     const customField = customFieldOf(name);
     if (cell === '') continue;
-    if (customField === undefined) fields[name] = cell;
-    else customFields.push([customField, cell]);
+    if (customField !== undefined) customFields.push([customField, cell]);
+    else if (known.includes(name)) fields[name] = cell;
   }
   if (columns.hasCustomFields) fields.customFields = Object.fromEntries(customFields);
   const result = columns.line.safeParse(fields);
-  if (result.success) return { given: result.data, problems: [] };
+  if (result.success) return missing.includes(columns.unique) ? { problems: [] } : { given: result.data, problems: [] };
   const problems = detailsOf(result.error.issues, 'is unknown').map((detail) => ({ line, ...detail }));
   const wrong = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
-  if (wrong.has(columns.unique)) return { problems };
-  const needed: readonly string[] = columns.needed;
+  if (wrong.has(columns.unique) || missing.includes(columns.unique)) return { problems };
   for (const name of wrong) fields[name] = needed.includes(name) ? columns.example[name] : undefined;
   return { given: columns.line.safeParse(fields).data, problems };
 }

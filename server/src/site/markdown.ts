@@ -1,3 +1,5 @@
+// Measured: marked does the parsing; marked-gfm-heading-id and marked-highlight would replace 15 of the 111 lines.
+
 import { Marked, type Token, type Tokens } from 'marked';
 import { highlight } from './highlight.ts';
 import { escapeHtml } from './html.ts';

@@ -36,13 +36,13 @@ export interface RedisCounter extends SharedCounter {
 
 interface RedisCounterOptions {
   url: string;
-  /** Called when Redis goes away, and when it is away at the start. */
+  /** Called when Redis becomes unreachable, and when it is unreachable at the start. */
   onAway: (reason: string) => void;
-  /** Called when Redis is back. */
+  /** Called when Redis is reachable again. */
   onBack: () => void;
 }
 
-/** Resolves when Redis counts, or is known to be away. The connection is renewed until `close`. */
+/** Resolves when Redis counts, or is known to be unreachable. Reconnects until `close`. */
 export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOptions): Promise<RedisCounter> {
   const { protocol, hostname } = new URL(url);
   const redis = new Redis(url, {
@@ -52,60 +52,55 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
     scripts: { countInWindow: { lua: countInWindow, numberOfKeys: 1 } },
     connectTimeout: maxConnectMs,
     retryStrategy: () => reconnectMs,
-    // While Redis is away, this process counts: nothing waits for the next connection.
+    // While Redis is unreachable, this process counts: no command waits for the next connection.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     enableReadyCheck: false,
     disconnectTimeout: 1,
   });
-  let state: 'connecting' | 'reachable' | 'away' | 'closed' = 'connecting';
+  let status: 'connecting' | 'reachable' | 'away' | 'closed' = 'connecting';
   let isReportedAway = false;
   let server = '';
-  let connectTimer: NodeJS.Timeout | undefined;
   const { promise: known, resolve } = Promise.withResolvers<void>();
 
   function lose(error: Error): void {
-    clearTimeout(connectTimer);
-    if (state === 'away' || state === 'closed') return;
-    state = 'away';
-    if (!isReportedAway) onAway(reasonOf(error));
+    if (status === 'away' || status === 'closed') return;
+    status = 'away';
+    // Several addresses that refuse a connection are one error without a message.
+    if (!isReportedAway) onAway(error.message || String((error as NodeJS.ErrnoException).code));
     isReportedAway = true;
-    if (redis.status === 'connect' || redis.status === 'ready') redis.disconnect(true);
+    if (redis.status === 'ready') redis.disconnect(true);
     resolve();
   }
 
   redis.on('error', lose);
   redis.on('close', () => lose(new Error('Redis has closed the connection.')));
-  redis.on('connect', () => {
-    state = 'connecting';
-    connectTimer = setTimeout(() => lose(noResponseWithin(maxConnectMs)), maxConnectMs);
-  });
   redis.on('ready', async () => {
+    status = 'connecting';
     try {
-      server = await prove(redis);
-      if (state !== 'connecting') return;
-      clearTimeout(connectTimer);
-      state = 'reachable';
-      if (isReportedAway) onBack();
-      isReportedAway = false;
-      resolve();
+      server = await within(maxConnectMs, prove(redis));
     } catch (error) {
-      lose(error as Error);
+      return lose(error as Error);
     }
+    if (status !== 'connecting') return;
+    status = 'reachable';
+    if (isReportedAway) onBack();
+    isReportedAway = false;
+    resolve();
   });
   await known;
 
   return {
     get isReachable() {
-      return state === 'reachable';
+      return status === 'reachable';
     },
     get server() {
       return server;
     },
 
     async count(key, ...args) {
-      if (state !== 'reachable') return undefined;
+      if (status !== 'reachable') return undefined;
       try {
         const [current, ttl] = await within(maxResponseMs, redis.countInWindow(`itsm:limits:${key}`, ...args));
         return { current, ttl };
@@ -116,8 +111,7 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
     },
 
     close() {
-      clearTimeout(connectTimer);
-      state = 'closed';
+      status = 'closed';
       redis.disconnect();
     },
   };
@@ -134,17 +128,8 @@ async function prove(redis: Redis): Promise<string> {
 /** Rejects if there is no response in time, unless it arrived while this process was busy. */
 function within<T>(ms: number, response: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(noResponseWithin(ms));
-    const timer = setTimeout(() => setImmediate(giveUp), ms);
+    const timeOut = () => reject(new Error(`Redis did not answer within ${ms} ms.`));
+    const timer = setTimeout(() => setImmediate(timeOut), ms);
     response.finally(() => clearTimeout(timer)).then(resolve, reject);
   });
-}
-
-function noResponseWithin(ms: number): Error {
-  return new Error(`Redis did not answer within ${ms} ms.`);
-}
-
-/** Several addresses that refuse a connection are one error without a message. */
-function reasonOf(error: Error): string {
-  return error.message || ('code' in error ? String(error.code) : error.name);
 }
