@@ -142,7 +142,7 @@ describe('assets import', { timeout: 60_000 }, () => {
     await db.asset.create({ data: { name: 'There', assetTag: 'T-2', type: 'LAPTOP' } });
     const [file, header] = await Promise.all([
       makeFile('name,assetTag,type,assignedToId', 'New,T-1,LAPTOP,', 'Taken,T-2,LAPTOP,', 'Nobody,T-3,LAPTOP,999999'),
-      makeFile('name,Asset Tag,type,type', 'New,T-1,LAPTOP,LAPTOP'),
+      makeFile('name,Asset Tag,type,type', 'New,T-1,LAPTOP,LAPTOP', 'Other,T-2,LAPTOP,MAINFRAME'),
     ]);
     const [conflicts, columns] = await Promise.all([
       itsm(`assets import --tenant ${name} --json`, file),
@@ -155,7 +155,7 @@ describe('assets import', { timeout: 60_000 }, () => {
     ]);
     expect(columns.code).toBe(1);
     expect(columns.stderr.replaceAll(header, 'FILE')).toMatch(
-      /^error: FILE: there is no column "Asset Tag"; there are name, assetTag, .*\nerror: FILE: the column assetTag is missing\nerror: FILE: the column type is there twice\n$/,
+      /^error: FILE: there is no column "Asset Tag"; there are name, assetTag, .*\nerror: FILE: the column assetTag is missing\nerror: FILE: the column type is there twice\nerror: FILE, line 3: type .*\n$/,
     );
     expect(await db.asset.count()).toBe(1);
     expect(await db.event.count()).toBe(0);

@@ -43,7 +43,7 @@ export async function applyMigrations(client: pg.ClientBase, options: ApplyOptio
 }
 
 /** The table as Prisma creates it. */
-const historyTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+export const historyTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id varchar(36) PRIMARY KEY NOT NULL,
   checksum varchar(64) NOT NULL,
   finished_at timestamptz,

@@ -100,7 +100,7 @@ export async function createRateLimiter(
       const group = await count('group', request, true);
       const global = await count('global', request, !group.isExceeded);
       if (global.isExceeded) await refund(group);
-      setHeaders(reply, [global, group]);
+      setHeaders(reply, global, group);
       const isCounted = !group.isExceeded && !global.isExceeded;
       request.rateLimit = { isCounted, global, group };
       if (isCounted) return;
@@ -112,9 +112,9 @@ export async function createRateLimiter(
     async refund({ rateLimit }, reply) {
       if (!rateLimit?.isCounted) return;
       rateLimit.isCounted = false;
-      const windows = [rateLimit.global, rateLimit.group];
-      await Promise.all(windows.map(refund));
-      setHeaders(reply, windows);
+      const { global, group } = rateLimit;
+      await Promise.all([refund(global), refund(group)]);
+      setHeaders(reply, global, group);
     },
 
     look: (request) => Promise.all(['global', ...groups].map((name) => read(name, keyOf(request, name), 0))),
@@ -157,20 +157,21 @@ function exceeded(windows: Window[]): ApiError {
   });
 }
 
-/** @param windows the global one first */
-function setHeaders(reply: FastifyReply, windows: Limit[]): void {
+function setHeaders(reply: FastifyReply, global: Limit, group: Limit): void {
   // The window with less remaining or, if both have as much, the one that ends later.
-  const [tighter] = windows.toSorted((a, b) => a.remaining - b.remaining || b.resetSeconds - a.resetSeconds);
-  if (tighter === undefined) return;
+  const isGroupTighter =
+    group.remaining === global.remaining
+      ? group.resetSeconds > global.resetSeconds
+      : group.remaining < global.remaining;
+  const tighter = isGroupTighter ? group : global;
   reply.headers({
     'x-ratelimit-limit': tighter.limit,
     'x-ratelimit-remaining': tighter.remaining,
     'x-ratelimit-reset': tighter.resetSeconds,
-    'ratelimit-policy': windows
-      .map(({ name, limit, windowSeconds }) => `"${name}";q=${limit};w=${windowSeconds}`)
-      .join(', '),
-    ratelimit: windows
-      .map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`)
-      .join(', '),
+    'ratelimit-policy': `${policyOf(global)}, ${policyOf(group)}`,
+    ratelimit: `${remainderOf(global)}, ${remainderOf(group)}`,
   });
 }
+
+const policyOf = ({ name, limit, windowSeconds }: Limit) => `"${name}";q=${limit};w=${windowSeconds}`;
+const remainderOf = ({ name, remaining, resetSeconds }: Limit) => `"${name}";r=${remaining};t=${resetSeconds}`;

@@ -62,28 +62,34 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
   let status: 'connecting' | 'reachable' | 'away' | 'closed' = 'connecting';
   let isReportedAway = false;
   let server = '';
+  let connectTimer: NodeJS.Timeout | undefined;
   const { promise: known, resolve } = Promise.withResolvers<void>();
 
   function lose(error: Error): void {
+    clearTimeout(connectTimer);
     if (status === 'away' || status === 'closed') return;
     status = 'away';
     // Several addresses that refuse a connection are one error without a message.
     if (!isReportedAway) onAway(error.message || String((error as NodeJS.ErrnoException).code));
     isReportedAway = true;
-    if (redis.status === 'ready') redis.disconnect(true);
+    if (redis.status === 'connect' || redis.status === 'ready') redis.disconnect(true);
     resolve();
   }
 
   redis.on('error', lose);
   redis.on('close', () => lose(new Error('Redis has closed the connection.')));
-  redis.on('ready', async () => {
+  redis.on('connect', () => {
     status = 'connecting';
+    connectTimer = setTimeout(() => lose(noResponseWithin(maxConnectMs)), maxConnectMs);
+  });
+  redis.on('ready', async () => {
     try {
-      server = await within(maxConnectMs, prove(redis));
+      server = await prove(redis);
     } catch (error) {
       return lose(error as Error);
     }
     if (status !== 'connecting') return;
+    clearTimeout(connectTimer);
     status = 'reachable';
     if (isReportedAway) onBack();
     isReportedAway = false;
@@ -111,6 +117,7 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
     },
 
     close() {
+      clearTimeout(connectTimer);
       status = 'closed';
       redis.disconnect();
     },
@@ -128,8 +135,12 @@ async function prove(redis: Redis): Promise<string> {
 /** Rejects if there is no response in time, unless it arrived while this process was busy. */
 function within<T>(ms: number, response: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timeOut = () => reject(new Error(`Redis did not answer within ${ms} ms.`));
+    const timeOut = () => reject(noResponseWithin(ms));
     const timer = setTimeout(() => setImmediate(timeOut), ms);
     response.finally(() => clearTimeout(timer)).then(resolve, reject);
   });
+}
+
+function noResponseWithin(ms: number): Error {
+  return new Error(`Redis did not answer within ${ms} ms.`);
 }
