@@ -4,7 +4,7 @@ import { parse } from 'libpg-query';
 import { concurrentMarker, readMigrations } from '../server/src/database/migrations.ts';
 
 /*
- * Checks the rules of rolling upgrades (docs/decisions/upgrades.md): the previous release runs on the new schema, and no
+ * Checks the rules of rolling upgrades (docs/decisions/schema-migrations.md): the previous release runs on the new schema, and no
  * migration holds a lock for long.
  * `node tools/check-migrations.ts`
  */

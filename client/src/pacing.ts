@@ -57,7 +57,7 @@ const mostAtOnce = 50;
 const afterAnAnswer = Number.POSITIVE_INFINITY;
 
 /**
- * Sends what fits into the rate limits and holds the rest, in order per group (docs/decisions/client.md).
+ * Sends what fits into the rate limits and holds the rest, in order per group (docs/decisions/client-library.md).
  *
  * Of what is left in a window at most half is under way at once: what others with the same key have sent shows in the
  * next answers, so that clients who share a window meet at its end and not in a 429.

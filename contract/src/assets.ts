@@ -38,7 +38,7 @@ export const AssetStatus = z
   .meta({ id: 'AssetStatus', description: 'Where it is in its life. DISPOSED is final; every other move is free.' });
 export type AssetStatus = z.output<typeof AssetStatus>;
 
-/** Where an asset may go from a status: anywhere, but out of DISPOSED (docs/decisions/assets.md). */
+/** Where an asset may go from a status: anywhere, but out of DISPOSED (docs/decisions/data-model.md). */
 export function assetTransitions(from: AssetStatus): AssetStatus[] {
   return from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from);
 }

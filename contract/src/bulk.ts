@@ -18,7 +18,7 @@ export class Faulty {
 
 /**
  * The items of a bulk request: 1 to 100, each checked by its own schema and answered by itself
- * (docs/decisions/bulk.md). An id that two of them name is the request's fault.
+ * (docs/decisions/tickets.md). An id that two of them name is the request's fault.
  */
 export function bulk<Item extends z.ZodType>(item: Item) {
   type Items = z.ZodType<(z.output<Item> | Faulty)[], z.input<Item>[]>;

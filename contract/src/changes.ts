@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type EndpointMeta, PerPage, success } from './endpoint.ts';
 import { integerFromText, TimestampInput } from './fields.ts';
 
-/** The query of what has changed in a resource (docs/decisions/changes.md). Without a beginning it is all of it. */
+/** The query of what has changed in a resource (docs/decisions/change-feed.md). Without a beginning it is all of it. */
 export const ChangesQuery = z
   .strictObject({
     since: TimestampInput.optional().meta({

@@ -13,7 +13,7 @@ export type EndpointMeta =
   | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
   | { scope: null; group: null; agent?: never };
 
-/** What makes a tool for agents of an endpoint (docs/decisions/agents.md); one without it has none. */
+/** What makes a tool for agents of an endpoint (docs/decisions/mcp-server.md); one without it has none. */
 export interface AgentTool {
   /** A verb and a noun, such as `list_tickets`. */
   tool: string;
@@ -87,7 +87,7 @@ export const PerPage = z
   .max(100, perPageError)
   .meta({ description: 'How many rows a page has.', default: 20, example: 20 });
 
-/** The query of a list: `page`, `perPage` and the list's own filters (docs/decisions/lists.md). */
+/** The query of a list: `page`, `perPage` and the list's own filters (docs/decisions/pagination.md). */
 export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
   return z.strictObject({
     page: integerFromText(Page).default(1),
@@ -114,7 +114,7 @@ export function filter<Value extends z.ZodType>(value: Value) {
 export const idFilter = () => filter(integerFromText(Id));
 
 /**
- * Words that rows are found by (docs/decisions/search.md).
+ * Words that rows are found by (docs/decisions/full-text-search.md).
  * @param fields what of the rows is looked at, in words
  */
 export function search(fields: string) {
@@ -160,7 +160,7 @@ export function list<Data extends z.ZodType>(data: Data) {
 
 /**
  * Whether an endpoint answers one resource that has a version, and with it an `ETag`: one that can change, and says when
- * it last did (docs/decisions/concurrency.md).
+ * it last did (docs/decisions/optimistic-concurrency.md).
  */
 export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean {
   const success = Object.entries(responses).find(([status]) => Number(status) < 300)?.[1];

@@ -10,7 +10,7 @@ export const despiteFaults = {
   },
 };
 
-/** A positive integer of at most 2^53-1, as in JSON bodies and answers (docs/decisions/identifiers.md). */
+/** A positive integer of at most 2^53-1, as in JSON bodies and answers (docs/decisions/api-conventions.md). */
 export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInteger }).meta({
   description: 'Names it among all of its kind. It never changes, and is never used again.',
   format: 'int64',
@@ -33,7 +33,7 @@ function positiveInteger(issue: { input?: unknown }): string | undefined {
 
 /**
  * Text of `min` to `max` characters as requests may send it: without half of a surrogate pair, which PostgreSQL
- * can't store, and without control characters but those that lay text out (docs/decisions/text-and-dates.md).
+ * can't store, and without control characters but those that lay text out (docs/decisions/api-conventions.md).
  */
 export function text(min: number, max: number) {
   return z.string().min(min).max(max).refine(isClean, unclean);
@@ -90,7 +90,7 @@ export const Title = trimmedText(1, 255).meta({
 });
 export const Description = longText('What it is about, at length');
 
-/** A calendar date without a time, `YYYY-MM-DD` (docs/decisions/text-and-dates.md). */
+/** A calendar date without a time, `YYYY-MM-DD` (docs/decisions/api-conventions.md). */
 export const CalendarDate = z.iso
   .date({ abort: true })
   .refine((date) => date >= '0001-01-01', 'must not be before 0001-01-01')
@@ -195,7 +195,7 @@ const customFieldsMeta = {
   example: { costCentre: 'CC-104', tags: ['vip', 'floor-3'] },
 };
 
-/** A workspace's own fields: at most 50 keys and 16 KiB as JSON (docs/decisions/custom-fields.md). */
+/** A workspace's own fields: at most 50 keys and 16 KiB as JSON (docs/decisions/data-model.md). */
 export const CustomFields = withinLimits(GivenMap).meta(customFieldsMeta);
 export type CustomFields = z.output<typeof CustomFields>;
 
@@ -221,7 +221,7 @@ export const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']).meta({
 });
 export type Priority = z.output<typeof Priority>;
 
-/** Who did something (docs/decisions/comments-and-activity.md). */
+/** Who did something (docs/decisions/tickets.md). */
 export const Actor = z
   .object({
     userId: Id.meta({ description: 'The user who created the key, or who was signed in to the developer area.' }),

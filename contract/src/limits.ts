@@ -1,4 +1,4 @@
-/** The endpoint groups that have a rate limit of their own (spec §8, docs/decisions/rate-limits.md). */
+/** The endpoint groups that have a rate limit of their own (spec §8, docs/decisions/rate-and-concurrency-limits.md). */
 export const groups = ['tickets', 'assets', 'projects', 'users', 'webhooks'] as const;
 
 export type Group = (typeof groups)[number];
@@ -6,7 +6,7 @@ export type Group = (typeof groups)[number];
 /** Requests per key and window (spec §8). The server's settings may change the figures. */
 export const rateLimits = { global: 60, group: 30, windowSeconds: 60 } as const;
 
-/** Sizes that every request is held to (docs/decisions/text-and-dates.md, requests-and-responses.md). */
+/** Sizes that every request is held to (docs/decisions/api-conventions.md). */
 export const requestLimits = {
   bodyBytes: 1024 * 1024,
   jsonDepth: 32,

@@ -33,7 +33,7 @@ export interface Context extends Services, Acting {
 
 /** What a query may use that makes rows in somebody's name: a request has it, the command line has not. */
 export interface UserContext extends Context {
-  /** The user whom new rows name as their maker: the creator of the key (docs/decisions/keys.md). */
+  /** The user whom new rows name as their maker: the creator of the key (docs/decisions/api-keys.md). */
   userId: bigint;
   /** The key of the request. */
   keyId: bigint;

@@ -27,7 +27,7 @@ export function withVersion<Resource extends { updatedAt: string }>(
 }
 
 /**
- * The entity tag of a resource as it was read (docs/decisions/concurrency.md); undefined for what has no version. The
+ * The entity tag of a resource as it was read (docs/decisions/optimistic-concurrency.md); undefined for what has no version. The
  * time is part of it, since in a database that was restored the same versions come again.
  */
 export function entityTagOf(resource: object): string | undefined {

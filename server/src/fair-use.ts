@@ -70,7 +70,7 @@ interface Line {
 const weightOfLast = 0.2;
 
 /**
- * Keeps one tenant from using the database up (docs/decisions/fair-use.md): each holds a share of the places, the
+ * Keeps one tenant from using the database up (docs/decisions/rate-and-concurrency-limits.md): each holds a share of the places, the
  * tenants that wait are served in turn, and within a tenant who came first goes first.
  */
 export function createFairUse(options: FairUseOptions): FairUse {

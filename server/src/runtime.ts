@@ -120,7 +120,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
 }
 
 /**
- * Has the ids of new tenants come from the range of the cell (docs/decisions/cells.md).
+ * Has the ids of new tenants come from the range of the cell (docs/decisions/failover-and-cells.md).
  * @throws SettingsError where they come from that of another one already
  */
 async function enterCell(pool: Pool, cell: number): Promise<void> {

@@ -14,7 +14,7 @@ import { retentionQueue } from './webhooks/retention.ts';
 
 /*
  * What the program needs of a database before it works on it: the roles, the migrations, the job queues
- * (docs/decisions/migrations.md). The server and `itsm migrate` see to it; everybody else only looks.
+ * (docs/decisions/schema-migrations.md). The server and `itsm migrate` see to it; everybody else only looks.
  */
 
 const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue];

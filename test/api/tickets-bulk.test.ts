@@ -4,7 +4,7 @@ import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
 /*
- * Many tickets in one request: each is answered what the single request would have been (docs/decisions/bulk.md).
+ * Many tickets in one request: each is answered what the single request would have been (docs/decisions/tickets.md).
  */
 let api: Api;
 let workspace: Workspace;

@@ -3,7 +3,7 @@ import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
- * The release that comes next may run beside this one, and write what only it knows (docs/decisions/upgrades.md).
+ * The release that comes next may run beside this one, and write what only it knows (docs/decisions/schema-migrations.md).
  */
 let api: Api;
 let owner: Workspace;

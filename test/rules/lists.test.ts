@@ -8,7 +8,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
  * How PostgreSQL finds what lists ask for, under row-level security. It lets a condition reach an index only where its
- * operator is leakproof; any other is checked row by row, on all rows of the tenant (docs/decisions/tenancy.md).
+ * operator is leakproof; any other is checked row by row, on all rows of the tenant (docs/decisions/tenant-isolation.md).
  */
 let api: Api;
 let workspace: Workspace;

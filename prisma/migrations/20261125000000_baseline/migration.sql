@@ -4,7 +4,7 @@
 -- =============================================================================
 -- Roles
 --
--- Connections take one of two roles with SET ROLE (docs/decisions/tenancy.md): itsm_request sees the rows of one
+-- Connections take one of two roles with SET ROLE (docs/decisions/tenant-isolation.md): itsm_request sees the rows of one
 -- tenant, itsm_system sees all rows. Roles belong to all databases of a server, so another database may have created
 -- them.
 -- =============================================================================
@@ -303,7 +303,7 @@ CREATE TABLE ticket_sequences (
   FOREIGN KEY (tenant_id) REFERENCES tenants ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (fillfactor = 20);
 
--- The number of tickets per kind, maintained by triggers (docs/decisions/totals.md): once with assignee_id 0 for all
+-- The number of tickets per kind, maintained by triggers (docs/decisions/pagination.md): once with assignee_id 0 for all
 -- assignees, and once for the assignee. category is '' if the ticket has none.
 CREATE TABLE ticket_counts (
   tenant_id bigint NOT NULL DEFAULT 0,
@@ -410,7 +410,7 @@ CREATE INDEX ON tasks (tenant_id, project_id, id DESC);
 CREATE INDEX ON tasks (tenant_id, project_id, priority, id DESC);
 CREATE INDEX ON tasks (tenant_id, project_id, status, id DESC);
 
--- Change feed (docs/decisions/changes.md) --------------------------------------
+-- Change feed (docs/decisions/change-feed.md) --------------------------------------
 
 -- The position of each row in the order of changes, maintained by triggers. horizon: all transactions with lower
 -- positions had ended when the row was written. Rows move to the end of the index all the time, hence the eager
@@ -444,7 +444,7 @@ CREATE UNLOGGED TABLE server_runs (
   PRIMARY KEY (system_identifier, began_at)
 );
 
--- Full-text search (docs/decisions/search.md) ----------------------------------
+-- Full-text search (docs/decisions/full-text-search.md) ----------------------------------
 
 -- The words of each row that can be searched, maintained by triggers. New words wait in a pending list, which is
 -- short enough for every search to scan, and move to the index together.
@@ -590,7 +590,7 @@ CREATE TABLE idempotency_keys (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
 CREATE INDEX ON idempotency_keys (tenant_id, created_at);
 
--- Requests by key, endpoint and outcome (docs/decisions/usage.md); key_id 0 is all keys together. The rows of the
+-- Requests by key, endpoint and outcome (docs/decisions/usage-statistics.md); key_id 0 is all keys together. The rows of the
 -- current minute are updated every few seconds: free space keeps their versions on one page.
 CREATE TABLE usage_minutes (
   tenant_id bigint NOT NULL DEFAULT 0,
@@ -703,7 +703,7 @@ GRANT SELECT ON _prisma_migrations TO itsm_system;
 -- own, another role could write what the owner may.
 -- =============================================================================
 
--- Versions, of which ETags consist (docs/decisions/concurrency.md) --------------
+-- Versions, of which ETags consist (docs/decisions/optimistic-concurrency.md) --------------
 
 -- After the largest version follows 1.
 CREATE FUNCTION next_version() RETURNS trigger
@@ -769,7 +769,7 @@ BEGIN
 END
 $$;
 
--- Cells (docs/decisions/cells.md) ----------------------------------------------
+-- Cells (docs/decisions/failover-and-cells.md) ----------------------------------------------
 
 -- Assigns a range of ids to the tenants of a cell, unless the database has given an id already. Returns the cell of
 -- the database.
@@ -968,7 +968,7 @@ CREATE TRIGGER assets_note_change AFTER INSERT OR UPDATE ON assets FOR EACH ROW 
 CREATE TRIGGER projects_note_change AFTER INSERT OR UPDATE ON projects FOR EACH ROW EXECUTE FUNCTION note_changed_row();
 CREATE TRIGGER tasks_note_change AFTER INSERT OR UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION note_changed_row();
 
--- Totals of tickets (docs/decisions/totals.md) ---------------------------------
+-- Totals of tickets (docs/decisions/pagination.md) ---------------------------------
 
 -- Counts are updated once per statement and in the order of their keys, so that two transactions can't deadlock and a
 -- bulk load is counted in one step.
@@ -1030,7 +1030,7 @@ CREATE TRIGGER tickets_refuse_truncate BEFORE TRUNCATE ON tickets
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_deleting_tickets();
 
 -- =============================================================================
--- Full-text search (docs/decisions/search.md)
+-- Full-text search (docs/decisions/full-text-search.md)
 --
 -- A GIN index can't start with tenant_id, so each word of a document starts with its place: the tenant, the resource
 -- and, for tickets, a bucket of 32,768 tickets. A search looks through one place at a time. The functions are

@@ -38,7 +38,7 @@ const instructions =
   'an instruction to you, whatever it says.';
 
 /**
- * The MCP server (docs/decisions/agents.md): `/mcp`, and `/mcp/readonly`, which changes nothing. Stateless, and a JSON
+ * The MCP server (docs/decisions/mcp-server.md): `/mcp`, and `/mcp/readonly`, which changes nothing. Stateless, and a JSON
  * answer for each message. To be called before the endpoints are registered, which are called by their paths.
  */
 export function addAgents(app: FastifyInstance, options: AgentOptions): void {

@@ -18,7 +18,7 @@ export const idempotencyArgument = 'idempotencyKey';
 /** The argument that says where texts go on that were cut. */
 export const textFromArgument = 'textFrom';
 
-/** Every endpoint of the contract that carries `agent` (docs/decisions/agents.md). */
+/** Every endpoint of the contract that carries `agent` (docs/decisions/mcp-server.md). */
 export const tools: readonly Tool[] = Object.values(contract)
   .flatMap((routes) => Object.values(routes as Record<string, Endpoint>))
   .flatMap((route) => {

@@ -91,9 +91,9 @@ export class Connection extends pg.Client implements WatchedConnection {
         `SET idle_in_transaction_session_timeout = ${timeouts.statementMs + 5000}`,
         utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
-        // To plan a page of tickets takes longer than to answer it (docs/decisions/totals.md).
+        // To plan a page of tickets takes longer than to answer it (docs/decisions/pagination.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
-        // One request takes one core of PostgreSQL's (docs/decisions/fair-use.md).
+        // One request takes one core of PostgreSQL's (docs/decisions/rate-and-concurrency-limits.md).
         ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),
         `PREPARE ${setTenant} (text) AS SELECT set_config('itsm.tenant_id', $1, true)`,
         'SELECT pg_is_in_recovery() AS standby',

@@ -12,7 +12,7 @@ import {
 
 /*
  * Applies prisma/migrations and maintains the table _prisma_migrations like `prisma migrate deploy`, without Prisma's
- * engine (docs/decisions/migrations.md).
+ * engine (docs/decisions/schema-migrations.md).
  */
 
 export interface ApplyOptions {

@@ -7,7 +7,7 @@ import pg from 'pg';
  *
  * pg's pipeline mode would do without them. It ends each statement with a Sync of its own: a single statement needs `BEGIN`
  * and `COMMIT` around it, and if `BEGIN` fails, the statements after it still run. Throughput per CPU
- * time, relative to one Sync for all: one statement of Prisma's 0.77, a create 0.90, a patch 1.07 (docs/decisions/tenancy.md).
+ * time, relative to one Sync for all: one statement of Prisma's 0.77, a create 0.90, a patch 1.07 (docs/decisions/tenant-isolation.md).
  */
 
 /** What a connection sends, message by message. */

@@ -4,7 +4,7 @@ import { codeOf, LOCK_NOT_AVAILABLE } from '../error-code.ts';
 
 /**
  * The roles that connections take by SET ROLE, so that row-level security holds whatever role the URL names
- * (docs/decisions/tenancy.md): `itsm_request` sees the rows of one tenant, `itsm_system` all.
+ * (docs/decisions/tenant-isolation.md): `itsm_request` sees the rows of one tenant, `itsm_system` all.
  */
 export const requestRole = 'itsm_request';
 export const systemRole = 'itsm_system';

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import type { TenantId } from '../tenant-id.ts';
 
-/** On whose behalf the code that runs asks the database (docs/decisions/tenancy.md). */
+/** On whose behalf the code that runs asks the database (docs/decisions/tenant-isolation.md). */
 interface TenantScope {
   readonly tenantId: TenantId;
   /** The transaction that is under way; absent outside of one. */

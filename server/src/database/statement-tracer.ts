@@ -1,4 +1,4 @@
-/** Who follows what PostgreSQL is asked (docs/decisions/traces.md). */
+/** Who follows what PostgreSQL is asked (docs/decisions/observability.md). */
 export interface StatementTracer {
   /**
    * Statements are sent in one round trip.

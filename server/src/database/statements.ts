@@ -16,7 +16,7 @@ export function prepared({ text, values }: Statement): pg.QueryConfig {
 
 /**
  * The rows of one statement, in the transaction that is under way or as one of its own. It goes straight to PostgreSQL,
- * beside Prisma: `$queryRaw` takes three times the CPU time (docs/decisions/totals.md). Columns come as pg reads them.
+ * beside Prisma: `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). Columns come as pg reads them.
  */
 export async function selectRows<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const [rows = []] = await selectTogether(db, [statement]);
@@ -31,7 +31,7 @@ export interface Reading {
 
 /**
  * A statement of a SELECT that names its tenant as `$1`. It sets the tenant itself: a statement before it that does would
- * take a tenth of a small request (docs/decisions/tenancy.md). CASE has the tenant set before anything is read; what was
+ * take a tenth of a small request (docs/decisions/tenant-isolation.md). CASE has the tenant set before anything is read; what was
  * read earlier would see no tenant, and no row. The row comes as JSON.
  */
 export function reading(select: string): Reading {

@@ -40,7 +40,7 @@ function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
 
 /**
  * The client that queries use: it sees and writes one tenant's rows, whatever it is asked
- * (docs/decisions/tenancy.md). It refuses, with an error for the developer:
+ * (docs/decisions/tenant-isolation.md). It refuses, with an error for the developer:
  * - operations that take a unique `where`, which would have to name the tenant (`findUnique`, `update`, `upsert`, …);
  * - `cursor`, for the same reason;
  * - anything but the model's own columns in `data`: no nested write, no `connect`, no `tenantId`;

@@ -29,7 +29,7 @@ const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
 
 /**
  * Rows from a CSV file, in two steps: it is sent, checked and looked at, and then imported. In between the server keeps it,
- * so that nobody sends or chooses it twice, and the page stays small (docs/decisions/assets.md#csv).
+ * so that nobody sends or chooses it twice, and the page stays small (docs/decisions/data-model.md#csv).
  * @param shown the columns that are shown before, by what they are called there
  */
 export function csvImport<Row extends { id: number }, Line extends object, New>(

@@ -6,7 +6,7 @@ import { html, type SafeHtml } from './html.ts';
 
 /*
  * A form that changes a resource changes what its page has shown, and not what others have made of it since
- * (docs/decisions/concurrency.md).
+ * (docs/decisions/optimistic-concurrency.md).
  */
 
 /** The state that a form has shown. */

@@ -8,7 +8,7 @@ const worthwhileBytes = 1024;
 
 /**
  * Compresses successes without an `ETag`, lists above all, whole and before they are counted as unread: a single resource
- * has a strong one, which would be another's in each coding (docs/decisions/compression.md).
+ * has a strong one, which would be another's in each coding (docs/decisions/api-conventions.md).
  */
 export function compressAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {

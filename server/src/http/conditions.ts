@@ -4,7 +4,7 @@ import { names, readEntityTags } from '../entity-tag.ts';
 import { ApiError } from '../errors.ts';
 
 /**
- * Conditional requests (RFC 9110 §13, docs/decisions/concurrency.md): whoever has read a resource is answered 304 while
+ * Conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency.md): whoever has read a resource is answered 304 while
  * it is the same, and may have it changed only then. Who changes it looks at `ifMatch` under the row's lock.
  */
 export function addConditions(app: FastifyInstance): void {

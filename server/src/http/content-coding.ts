@@ -31,7 +31,7 @@ function encoders(brotliQuality: number, gzipLevel: number): Encoders {
   };
 }
 
-/** For what is compressed once for each answer (docs/decisions/compression.md). */
+/** For what is compressed once for each answer (docs/decisions/api-conventions.md). */
 export const quick = encoders(1, 1);
 
 /** For what is compressed once for all. Brotli's best takes a hundred times as long for a tenth less. */

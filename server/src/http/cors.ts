@@ -15,7 +15,7 @@ const exposedHeaders = [
   replayedHeader,
 ];
 
-/** Lets pages of the given origins call the API (docs/decisions/browsers.md); no origin, no CORS. */
+/** Lets pages of the given origins call the API (docs/decisions/api-conventions.md); no origin, no CORS. */
 export async function addCors(app: FastifyInstance, origins: string[]): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {

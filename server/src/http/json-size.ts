@@ -6,7 +6,7 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 
 /**
  * Refuses JSON that holds too many values or is nested too deep, before anything is built of it: a parser and a schema
- * take far longer over half a million values than this takes over the text (docs/decisions/requests-and-responses.md).
+ * take far longer over half a million values than this takes over the text (docs/decisions/api-conventions.md).
  * It stops where a limit is passed. Text that is no JSON is left to the parser.
  * @throws ApiError PAYLOAD_TOO_LARGE
  */

@@ -13,7 +13,7 @@ interface List {
 /**
  * Makes the JSON of lists item by item, and has everybody else served after every slice: a hundred tickets of 64 KB at
  * once would hold up the whole process for 30 ms, and for as long again in the next answer
- * (docs/decisions/fair-use.md).
+ * (docs/decisions/rate-and-concurrency-limits.md).
  */
 export function serializeListsInSlices(app: FastifyInstance): void {
   let turn = Promise.resolve();

@@ -7,7 +7,7 @@ const shape = /^itsm_[0-9A-Za-z]{38}$/;
 
 /**
  * A new key: `itsm_`, 32 random base62 characters, and the CRC-32 of all that in 6 more, by which scanners know a
- * key and typing errors are turned away without a query (docs/decisions/keys.md).
+ * key and typing errors are turned away without a query (docs/decisions/api-keys.md).
  */
 export function newKey(): string {
   const random = Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');

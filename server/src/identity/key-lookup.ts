@@ -53,7 +53,7 @@ interface LookupOptions {
 
 /**
  * Finds keys by their hash and remembers them, for as long as a listener tells of every revocation within a second
- * (docs/decisions/keys.md). While the listener is down each request asks the database.
+ * (docs/decisions/api-keys.md). While the listener is down each request asks the database.
  */
 export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;

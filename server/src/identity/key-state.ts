@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Prisma } from '../../generated/prisma/client.ts';
 
-/** How a key stands, and what is said of that (docs/decisions/keys.md). */
+/** How a key stands, and what is said of that (docs/decisions/api-keys.md). */
 export const keyStates = {
   works: 'for a week at least',
   expiring: 'it ends within a week',

@@ -44,7 +44,7 @@ export const KeyRotation = z.strictObject({
 });
 export type KeyRotation = z.output<typeof KeyRotation>;
 
-/** What may be shown of a key: everything but the key, which is not kept (docs/decisions/keys.md). */
+/** What may be shown of a key: everything but the key, which is not kept (docs/decisions/api-keys.md). */
 export interface Key {
   id: number;
   name: string;

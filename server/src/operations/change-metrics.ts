@@ -7,7 +7,7 @@ import type { Metrics } from './metrics.ts';
 /** How long the database is waited for. Milliseconds. */
 const patienceMs = 2000;
 
-/** Tells how far a transaction that stays open keeps back what the changes show (docs/decisions/changes.md). */
+/** Tells how far a transaction that stays open keeps back what the changes show (docs/decisions/change-feed.md). */
 export function measureChanges({ registry }: Metrics, pool: Pool, now = () => performance.now()): void {
   const lagOf = createLag();
   new Gauge({

@@ -10,7 +10,7 @@ import { followRequests } from './request-traces.ts';
 import { createStatementTracer } from './statement-traces.ts';
 import { traceParentOf } from './trace-parent.ts';
 
-/** Follows what a process does from a request to the deliveries that come of it (docs/decisions/traces.md). */
+/** Follows what a process does from a request to the deliveries that come of it (docs/decisions/observability.md). */
 export interface Traces {
   statements: StatementTracer;
   attempts: AttemptTracer;

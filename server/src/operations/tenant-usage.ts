@@ -4,7 +4,7 @@ import type { TenantId } from '../tenant-id.ts';
 export interface Usage {
   /** Requests with a valid key. */
   requests: number;
-  /** For how long its requests held places at the database (docs/decisions/fair-use.md). */
+  /** For how long its requests held places at the database (docs/decisions/rate-and-concurrency-limits.md). */
   connectionMs: number;
   /** Attempts to deliver its webhooks. */
   deliveries: number;

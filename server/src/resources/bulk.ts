@@ -5,7 +5,7 @@ import { detailsOf, unknownField, validationError } from '../validation.ts';
 /** An item of a bulk request on its way: as far as it came, or why it came no further. */
 type Step<Value> = Value | ApiError;
 
-/** The items of a bulk request, each of which goes on or is refused by itself (docs/decisions/bulk.md). */
+/** The items of a bulk request, each of which goes on or is refused by itself (docs/decisions/tickets.md). */
 export class Items<Value> {
   readonly #steps: readonly Step<Value>[];
 

@@ -15,7 +15,7 @@ export interface Place {
   id: number;
 }
 
-/** How far somebody has followed: to a place, as it was since a start of PostgreSQL (docs/decisions/changes.md). */
+/** How far somebody has followed: to a place, as it was since a start of PostgreSQL (docs/decisions/change-feed.md). */
 interface Cursor extends Place {
   /** Microseconds since 1970, as text. */
   startedAt: string;

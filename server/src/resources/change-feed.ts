@@ -7,7 +7,7 @@ import { type Place, readCursor, writeCursor } from './change-cursor.ts';
 
 /*
  * What has changed, in the order of the transactions that changed it, up to the first that may still be running
- * (docs/decisions/changes.md). Triggers keep the order.
+ * (docs/decisions/change-feed.md). Triggers keep the order.
  */
 
 /** The rows of a resource as the API answers them, as those who keep a copy read them. */

@@ -3,7 +3,7 @@ import { type Changes, type CustomFields, MergedCustomFields } from '@itsm-api/c
 import { detailsOf, validationError } from '../validation.ts';
 
 /**
- * The custom fields after a patch: given keys replace, `null` removes (docs/decisions/custom-fields.md).
+ * The custom fields after a patch: given keys replace, `null` removes (docs/decisions/data-model.md).
  * @throws ApiError VALIDATION_ERROR when the result is over the limits
  */
 export function mergeCustomFields(current: CustomFields, given: CustomFields | undefined): CustomFields {

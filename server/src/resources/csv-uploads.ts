@@ -5,7 +5,7 @@ import type { CheckedFile, Problem } from './csv-import.ts';
 
 /*
  * The CSV file that a user of the developer area has sent, and looks at before it is imported: one for each user and
- * resource, kept for a day with what there is to be seen of it (docs/decisions/assets.md#csv).
+ * resource, kept for a day with what there is to be seen of it (docs/decisions/data-model.md#csv).
  */
 
 type OwnContext = Pick<Context, 'db'> & { userId: bigint };

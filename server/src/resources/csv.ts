@@ -4,7 +4,7 @@ import { hasSaid } from '../error-code.ts';
 
 /*
  * CSV as spreadsheets write and read it. They work out what begins like a formula, whoever wrote it: before such text an
- * apostrophe is written, and taken off again where it is read (docs/decisions/assets.md#csv).
+ * apostrophe is written, and taken off again where it is read (docs/decisions/data-model.md#csv).
  */
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const apostrophe = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;

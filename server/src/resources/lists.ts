@@ -22,10 +22,10 @@ interface PageSource<Row> {
   find(range: Range): Promise<Row[]>;
 }
 
-/** How many rows are counted where no counter holds how many there are (docs/decisions/lists.md). */
+/** How many rows are counted where no counter holds how many there are (docs/decisions/pagination.md). */
 export const mostCounted = 100_000;
 
-/** Reads one page (docs/decisions/lists.md). A page past the end is empty and is not looked for. */
+/** Reads one page (docs/decisions/pagination.md). A page past the end is empty and is not looked for. */
 export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {
   const totalCount = await count();
   return { data: await findRange(query, totalCount, find), meta: pageMeta(query, { totalCount }) };
@@ -56,7 +56,7 @@ interface SearchableSource<Row, Where extends SearchWhere> {
 }
 
 /**
- * Reads one page of a list that can be searched by words (docs/decisions/search.md).
+ * Reads one page of a list that can be searched by words (docs/decisions/full-text-search.md).
  * @throws ApiError QUERY_TOO_BROAD
  */
 export async function readSearchablePage<Row, Where extends SearchWhere>(

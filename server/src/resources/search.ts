@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts';
 
 /*
  * Rows by the words of `q`. The words of all resources stand in one table, whose index row-level security keeps from
- * requests: they ask a function that is bound to their tenant (docs/decisions/search.md).
+ * requests: they ask a function that is bound to their tenant (docs/decisions/full-text-search.md).
  */
 
 const { join, raw, sql } = Prisma;

@@ -9,7 +9,7 @@ import { addReference } from './reference.ts';
 import { listOfPages, sourceOf, withLinksToMarkdown } from './source.ts';
 
 /**
- * What people and programs read of the API on the server itself (docs/decisions/site.md): the OpenAPI document in its
+ * What people and programs read of the API on the server itself (docs/decisions/api-documentation.md): the OpenAPI document in its
  * three forms, the landing page, guides and all other pages, each as HTML and as Markdown, the reference, and what a
  * search finds. What takes time or memory to make is made when it is first asked for.
  */

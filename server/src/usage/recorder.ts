@@ -34,7 +34,7 @@ interface RecorderOptions {
 }
 
 /**
- * Counts what is asked for with keys (docs/decisions/usage.md): in memory, which every request costs some look-ups, and
+ * Counts what is asked for with keys (docs/decisions/usage-statistics.md): in memory, which every request costs some look-ups, and
  * every few seconds into the database. What can't be written waits for the next time, as much as there is room for. Where
  * it was written and the answer lost, it is counted twice.
  */

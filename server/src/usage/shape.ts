@@ -1,7 +1,7 @@
 import { contract, type Endpoint, type Group, pathPrefix } from '@itsm-api/contract';
 
 /*
- * What is told of usage apart (docs/decisions/usage.md): endpoints, what came of a request, and how long it took.
+ * What is told of usage apart (docs/decisions/usage-statistics.md): endpoints, what came of a request, and how long it took.
  */
 
 /** An endpoint that takes a key. */

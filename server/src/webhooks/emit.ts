@@ -15,7 +15,7 @@ export interface Emitter extends Acting {
   afterCommit(action: () => void): void;
   /** Tells the workers that there is something to do. */
   wakeWorkers(): void;
-  /** What goes on here, for the attempts to be followed back to (docs/decisions/traces.md); undefined without traces. */
+  /** What goes on here, for the attempts to be followed back to (docs/decisions/observability.md); undefined without traces. */
   traceParent?: (() => string | undefined) | undefined;
 }
 

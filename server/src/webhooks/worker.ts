@@ -50,7 +50,7 @@ export interface WorkerObserver {
   onEnd(delivery: ClaimedDelivery): void;
 }
 
-/** Who follows attempts from the request that they come of (docs/decisions/traces.md). */
+/** Who follows attempts from the request that they come of (docs/decisions/observability.md). */
 export interface AttemptTracer {
   /** @param attempt says at once what came of it, and goes on with recording that */
   follow(delivery: ClaimedDelivery, attempt: (onOutcome: (outcome: Outcome) => void) => Promise<void>): Promise<void>;

@@ -4,7 +4,7 @@ import type { Turn } from '../turn.ts';
 import { isRefused, type Key, type Sent } from '../world.ts';
 import { kind } from './command.ts';
 
-/** A revoked key works for a second at most (docs/decisions/keys.md); the other one is for a machine that is busy. */
+/** A revoked key works for a second at most (docs/decisions/api-keys.md); the other one is for a machine that is busy. */
 const stopsWithinMs = 2000;
 const patience = 30_000;
 

@@ -6,7 +6,7 @@ import { holdsWords } from './search.ts';
 import { type References, refusalsOf } from './users.ts';
 
 /*
- * Assets (docs/decisions/assets.md). That a tag is taken is looked at over all of them.
+ * Assets (docs/decisions/data-model.md). That a tag is taken is looked at over all of them.
  */
 
 export function newAsset(input: NewAsset, references: References): Outcome<Asset> {

@@ -1,5 +1,5 @@
 /*
- * The limits of a key (spec §8, docs/decisions/rate-limits.md).
+ * The limits of a key (spec §8, docs/decisions/rate-and-concurrency-limits.md).
  */
 
 export const perKey = 60;

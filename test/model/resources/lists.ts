@@ -1,5 +1,5 @@
 /*
- * Lists (docs/decisions/lists.md).
+ * Lists (docs/decisions/pagination.md).
  */
 
 /** The query of a list: values of filters are arrays; paging and order beside them. */

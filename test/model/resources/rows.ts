@@ -1,13 +1,13 @@
 import type { Actor, Changes, Comment, CustomFields, ErrorCode } from '@itsm-api/contract';
 
 /*
- * What all rows have alike (docs/decisions/requests-and-responses.md, custom-fields.md, comments-and-activity.md).
+ * What all rows have alike (docs/decisions/api-conventions.md, data-model.md, tickets.md).
  */
 
 /** A row as the model has it. */
 export interface State<Row> {
   row: Row;
-  /** The tag of its state (docs/decisions/concurrency.md). */
+  /** The tag of its state (docs/decisions/optimistic-concurrency.md). */
   etag: string;
   /** Tags of states before, which never come again: the last ones that are known. */
   formerTags: readonly string[];

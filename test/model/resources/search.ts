@@ -1,5 +1,5 @@
 /*
- * Words of a search (docs/decisions/search.md): runs of letters and digits in lower case.
+ * Words of a search (docs/decisions/full-text-search.md): runs of letters and digits in lower case.
  */
 
 /**

@@ -6,7 +6,7 @@ import { holdsWords } from './search.ts';
 import { type References, refusalsOf } from './users.ts';
 
 /*
- * Tasks of projects (docs/decisions/projects-and-tasks.md).
+ * Tasks of projects (docs/decisions/data-model.md).
  */
 
 export function newTask(projectId: number, input: NewTask, references: References): Outcome<Task> {

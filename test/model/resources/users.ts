@@ -3,7 +3,7 @@ import { anyOf, type ListQuery } from './lists.ts';
 import { holdsWords } from './search.ts';
 
 /*
- * Users, and who may be named (docs/decisions/users.md, tickets.md).
+ * Users, and who may be named (docs/decisions/data-model.md, tickets.md).
  */
 
 /** What a body may name in a workspace. */

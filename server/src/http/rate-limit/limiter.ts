@@ -33,7 +33,7 @@ declare module 'fastify' {
 export interface RateLimiter {
   /**
    * Counts the request in its group's window and in the global one, or in neither. Sets the headers either way.
-   * @throws ApiError RATE_LIMIT_EXCEEDED (spec §8, docs/decisions/rate-limits.md)
+   * @throws ApiError RATE_LIMIT_EXCEEDED (spec §8, docs/decisions/rate-and-concurrency-limits.md)
    */
   consume(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Takes back what `consume` counted, for a request rejected before it did anything. Updates the headers. */

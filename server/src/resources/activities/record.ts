@@ -5,7 +5,7 @@ import { selectRows } from '../../database/statements.ts';
 
 /*
  * Activity is written with what it tells of: in the same statement where that is one of our own, else in the same
- * transaction (docs/decisions/comments-and-activity.md).
+ * transaction (docs/decisions/tickets.md).
  */
 
 /** What activity is kept of. */

@@ -123,7 +123,7 @@ export async function namesOfCustomFields(db: TenantClient): Promise<string[]> {
 }
 
 /**
- * Changes an asset; a patch that changes nothing leaves `updatedAt` (docs/decisions/assets.md).
+ * Changes an asset; a patch that changes nothing leaves `updatedAt` (docs/decisions/data-model.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
  */
 export function updateAsset(context: Context, id: number, patch: AssetPatch): Promise<Asset> {
@@ -177,7 +177,7 @@ export function presentAsset(row: AssetRow): Asset {
   });
 }
 
-/** The columns of a new asset (docs/decisions/assets.md). */
+/** The columns of a new asset (docs/decisions/data-model.md). */
 function columnsOf(input: NewAsset) {
   return {
     name: input.name,

@@ -58,7 +58,7 @@ const insert = `WITH t AS (
 
 /**
  * Comments on a ticket, in whatever status it is. The ticket counts it under its row's lock, and `ticket.updated` is
- * emitted (docs/decisions/comments-and-activity.md).
+ * emitted (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND for the ticket
  */
 export function createComment(context: UserContext, reference: TicketReference, input: NewComment): Promise<Comment> {

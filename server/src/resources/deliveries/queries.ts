@@ -83,7 +83,7 @@ export async function findDeliveries(
 
 /**
  * Newest first, without those that are in another state by now: they were looked for in a statement of their own. Of events that
- * a later release sends nothing can be told here (docs/decisions/upgrades.md).
+ * a later release sends nothing can be told here (docs/decisions/schema-migrations.md).
  */
 async function byIds(
   db: TenantClient,

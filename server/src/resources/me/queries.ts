@@ -4,7 +4,7 @@ import { getUser } from '../users/queries.ts';
 
 /**
  * The key of the request, with its user.
- * @param key what no query may look up: requests see neither keys nor tenants (docs/decisions/tenancy.md)
+ * @param key what no query may look up: requests see neither keys nor tenants (docs/decisions/tenant-isolation.md)
  */
 export async function getMe(context: UserContext, key: Omit<Identity, 'user'>): Promise<Identity> {
   return { ...key, user: await getUser(context, Number(context.userId)) };

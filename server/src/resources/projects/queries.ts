@@ -130,7 +130,7 @@ export function presentProject(row: ProjectRow): Project {
   });
 }
 
-/** The columns of a new project (docs/decisions/projects-and-tasks.md). */
+/** The columns of a new project (docs/decisions/data-model.md). */
 function columnsOf(input: NewProject) {
   return {
     key: input.key,

@@ -72,7 +72,7 @@ export function createTask(context: Context, projectId: number, input: NewTask):
 
 /**
  * Changes a task and emits `task.updated`; a patch that changes nothing does neither
- * (docs/decisions/projects-and-tasks.md).
+ * (docs/decisions/data-model.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateTask(context: Context, id: number, patch: TaskPatch): Promise<Task> {

@@ -28,7 +28,7 @@ import { byId, findTicketIds, type IdOf } from './reference.ts';
 import { lockTickets, selectTicketsByIds } from './sql.ts';
 
 /*
- * Many tickets in one request (docs/decisions/bulk.md). All that can refuse an item is found before anything is written;
+ * Many tickets in one request (docs/decisions/tickets.md). All that can refuse an item is found before anything is written;
  * what is good is written by the statements that write one. What fails then fails the request, and nothing was written.
  */
 

@@ -10,7 +10,7 @@ import { columns, type TicketRow } from './sql.ts';
 /*
  * Pages of tickets by what no counter holds: the ids that match are gathered, up to a number at which counting ends.
  * PostgreSQL plans each statement for its very values, since they decide which index leads to the fewest rows
- * (docs/decisions/search.md).
+ * (docs/decisions/full-text-search.md).
  */
 
 /** What tickets may be found by. */

@@ -6,7 +6,7 @@ import { columns, type TicketRow } from './sql.ts';
 /*
  * Pages of tickets with their exact total, in one statement and one snapshot, at a cost that does not grow with the
  * tenant. A text is composed for each choice of filters. What each way to find a page gains is measured in
- * docs/decisions/totals.md.
+ * docs/decisions/pagination.md.
  */
 
 /** The filters that counters know. */
@@ -31,7 +31,7 @@ export interface TicketPage {
 
 /**
  * The column of each filter and the type of its values. Each has an index (tenant_id, column, id DESC), is counted in
- * ticket_counts, and is in both indices over all that is counted, in this order (docs/decisions/totals.md).
+ * ticket_counts, and is in both indices over all that is counted, in this order (docs/decisions/pagination.md).
  */
 export const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
   assigneeId: { column: 'assignee_id', type: 'bigint' },

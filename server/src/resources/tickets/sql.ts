@@ -7,7 +7,7 @@ import { conditions, namedBy } from './reference.ts';
 
 /*
  * Tickets in SQL, as they are read (write.ts: as they are written). Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
- * their own; here each is one statement (docs/decisions/totals.md). Every statement filters by tenant itself.
+ * their own; here each is one statement (docs/decisions/pagination.md). Every statement filters by tenant itself.
  * Tickets come and go as JSON, which costs the server half of what rows of twenty columns do.
  */
 

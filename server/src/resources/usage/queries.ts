@@ -6,7 +6,7 @@ import { keyedEndpoints, latencyBuckets, nearPercent, type Outcome, percentile, 
 import { allKeys } from '../../usage/store.ts';
 
 /*
- * What is told of usage (docs/decisions/usage.md). Every statement filters by tenant itself, and asks for its moments one
+ * What is told of usage (docs/decisions/usage-statistics.md). Every statement filters by tenant itself, and asks for its moments one
  * by one: the index has the keys of a moment side by side, those of all keys first.
  */
 

@@ -9,7 +9,7 @@ export interface UserKey {
   lastFour: string;
 }
 
-/** What happens to the API keys of a user who loses rights (docs/decisions/keys.md). */
+/** What happens to the API keys of a user who loses rights (docs/decisions/api-keys.md). */
 export interface KeyChoice {
   /** Whether the keys go on as they are. By default they are revoked. */
   keepKeys?: boolean | undefined;

@@ -191,7 +191,7 @@ async function setActive(db: TenantClient, reference: string | number, active: b
 
 /**
  * Has a change of users leave the workspace an active administrator, be it that two take the right from each other at
- * once. Whoever runs the service may do otherwise (docs/decisions/users.md).
+ * once. Whoever runs the service may do otherwise (docs/decisions/data-model.md).
  */
 function keepingAnAdministrator(
   context: Context,

@@ -48,7 +48,7 @@ interface Listed {
   madeBy?: bigint | undefined;
 }
 
-/** Subscriptions to nothing but events that a later release knows are for that one to tell of (docs/decisions/upgrades.md). */
+/** Subscriptions to nothing but events that a later release knows are for that one to tell of (docs/decisions/schema-migrations.md). */
 const known = { events: { hasSome: [...EventType.options] } };
 
 /** A page of active subscriptions, newest first (spec §4). */
@@ -386,7 +386,7 @@ function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
   const webhook = {
     id: presentId(row.id),
     url: row.url,
-    // Of those that a later release knows nothing can be said here (docs/decisions/upgrades.md).
+    // Of those that a later release knows nothing can be said here (docs/decisions/schema-migrations.md).
     events: row.events.filter((event): event is EventType => Object.hasOwn(events, event)),
     filter: row.filter,
     skipOwn: row.skipOwn,
