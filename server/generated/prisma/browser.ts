@@ -102,7 +102,7 @@ export type TicketSequence = Prisma.TicketSequenceModel
 export type TicketCount = Prisma.TicketCountModel
 /**
  * Model Text
- * The words of a row, by which it is found; triggers write them (docs/decisions/search.md).
+ * The words of a row, by which it is found; triggers write them (docs/decisions/full-text-search.md).
  */
 export type Text = Prisma.TextModel
 /**
@@ -112,7 +112,7 @@ export type Text = Prisma.TextModel
 export type Asset = Prisma.AssetModel
 /**
  * Model CsvUpload
- * The CSV file that a user looks at before it is imported (docs/decisions/assets.md#csv).
+ * The CSV file that a user looks at before it is imported (docs/decisions/data-model.md#csv).
  */
 export type CsvUpload = Prisma.CsvUploadModel
 /**
@@ -127,7 +127,7 @@ export type Project = Prisma.ProjectModel
 export type Task = Prisma.TaskModel
 /**
  * Model Change
- * Where each row that can be followed stands in the order of changes (docs/decisions/changes.md). Kept by triggers.
+ * Where each row that can be followed stands in the order of changes (docs/decisions/change-feed.md). Kept by triggers.
  */
 export type Change = Prisma.ChangeModel
 /**
@@ -174,7 +174,7 @@ export type Delivery = Prisma.DeliveryModel
 export type DeliveryAttempt = Prisma.DeliveryAttemptModel
 /**
  * Model UsageMinute
- * What was asked for with a key in a minute, by endpoint and outcome (docs/decisions/usage.md).
+ * What was asked for with a key in a minute, by endpoint and outcome (docs/decisions/usage-statistics.md).
  */
 export type UsageMinute = Prisma.UsageMinuteModel
 /**

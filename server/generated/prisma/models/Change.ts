@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Change
- * Where each row that can be followed stands in the order of changes (docs/decisions/changes.md). Kept by triggers.
+ * Where each row that can be followed stands in the order of changes (docs/decisions/change-feed.md). Kept by triggers.
  */
 export type ChangeModel = runtime.Types.Result.DefaultSelection<Prisma.$ChangePayload>
 

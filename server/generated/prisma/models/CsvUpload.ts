@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CsvUpload
- * The CSV file that a user looks at before it is imported (docs/decisions/assets.md#csv).
+ * The CSV file that a user looks at before it is imported (docs/decisions/data-model.md#csv).
  */
 export type CsvUploadModel = runtime.Types.Result.DefaultSelection<Prisma.$CsvUploadPayload>
 

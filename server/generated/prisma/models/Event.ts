@@ -754,7 +754,7 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      */
     body: string
     /**
-     * The span that it was written in, as a `traceparent` of W3C's; null where nobody traces (docs/decisions/traces.md).
+     * The span that it was written in, as a `traceparent` of W3C's; null where nobody traces (docs/decisions/observability.md).
      */
     traceParent: string | null
     createdAt: Date

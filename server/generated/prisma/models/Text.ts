@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Text
- * The words of a row, by which it is found; triggers write them (docs/decisions/search.md).
+ * The words of a row, by which it is found; triggers write them (docs/decisions/full-text-search.md).
  */
 export type TextModel = runtime.Types.Result.DefaultSelection<Prisma.$TextPayload>
 

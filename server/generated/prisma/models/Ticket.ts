@@ -2405,7 +2405,7 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     closedAt: Date | null
     commentCount: number
     /**
-     * Counts the row's writes, by a trigger: its ETag is made of it (docs/decisions/concurrency.md).
+     * Counts the row's writes, by a trigger: its ETag is made of it (docs/decisions/optimistic-concurrency.md).
      */
     version: number
     createdAt: Date

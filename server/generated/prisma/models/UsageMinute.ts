@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageMinute
- * What was asked for with a key in a minute, by endpoint and outcome (docs/decisions/usage.md).
+ * What was asked for with a key in a minute, by endpoint and outcome (docs/decisions/usage-statistics.md).
  */
 export type UsageMinuteModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageMinutePayload>
 
