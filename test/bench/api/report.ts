@@ -83,10 +83,10 @@ ${pathTable(result)}
 _Server_ and _PostgreSQL_ are CPU time per request. The last three columns are ratios of throughput, in rounds of the same
 run:
 
-- _× bare pg_: to the same SQL on prepared statements under \`node:http\`, without key, validation, limits or total.
-- _× plain stack_: to Fastify with Prisma's \`findMany\` and \`count\`, without key or validation. "—": it timed out.
-- _secured pg_: of bare pg with row-level security and the tenant in each statement, to bare pg without. It shows the cost
-  of row-level security.
+- _× bare pg_: compared with the same SQL in prepared statements under \`node:http\`, without key, validation, limits or total.
+- _× plain stack_: compared with Fastify and Prisma's \`findMany\` and \`count\`, without key or validation. "—": it timed out.
+- _secured pg_: bare pg with row-level security and the tenant in each statement, compared with bare pg without. The
+  difference is the cost of row-level security.
 
 The tenant may use every connection (\`FAIR_USE_SHARE=1\`). Only the row "a quarter of the connections" has the default share.
 
