@@ -53,8 +53,12 @@ export const Settings = z.object({
   DATABASE_POOL_SIZE: wholeNumber(1, 1000, 20).describe(
     'Maximum PostgreSQL connections for requests. A process needs more in total (docs/operations.md, "Connection budget").',
   ),
-  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe('Maximum duration of a statement in milliseconds. Longer ones are cancelled.'),
-  LOCK_TIMEOUT_MS: wholeNumber(1, 600_000, 5000).describe('Maximum wait of a statement for a lock in milliseconds. Then it is cancelled.'),
+  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe(
+    'Maximum duration of a statement in milliseconds. Longer ones are cancelled.',
+  ),
+  LOCK_TIMEOUT_MS: wholeNumber(1, 600_000, 5000).describe(
+    'Maximum wait of a statement for a lock in milliseconds. Then it is cancelled.',
+  ),
   FAIR_USE_SHARE: z
     .string()
     .regex(/^(0?\.\d+|1(\.0+)?)$/, 'must be a number above 0 and at most 1, such as 0.25')
@@ -79,14 +83,18 @@ export const Settings = z.object({
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
     .describe('The log level: fatal, error, warn, info, debug, trace or silent.'),
-  RATE_LIMIT_GLOBAL: wholeNumber(1, 1_000_000_000, rateLimits.global).describe('Maximum requests per API key and window.'),
+  RATE_LIMIT_GLOBAL: wholeNumber(1, 1_000_000_000, rateLimits.global).describe(
+    'Maximum requests per API key and window.',
+  ),
   RATE_LIMIT_GROUP: wholeNumber(1, 1_000_000_000, rateLimits.group).describe(
     'Maximum requests per API key, window and endpoint group.',
   ),
   RATE_LIMIT_PAGES: wholeNumber(1, 1_000_000_000, 120).describe(
     'Maximum requests to the developer area per session and minute, in each process.',
   ),
-  RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400, rateLimits.windowSeconds).describe('The length of a rate limit window in seconds.'),
+  RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400, rateLimits.windowSeconds).describe(
+    'The length of a rate limit window in seconds.',
+  ),
   RATE_LIMIT_FAILURES: wholeNumber(1, 1_000_000_000, 60).describe(
     'Maximum failed authentications per client address and minute. Beyond it, unknown keys get 429.',
   ),
@@ -98,7 +106,9 @@ export const Settings = z.object({
     .string()
     .refine(isRedisUrl, 'must be like redis://user:password@host:6379/0, or rediss:// for TLS')
     .optional()
-    .describe('The Redis or Valkey for RATE_LIMIT_STORE=redis. Each installation needs its own server or database number.'),
+    .describe(
+      'The Redis or Valkey for RATE_LIMIT_STORE=redis. Each installation needs its own server or database number.',
+    ),
   CORS_ORIGINS: commaSeparated(
     isOrigin,
     'must be origins such as https://app.example.com, separated by commas',
