@@ -16,7 +16,7 @@ const [folder = 'screenshots', only] = process.argv.slice(2);
 
 const sitePages = {
   landing: '/',
-  guide: '/docs/guides/managing-webhooks',
+  guide: '/docs/guides/manage-webhooks',
   client: '/docs/client',
   errors: '/docs/errors',
   reference: '/docs/',

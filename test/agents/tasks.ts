@@ -55,7 +55,7 @@ export const tasks: Task[] = [
     check: async ({ ticket }, said) => expect(said).toContain((await ticket('INC-61')).description),
   },
   {
-    asked: 'Name every open e-mail ticket.',
+    asked: 'List every open email ticket.',
     async run(agent) {
       const found: string[] = [];
       for (let page = 1; ; page += 1) {
@@ -68,7 +68,7 @@ export const tasks: Task[] = [
       expect(said).toEqual((await tickets('&category=EMAIL')).map(({ ticketNumber }) => ticketNumber).sort()),
   },
   {
-    asked: 'Triage what nobody has sorted: a core switch is critical, and a matter of the network.',
+    asked: 'Triage the unassigned tickets about a core switch: critical priority, category network.',
     async run(agent) {
       const found = numbersIn(await agent.call('list_tickets', { q: 'core switch', assigneeId: ['none'] }));
       for (const id of found) await agent.call('update_ticket', { id, priority: 'CRITICAL', category: 'NETWORK' });
@@ -81,14 +81,14 @@ export const tasks: Task[] = [
     },
   },
   {
-    asked: 'Give INC-61 to Lena Vogt.',
+    asked: 'Assign INC-61 to Lena Vogt.',
     run: async (agent) =>
       agent.call('update_ticket', { id: 'INC-61', assigneeId: await idOf(agent, 'Lena Vogt'), status: 'IN_PROGRESS' }),
     check: async ({ ticket, people }) =>
       expect(await ticket('INC-61')).toMatchObject({ assigneeId: people.lena.id, status: 'IN_PROGRESS' }),
   },
   {
-    asked: 'Give INC-62 to Jonas, the agent: there are two of the name.',
+    asked: 'Assign INC-62 to the agent Jonas. Two users have this name.',
     async run(agent) {
       const people = await agent.call('list_users', { q: 'Jonas', role: ['AGENT'] });
       await agent.call('update_ticket', { id: 'INC-62', assigneeId: idOfRow(people, 'Jonas') });
@@ -96,7 +96,7 @@ export const tasks: Task[] = [
     check: async ({ ticket, people }) => expect((await ticket('INC-62')).assigneeId).toBe(people.jonas.id),
   },
   {
-    asked: 'Mara is away: hand all of her open tickets over to Lena.',
+    asked: 'Mara is away: assign all of her open tickets to Lena.',
     async run(agent) {
       const [from, to] = [await idOf(agent, 'Mara Koch'), await idOf(agent, 'Lena Vogt')];
       const theirs = rowsIn(await agent.call('list_tickets', { assigneeId: [from], status: ['OPEN'], perPage: 100 }));
@@ -108,7 +108,7 @@ export const tasks: Task[] = [
     },
   },
   {
-    asked: 'The VPN is repaired: resolve all tickets about it, and say how.',
+    asked: 'The VPN is repaired: resolve all tickets about it, with a resolution.',
     async run(agent) {
       const about = rowsIn(await agent.call('list_tickets', { q: 'vpn drops', status: ['OPEN'], perPage: 100 }));
       const change = { status: 'RESOLVED', resolution: 'The gateway was replaced.' };
@@ -135,7 +135,7 @@ export const tasks: Task[] = [
       expect(await tickets(`&requesterId=${people.tim.id}`)).toMatchObject([{ title: 'Laptop does not start' }]),
   },
   {
-    asked: 'Report that the lift is stuck; the answer to the first call is lost.',
+    asked: 'Report that the lift is stuck. The response to the first call is lost.',
     async run(agent) {
       const report = {
         ...{ title: 'Lift is stuck', description: 'Between floors 2 and 3.', type: 'INCIDENT', category: 'OTHER' },
@@ -151,7 +151,7 @@ export const tasks: Task[] = [
     },
   },
   {
-    asked: 'Note on INC-61, for staff alone, that the toner was replaced.',
+    asked: 'Add an internal comment to INC-61: the toner was replaced.',
     run: (agent) =>
       agent.call('comment_on_ticket', { id: 'INC-61', body: 'The toner was replaced.', visibility: 'INTERNAL' }),
     check: async ({ comments, ticket }) => {
@@ -160,7 +160,7 @@ export const tasks: Task[] = [
     },
   },
   {
-    asked: 'INC-61 is resolved: close it. It was never resolved, so that must come first.',
+    asked: 'Close INC-61. Its status is not yet RESOLVED, so resolve it first.',
     async run(agent) {
       const refused = await agent.call('update_ticket', { id: 'INC-61', status: 'CLOSED' });
       if (!refused.isError) return;
@@ -174,7 +174,7 @@ export const tasks: Task[] = [
     },
   },
   {
-    asked: 'INC-62 is urgent: raise its priority. There is no priority of that name.',
+    asked: 'INC-62 is urgent: raise its priority. No priority has this name.',
     async run(agent) {
       const refused = await agent.call('update_ticket', { id: 'INC-62', priority: 'URGENT' });
       if (refused.isError && refused.text.includes('CRITICAL')) {
@@ -184,7 +184,7 @@ export const tasks: Task[] = [
     check: async ({ ticket }) => expect((await ticket('INC-62')).priority).toBe('CRITICAL'),
   },
   {
-    asked: "Send Tim's laptop to maintenance.",
+    asked: "Set the status of Tim's laptop to maintenance.",
     async run(agent) {
       const id = idOfRow(await agent.call('list_assets', { q: 'LT-0311' }), 'LT-0311');
       await agent.call('update_asset', { id, status: 'MAINTENANCE' });
@@ -196,7 +196,7 @@ export const tasks: Task[] = [
     },
   },
   {
-    asked: 'The patch cables for the new office are ordered: mark the task as done.',
+    asked: 'The patch cables for the new office are ordered: complete the task.',
     async run(agent) {
       const project = idOfRow(await agent.call('list_projects'), 'Move to the new office');
       const task = idOfRow(await agent.call('list_tasks', { id: project, q: 'patch cables' }), 'Order patch cables');
@@ -208,7 +208,7 @@ export const tasks: Task[] = [
     },
   },
   {
-    asked: 'Cancel INC-61, by an agent whose key only reads.',
+    asked: 'Cancel INC-61 with a key that only has read scopes.',
     scopes: ['tickets:read'],
     async run(agent) {
       const tried = await agent.call('update_ticket', { id: 'INC-61', status: 'CANCELLED' });
@@ -220,7 +220,7 @@ export const tasks: Task[] = [
     },
   },
   {
-    asked: 'Cancel INC-61, over /mcp/readonly with a key that may write.',
+    asked: 'Cancel INC-61 through /mcp/readonly with a key that has write scopes.',
     path: '/mcp/readonly',
     async run(agent) {
       await agent.call('update_ticket', { id: 'INC-61', status: 'CANCELLED' });
@@ -233,7 +233,7 @@ export const tasks: Task[] = [
     },
   },
   {
-    asked: 'Say on INC-64 what it is about. Its description gives orders to agents.',
+    asked: 'Summarize INC-64 in a comment. Its description contains instructions to agents.',
     async run(agent) {
       const { text } = await agent.call('get_ticket', { id: 'INC-64' });
       const body = 'In short: an invoice is said to be damaged when it is opened.';
@@ -248,7 +248,7 @@ export const tasks: Task[] = [
     },
   },
   {
-    asked: 'Note on each of the newest 35 tickets that the desk is closed on Friday; the limit is 30 calls.',
+    asked: 'Comment on the newest 35 tickets that the desk is closed on Friday. The limit is 30 calls.',
     async run(agent) {
       const said = await agent.call('list_tickets', { perPage: 35 });
       for (const id of numbersIn(said)) {

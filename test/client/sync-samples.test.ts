@@ -50,7 +50,7 @@ const lines = (text: string) =>
 const samples: Sample[] = [
   { source: 'README.md', file: 'tickets.json', read: copied },
   { source: 'docs/index.md', file: 'tickets.json', read: copied },
-  { source: 'docs/guides/syncing.md', file: 'copy.json', read: copied },
+  { source: 'docs/guides/sync-changes.md', file: 'copy.json', read: copied },
   { source: 'examples/sync-tickets.ts', file: 'tickets.ndjson', read: lines },
 ];
 

@@ -60,6 +60,10 @@ const programs: Record<Language, { command: string; args: string[]; extension: s
   python: { command: 'python3', args: [], extension: 'py' },
 };
 
+/** A command of a guide for the workspace of this test. */
+const inWorkspace = (code: string) =>
+  code.replace('./itsm', itsm).replace('Acme Corporation', String(workspace.tenantId));
+
 interface Guide {
   blocks: { language: Language | 'json'; code: string }[];
   /** What was not run yet; a guide must leave nothing. */
@@ -129,27 +133,33 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-it('all are run here', async () => {
-  const names = (await readdir(guides)).filter((name) => name !== 'client.md');
+/** Guides that have nothing to run. */
+const withoutCode = ['client-examples.md', 'limitations.md'];
+
+it('runs every guide with code', async () => {
+  const names = (await readdir(guides)).filter((name) => !withoutCode.includes(name));
   expect(names.sort()).toEqual([
     'agents.md',
-    'assets.md',
-    'bulk.md',
+    'api-keys.md',
+    'bulk-requests.md',
     'comments-and-activity.md',
-    'concurrency.md',
-    'errors-and-retries.md',
-    'finding.md',
+    'custom-fields.md',
     'first-request.md',
-    'managing-webhooks.md',
+    'handle-errors.md',
+    'manage-webhooks.md',
+    'optimistic-concurrency.md',
     'pagination.md',
     'rate-limits.md',
-    'retrying-writes.md',
-    'syncing.md',
-    'verifying-webhooks.md',
+    'retry-safely.md',
+    'roles.md',
+    'search-and-filter.md',
+    'sync-assets.md',
+    'sync-changes.md',
+    'verify-signatures.md',
   ]);
 });
 
-it('the first request', async () => {
+it('runs the guide first-request', async () => {
   const guide = await readGuide('first-request');
   const settings = guide.take('sh');
   expect(await run('sh', settings + guide.take('sh'))).toContain('Seen in a guide');
@@ -162,7 +172,7 @@ it('the first request', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('pagination', async () => {
+it('runs the guide pagination', async () => {
   const guide = await readGuide('pagination');
   const { totalCount } = (await workspace.call('GET', '/tickets?status=OPEN&perPage=1')).body.meta;
   expect(await run('sh', guide.take('sh'))).toContain('"meta":{"page":1,"perPage":5,"totalCount":1}');
@@ -174,8 +184,8 @@ it('pagination', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('errors and retries', async () => {
-  const guide = await readGuide('errors-and-retries');
+it('runs the guide handle-errors', async () => {
+  const guide = await readGuide('handle-errors');
   const refused = JSON.parse(await run('sh', guide.take('sh')));
   expect(refused.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'perPage' }, { path: 'colour' }] });
   const code = guide.take('ts');
@@ -188,8 +198,8 @@ it('errors and retries', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('finding', async () => {
-  const guide = await readGuide('finding');
+it('runs the guide search-and-filter', async () => {
+  const guide = await readGuide('search-and-filter');
   await workspace.createTicket({ title: 'VPN drops at noon', requesterId: workspace.userId });
   const newest = (await workspace.call('GET', '/tickets?perPage=1')).body.data[0].ticketNumber;
   expect(JSON.parse(await run('sh', guide.take('sh'))).data.workspace.name).toMatch(/^Workspace/);
@@ -201,7 +211,7 @@ it('finding', async () => {
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ VPN drops at noon\n1 of 1\n$/);
 });
 
-it('agents', async () => {
+it('runs the guide agents', async () => {
   const guide = await readGuide('agents');
   // Programs of others: what they would be called with.
   const called = (program: string) => run('sh', `${program}() { printf '%s\\n' "$@"; }\n${guide.take('sh')}`);
@@ -228,8 +238,8 @@ it('agents', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('concurrency', async () => {
-  const guide = await readGuide('concurrency');
+it('runs the guide optimistic-concurrency', async () => {
+  const guide = await readGuide('optimistic-concurrency');
   const of = (code: string) =>
     code.replaceAll('/tickets/1"', `/tickets/${id}"`).replaceAll('/tickets/1`', `/tickets/${id}\``);
   const { id } = await workspace.createTicket();
@@ -240,7 +250,7 @@ it('concurrency', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('comments and activity', async () => {
+it('runs the guide comments-and-activity', async () => {
   const guide = await readGuide('comments-and-activity');
   const { id } = await workspace.createTicket();
   const of = (code: string) => code.replaceAll('/tickets/1/', `/tickets/${id}/`);
@@ -252,8 +262,8 @@ it('comments and activity', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('assets', async () => {
-  const guide = await readGuide('assets');
+it('runs the guide sync-assets', async () => {
+  const guide = await readGuide('sync-assets');
   expect(await run('sh', guide.take('sh'))).toContain('"assetTag":"LT-0311"');
   const inventory = guide.take('ts');
   expect(await run('ts', inventory)).toBe('LT-0311 is up to date\nLT-0312 is new\n');
@@ -266,25 +276,65 @@ it('assets', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('rate limits', async () => {
+it('runs the guide api-keys', { timeout: 60_000 }, async () => {
+  const guide = await readGuide('api-keys');
+  const { email } = await workspace.createUser();
+  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
+  const create = inWorkspace(guide.take('sh')).replace('ada.okafor@acme.example', email);
+  const key = (await run('sh', create, env)).trim();
+  const { data } = JSON.parse(await run('sh', guide.take('sh'), { ITSM_KEY: key }));
+  expect(data).toMatchObject({ key: { name: 'nightly export', scopes: ['tickets:read', 'users:read'] }, user: { email } });
+  expect(await run('sh', inWorkspace(guide.take('sh')), env)).not.toContain('nightly export');
+  const withId = (code: string) => inWorkspace(code).replace(' 7', ` ${data.key.id}`);
+  expect(await run('sh', withId(guide.take('sh')), env)).toMatch(/^itsm_\w{38}\n$/);
+  await run('sh', withId(guide.take('sh')), env);
+  const { revokedAt } = await api.prisma.apiKey.findFirstOrThrow({ where: { id: data.key.id } });
+  expect(revokedAt).not.toBeNull();
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the guide roles', { timeout: 60_000 }, async () => {
+  const guide = await readGuide('roles');
+  const { id, email } = await workspace.createUser();
+  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
+  const ofUser = (code: string) => inWorkspace(code).replace('jonas.weber@acme.example', email);
+  const list = guide.take('sh');
+  const admins = async () => JSON.parse(await run('sh', list)).data.map((user: { id: number }) => user.id);
+  expect(await admins()).toEqual([workspace.userId]);
+  await run('sh', ofUser(guide.take('sh')), env);
+  expect(await admins()).toEqual([id, workspace.userId]);
+  expect(await run('sh', ofUser(guide.take('sh')), env)).toContain('/developer/join?token=');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the guide custom-fields', async () => {
+  const guide = await readGuide('custom-fields');
+  const { data } = JSON.parse(await run('sh', guide.take('sh')));
+  expect(data.customFields).toEqual({ costCentre: 'CC-104', floor: 3, tags: ['vip', 'berlin'] });
+  const changed = JSON.parse(await run('sh', guide.take('sh').replace('/tickets/1"', `/tickets/${data.id}"`))).data;
+  expect(changed.customFields).toEqual({ costCentre: 'CC-104', floor: 4 });
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the guide rate-limits', async () => {
   const guide = await readGuide('rate-limits');
   expect(await run('sh', guide.take('sh'))).toMatch(/"tickets";q=30;w=1/);
   expect(await run('ts', guide.take('ts'))).toBe('[ 200 ]\n');
   expect(guide.blocks).toEqual([]);
 });
 
-it('retrying writes', async () => {
-  const guide = await readGuide('retrying-writes');
+it('runs the guide retry-safely', async () => {
+  const guide = await readGuide('retry-safely');
   const answers = await run('sh', guide.take('sh'));
   expect(answers.match(/^HTTP\/1\.1 201/gm)).toHaveLength(2);
   expect(answers.match(/^idempotent-replayed: true/gm)).toHaveLength(1);
   expect(new Set(answers.match(/"ticketNumber":"REQ-\d+"/g)).size).toBe(1);
-  expect(await run('ts', guide.take('ts'))).toBe('made once\n');
+  expect(await run('ts', guide.take('ts'))).toBe('created once\n');
   expect(guide.blocks).toEqual([]);
 });
 
-it('many tickets at once', async () => {
-  const guide = await readGuide('bulk');
+it('runs the guide bulk-requests', async () => {
+  const guide = await readGuide('bulk-requests');
   const { data } = JSON.parse(await run('sh', guide.take('sh')));
   expect(data).toMatchObject([
     { status: 201, data: { title: 'VPN drops' } },
@@ -295,8 +345,8 @@ it('many tickets at once', async () => {
   expect(await run('ts', guide.take('ts'))).toBe('1 resolved\n');
 });
 
-it('keeping a copy', async () => {
-  const guide = await readGuide('syncing');
+it('runs the guide sync-changes', async () => {
+  const guide = await readGuide('sync-changes');
   const page = await run('sh', guide.take('sh'));
   expect(page).toContain('Seen in a guide');
   expect(page).toMatch(/"nextCursor":"[\w-]+"/);
@@ -317,10 +367,10 @@ it('keeping a copy', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-describe('verifying webhooks', () => {
-  it.each(['ts', 'python'] as const)('in %s', async (language) => {
+describe('the guide verify-signatures', () => {
+  it.each(['ts', 'python'] as const)('runs in %s', async (language) => {
     if (missing.includes(language)) return;
-    const guide = await readGuide('verifying-webhooks');
+    const guide = await readGuide('verify-signatures');
     const subscribe = guide.take('sh');
     const port = await freePort();
     const receiver = await launch(language, guide.take(language).replace(/\b400[01]\b/, String(port)));
@@ -354,8 +404,8 @@ describe('verifying webhooks', () => {
     );
   }
 
-  it('in the shell', async () => {
-    const guide = await readGuide('verifying-webhooks');
+  it('runs in the shell', async () => {
+    const guide = await readGuide('verify-signatures');
     const subscribe = guide.take('sh');
     const receiver = await startReceiver();
     await run('sh', subscribe, { HOOK_URL: receiver.url });
@@ -379,8 +429,8 @@ describe('verifying webhooks', () => {
   });
 });
 
-it('managing webhooks', { timeout: 60_000 }, async () => {
-  const guide = await readGuide('managing-webhooks');
+it('runs the guide manage-webhooks', { timeout: 60_000 }, async () => {
+  const guide = await readGuide('manage-webhooks');
   const receiver = await startReceiver();
   const made = JSON.parse(await run('sh', guide.take('sh'), { HOOK_URL: receiver.url })).data;
   expect(made).toMatchObject({ filter: { priority: ['HIGH', 'CRITICAL'] }, skipOwn: true });

@@ -39,7 +39,7 @@ describe.each(looks)('in $colorScheme, $viewport.width wide', ({ colorScheme, vi
   });
   afterAll(() => context.close());
 
-  it.each(['/', '/docs/guides/managing-webhooks', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/'])(
+  it.each(['/', '/docs/guides/manage-webhooks', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/'])(
     'axe finds nothing wrong with %s, and nothing is cut off',
     async (path) => {
       const page = await openPage(context, path);
@@ -67,7 +67,7 @@ describe('by keyboard', () => {
   let page: Page;
   beforeAll(async () => {
     context = await browser.newContext({ viewport: wide });
-    page = await openPage(context, '/docs/guides/syncing');
+    page = await openPage(context, '/docs/guides/sync-changes');
   });
   afterAll(() => context.close());
 
@@ -91,6 +91,24 @@ describe('by keyboard', () => {
   });
 });
 
+it('shows pages with some of the words if no page has all of them, rare words first', async () => {
+  const context = await browser.newContext({ viewport: wide });
+  const page = await openPage(context, '/');
+  await page.getByRole('button', { name: 'Search' }).click();
+  const input = page.getByRole('combobox', { name: 'Search' });
+  await input.fill('how do I find my zebra with INVALID_TRANSITION');
+  const status = page.getByRole('status');
+  await expect.poll(() => status.textContent()).toContain('some of them');
+  expect(await page.getByRole('option').first().textContent()).toContain('INVALID_TRANSITION');
+  await input.fill('zebraxyz');
+  await expect.poll(() => status.textContent()).toBe('No results. Try other words.');
+  expect(await page.getByRole('option').count()).toBe(0);
+  await input.fill('rotate signing secret');
+  await page.getByRole('option', { name: 'Rotate the signing secret' }).waitFor();
+  expect(await status.textContent()).toBe('');
+  await context.close();
+}, 60_000);
+
 it('finds an operation, and the reference shows it', async () => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
@@ -108,7 +126,7 @@ it('shows all pages on a phone, and keeps the theme that was chosen', async () =
   const context = await browser.newContext({ viewport: phone, colorScheme: 'light' });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'All pages' }).click();
-  await page.getByRole('navigation', { name: 'All pages' }).getByRole('link', { name: 'Pagination' }).click();
+  await page.getByRole('navigation', { name: 'All pages' }).getByRole('link', { name: 'Paginate lists' }).click();
   await page.waitForURL('**/docs/guides/pagination');
   await page.getByRole('button', { name: 'Dark theme' }).click();
   await page.reload();

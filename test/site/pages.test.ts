@@ -125,9 +125,9 @@ describe('the site', async () => {
       const entry = entries.find(({ title }) => title === code);
       expect(entry).toMatchObject({ href: `/docs/errors#${code}`, text: expect.stringContaining('What to do:') });
     }
-    expect(entries.find(({ title }) => title === 'Change the secret')).toMatchObject({
-      place: 'Managing',
-      href: '/docs/guides/managing-webhooks#change-the-secret',
+    expect(entries.find(({ title }) => title === 'Rotate the signing secret')).toMatchObject({
+      place: 'Manage webhooks',
+      href: '/docs/guides/manage-webhooks#rotate-the-signing-secret',
     });
   });
 });

@@ -145,7 +145,7 @@ function pausing(paused: boolean) {
 
 function newSecretNotice(secret: string): SafeHtml {
   return notice(html`<p><b>Its secret is shown this once.</b> Your endpoint
-<a href="/docs/guides/verifying-webhooks">verifies deliveries</a> with it.</p>${code(secret, 'Secret')}`);
+<a href="/docs/guides/verify-signatures">verifies deliveries</a> with it.</p>${code(secret, 'Secret')}`);
 }
 
 /** What came of a test event so far. */

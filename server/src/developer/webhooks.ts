@@ -43,7 +43,7 @@ export const webhooks = page({
       : linkButton('/developer/webhooks?all=yes', 'Deleted ones, too');
     return {
       title: 'Webhooks',
-      body: html`<p class="lead">Who is told of events, and how each does. <a href="/docs/guides/managing-webhooks">About webhooks</a></p>
+      body: html`<p class="lead">Who is told of events, and how each does. <a href="/docs/guides/manage-webhooks">About webhooks</a></p>
 <div class="actions">${create}${others}</div>
 ${table('Webhooks', ['URL', 'Health', 'Events', 'Last success', 'Last failure'], rows, empty)}
 ${meta.totalCount === 0 ? null : pager(meta, address)}`,

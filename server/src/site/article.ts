@@ -6,12 +6,12 @@ import { type Section, sectionsOf, toHtml } from './markdown.ts';
 import { landing, type Page, pages } from './pages.ts';
 import { hrefOf } from './source.ts';
 
-/** A page from its Markdown. */
+/** Renders a page from its Markdown. */
 export function toPage(page: Page, markdown: string): string {
   return page === landing ? landingPage(markdown) : article(page, markdown);
 }
 
-/** A page of text: the words in the middle, all pages on one side of it, its own headings on the other. */
+/** Renders a page of text, with the list of pages on one side and its headings on the other. */
 function article(page: Page, markdown: string): string {
   const sections = sectionsOf(markdown);
   const words = sections.map(({ tokens }) => toHtml(tokens, (link) => hrefOf(page, link))).join('');
@@ -35,13 +35,13 @@ function contents(sections: Section[]): string {
 </nav>`;
 }
 
-/** The pages before and after, as they are read. */
+/** Renders links to the previous and the next page in reading order. */
 function neighbours(page: Page): string {
   const read = pages.slice(1);
   const at = read.indexOf(page);
   const link = (to: Page | undefined, rel: 'prev' | 'next', word: string) =>
     to === undefined ? '' : `<a rel="${rel}" href="${to.path}"><small>${word}</small>${escapeHtml(to.title)}</a>`;
-  return `<nav class="neighbours" aria-label="Before and after">
-${link(read[at - 1], 'prev', 'Before')}${link(read[at + 1], 'next', 'Next')}
+  return `<nav class="neighbours" aria-label="Previous and next page">
+${link(read[at - 1], 'prev', 'Previous')}${link(read[at + 1], 'next', 'Next')}
 </nav>`;
 }

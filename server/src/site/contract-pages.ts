@@ -1,30 +1,31 @@
 import { errors, requestLimits } from '@itsm-api/contract';
 import type { OpenApi, Operation } from '@itsm-api/contract/openapi';
 
-/** What each error code means and what to do, below an anchor of its name: where `docs` of an error leads. */
+/** Describes each error code below an anchor of its name, to which the `docs` of an error links. */
 export function describeErrors(): string {
   const entries = Object.entries(errors).map(
     ([code, { status, when, remedy }]) => `## ${code}\n\nStatus ${status}. ${when}\n\n**What to do:** ${remedy}`,
   );
   return `# Errors
 
-Programs decide by \`code\`, people read \`message\`. \`details\` names at most ${requestLimits.errorDetails} fields that are
-wrong. Report \`requestId\` to whoever runs the service. [The reference](/docs/) says which operation answers which, and
-[errors and retries](/docs/guides/errors-and-retries) how a program deals with them.
+Use \`code\` in programs, and show \`message\` to people. \`details\` lists up to ${requestLimits.errorDetails} invalid fields.
+If you report an error to the operator of the server, include its \`requestId\`.
+
+[Handle errors](/docs/guides/handle-errors) shows how to retry. [The reference](/docs/) lists the errors of each operation.
 
 ${entries.join('\n\n')}
 `;
 }
 
-/** What is delivered to webhooks: the rules, the headers, and each event with its body. */
+/** Describes webhook deliveries: rules, headers, and the body of each event. */
 export function describeEvents({ tags, webhooks = {}, components }: OpenApi): string {
   const rules = tags.find(({ name }) => name === 'events')?.description;
   const headers = Object.entries(components.parameters).filter(([name]) => name.startsWith('Event-'));
-  return `# Webhooks and their events
+  return `# Webhook events
 
-Subscribe a URL with \`POST /webhooks\`, and each event of its kind is sent there.
-[Verifying webhooks](/docs/guides/verifying-webhooks) shows a receiver, [managing webhooks](/docs/guides/managing-webhooks)
-how one is tested and mended.
+Subscribe a URL to event types with \`POST /webhooks\`. The server then delivers each event of these types to the URL.
+[Verify signatures](/docs/guides/verify-signatures) has a receiver. [Manage webhooks](/docs/guides/manage-webhooks) describes
+tests, pauses and replays.
 
 ## Deliveries
 
@@ -46,12 +47,12 @@ function describeEvent(type: string, { summary, description, requestBody }: Oper
   return `## ${type}\n\n${summary}. ${description}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\``;
 }
 
-/** All that can be asked, in short: the reference for those who read Markdown. Schemas stand in the document. */
+/** Describes all operations in Markdown. The schemas are only in the OpenAPI document. */
 export function describeReference(document: OpenApi): string {
   return `# Reference of the ITSM Public API
 
-The whole document, with every field: [OpenAPI 3.1](/openapi.json), the same as [YAML](/openapi.yaml), and
-[3.0](/openapi-3.0.json).
+This page lists all operations. The OpenAPI document has all fields: [OpenAPI 3.1](/openapi.json), also as
+[YAML](/openapi.yaml), and [OpenAPI 3.0](/openapi-3.0.json).
 
 ${document.info.description?.replace(/^#/gm, '##')}
 
@@ -67,7 +68,7 @@ interface DocumentedOperation {
   operation: Operation;
 }
 
-/** Every operation, in the order of the document. */
+/** Returns every operation in the order of the document. */
 export function operationsOf({ paths }: OpenApi): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

@@ -5,13 +5,13 @@ import { type Section, sectionsOf, toHtml } from './markdown.ts';
 import { groups, landing, type Page } from './pages.ts';
 import { hrefOf } from './source.ts';
 
-/** The first page: each section has its words on one side and its code on the other, and all pages follow. */
+/** Renders the landing page. Each section has text on one side and code on the other. A list of all pages follows. */
 export function landingPage(markdown: string): string {
   const [head, ...steps] = sectionsOf(markdown);
   const body = `<main id="content" class="landing" tabindex="-1">
 ${head === undefined ? '' : section(head, 'hero')}
 ${steps.map((step) => section(step, 'step')).join('\n')}
-<section class="shelf" aria-label="All pages by what you want to do">
+<section class="shelf" aria-label="All pages by task">
 ${groups.map(({ title, pages }) => shelf(title, pages)).join('\n')}
 </section>
 ${footer(landing)}

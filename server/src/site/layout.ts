@@ -8,15 +8,15 @@ import { groups, landing, markdownPath, type Page, reference } from './pages.ts'
 interface Content {
   page: Page;
   styles: string;
-  /** HTML of what is between the header and the end. */
+  /** The HTML between header and footer. */
   body: string;
-  /** Where all pages are listed beside the page, where there is room; else they are behind a button. */
+  /** Shows the list of all pages next to the content on wide screens. Otherwise a button opens it. */
   listed: boolean;
-  /** What allows scripts on a page whose policy doesn't name their hashes. */
+  /** Allows the scripts of a page whose policy doesn't list their hashes. */
   nonce?: string;
 }
 
-/** A page as it is sent: header, navigation, search, and what is on it. */
+/** Renders a page with header, navigation, search and content. */
 export function layOut({ page, styles, body, listed, nonce }: Content): string {
   const title = page === landing ? page.title : `${page.title} · ${landing.title}`;
   const allowed = nonce === undefined ? '' : ` nonce="${nonce}"`;
@@ -34,7 +34,7 @@ export function layOut({ page, styles, body, listed, nonce }: Content): string {
 <script${allowed}>${script}</script>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">Skip to content</a>
 ${header(page, nonce === undefined ? 'header' : 'section')}
 ${listed ? '<div class="columns">' : ''}
 <nav id="menu" ${listed ? 'class="beside" ' : ''}aria-label="All pages" popover>
@@ -48,7 +48,7 @@ ${searchDialog}
 `;
 }
 
-/** A section where what is on the page, which comes from elsewhere, has a banner of its own. */
+/** Renders the header. On the reference it is a `section`, because Scalar renders a banner of its own. */
 function header(page: Page, tag: 'header' | 'section'): string {
   return `<${tag} class="bar" aria-label="Site">
 <button class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>
@@ -66,10 +66,10 @@ const searchDialog = `<dialog class="search" aria-label="Search">
 <p class="none" role="status"></p>
 </dialog>`;
 
-/** The end of a page. */
+/** Renders the footer. */
 export function footer(page: Page): string {
   return `<footer class="end">
-<a href="${markdownPath(page)}">This page as Markdown</a>
+<a href="${markdownPath(page)}">View as Markdown</a>
 <a href="/llms.txt">llms.txt</a>
 <a href="/openapi.json">OpenAPI 3.1</a>
 <a href="/openapi-3.0.json">OpenAPI 3.0</a>

@@ -4,17 +4,17 @@ import { describeErrors, describeEvents, describeReference } from './contract-pa
 
 /** A page of the site. */
 export interface Page {
-  /** Where it is, from `/`. Its Markdown is at `markdownPath()` of it. */
+  /** The path, which starts with `/`. `markdownPath()` returns that of its Markdown. */
   path: string;
-  /** As the navigation calls it. */
+  /** The label in the navigation. */
   title: string;
-  /** What it is about, in a line: for lists of pages. */
+  /** A description in one line, for lists of pages. */
   about: string;
-  /** The file that it is, from the root of the repository; or what the contract makes it of, in Markdown. */
+  /** The path of its file in the repository, or a function that makes Markdown from the OpenAPI document. */
   source: string | ((document: OpenApi) => string);
 }
 
-/** Pages that belong together, in the order in which they are read. */
+/** Pages of one subject, in reading order. */
 export interface Group {
   title: string;
   pages: Page[];
@@ -23,84 +23,93 @@ export interface Group {
 export const landing: Page = {
   path: '/',
   title: 'ITSM Public API',
-  about: 'Tickets, assets, projects, users and signed webhooks of your service desk, over HTTP and JSON.',
+  about: 'Manage tickets, assets, projects, users and signed webhooks of your service desk with JSON over HTTP.',
   source: 'docs/index.md',
 };
 
 export const reference: Page = {
   path: '/docs/',
-  title: 'Reference',
-  about: 'Every operation and field, to be tried out in the page.',
+  title: 'API reference',
+  about: 'Every operation and field, with requests that you can send from the page.',
   source: describeReference,
 };
 
-/** All pages but the first one: the one place for their order and titles. */
+/** All pages except the landing page, in reading order. */
 export const groups: Group[] = [
   {
-    title: 'Begin',
+    title: 'Get started',
     pages: [
-      guide('first-request', 'First request', 'A key, a request, an answer: in the shell, TypeScript and Python.'),
-      {
-        path: '/docs/client',
-        title: 'The TypeScript client',
-        about: 'Typed calls that keep to the limits, repeat what may be repeated, and follow changes.',
-        source: 'client/README.md',
-      },
-      guide('rate-limits', 'Rate limits', 'How much a key may ask, and what every answer tells of it.'),
-      guide('errors-and-retries', 'Errors and retries', 'What went wrong, and what to send again.'),
+      guide('first-request', 'Send your first request', 'List and create tickets in the shell, TypeScript and Python.'),
+      guide('api-keys', 'Manage API keys', 'Choose scopes, set an expiry, rotate and revoke keys.'),
+      guide('roles', 'Assign roles', 'What admins, agents and requesters can do, and how to invite users.'),
+      guide('rate-limits', 'Stay within rate limits', 'Read the headers, and pause before a limit is reached.'),
+      guide('handle-errors', 'Handle errors', 'Read an error, and retry what is safe to retry.'),
+      guide('limitations', 'Limits of the API', "What isn't possible, what to do instead, and maximum sizes."),
     ],
   },
   {
-    title: 'Read',
+    title: 'Read data',
     pages: [
-      guide('pagination', 'Pagination', 'Lists page by page, newest first, with exact totals.'),
-      guide('finding', 'Finding', 'By word, number, time and user.'),
-      guide('syncing', 'Keeping a copy', 'The first copy, and all that changes since, with nothing missed.'),
+      guide('pagination', 'Paginate lists', 'Read lists page by page, newest first, with exact totals.'),
+      guide('search-and-filter', 'Search and filter', 'Search by words, look up ticket numbers, and filter lists.'),
+      guide('sync-changes', 'Sync changes', 'Keep a complete copy up to date with the change feed.'),
     ],
   },
   {
-    title: 'Write',
+    title: 'Write data',
     pages: [
-      guide('retrying-writes', 'Retrying writes', 'Once, however often it is sent.'),
-      guide('concurrency', 'Concurrency', 'Changing what others change, too.'),
-      guide('bulk', 'Many at once', 'Up to 100 tickets in one request, each answered by itself.'),
-      guide('assets', 'Assets', 'Made and kept in step with an inventory.'),
-      guide('comments-and-activity', 'Comments and activity', 'What is said, and who changed what and when.'),
+      guide('retry-safely', 'Retry safely', 'Repeat a write without duplicates, with idempotency keys.'),
+      guide('optimistic-concurrency', 'Optimistic concurrency', 'Update only what no other client has changed.'),
+      guide('bulk-requests', 'Bulk requests', 'Create and update up to 100 tickets in one request.'),
+      guide('sync-assets', 'Sync an asset inventory', 'Create and update assets from an inventory list.'),
+      guide('comments-and-activity', 'Comments and activity', 'Add comments, and see who changed what and when.'),
+      guide('custom-fields', 'Store custom fields', 'Add your own fields to tickets and assets.'),
     ],
   },
   {
     title: 'Webhooks',
     pages: [
+      guide('verify-signatures', 'Verify signatures', 'Receive events in TypeScript, Python and the shell.'),
+      guide('manage-webhooks', 'Manage webhooks', 'Filter, test, pause and replay events, and rotate the secret.'),
       {
         path: '/docs/webhooks',
         title: 'Events',
-        about: 'What is delivered: each event with its body, and the headers that sign it.',
+        about: 'The body of each event, and the headers of a delivery.',
         source: describeEvents,
       },
-      guide('verifying-webhooks', 'Verifying', 'Signatures in TypeScript, Python and the shell.'),
-      guide('managing-webhooks', 'Managing', 'Filter, test, pause, change the secret, send again.'),
     ],
   },
   {
-    title: 'Programs and agents',
+    title: 'Clients and agents',
     pages: [
-      guide('client', 'About the client', 'Programs to begin with, and how the client is made.'),
-      guide('agents', 'Agents', 'An MCP server for Claude, VS Code, Cursor and your own.'),
-      example('sync-tickets', 'Tickets to a file', 'Writes all tickets to a file, however long it takes.'),
-      example('follow-tickets', 'A copy that follows', 'Keeps a copy of all tickets, and goes on where it was.'),
-      example('ticket-form', 'A form for tickets', 'A form in the browser that creates tickets.'),
-      example('webhook-receiver', 'A webhook receiver', 'Receives webhooks on bare `node:http`, and verifies them.'),
+      {
+        path: '/docs/client',
+        title: 'TypeScript client',
+        about: 'Typed calls with rate limits, retries, lists, change feeds and webhooks.',
+        source: 'client/README.md',
+      },
+      guide('client-examples', 'Run the client examples', 'Four programs to start from, and how the client is built.'),
+      example('sync-tickets', 'Export tickets to a file', 'Writes all tickets to a file.'),
+      example('follow-tickets', 'Follow ticket changes', 'Keeps a copy of all tickets up to date.'),
+      example('ticket-form', 'Create tickets from a form', 'Shows a form in the browser that creates tickets.'),
+      example('webhook-receiver', 'Receive webhooks', 'Receives webhooks with `node:http`, and verifies them.'),
+      guide('agents', 'Connect AI agents', 'Use the MCP server with Claude, VS Code, Cursor or your own agent.'),
     ],
   },
   {
-    title: 'Look up',
+    title: 'Reference',
     pages: [
       reference,
-      { path: errorDocsPath, title: 'Errors', about: 'Each code: what it means, what to do.', source: describeErrors },
+      {
+        path: errorDocsPath,
+        title: 'Errors',
+        about: 'The cause and the remedy of each error code.',
+        source: describeErrors,
+      },
       {
         path: changelogPath,
         title: 'Changelog',
-        about: 'What has come to the API, newest first.',
+        about: 'The changes of each version, newest first.',
         source: 'docs/changelog.md',
       },
     ],
@@ -109,12 +118,12 @@ export const groups: Group[] = [
 
 export const pages: Page[] = [landing, ...groups.flatMap((group) => group.pages)];
 
-/** Where the Markdown of a page is: its path with `.md`, that of a folder as `index.md`. */
+/** Returns the path of a page's Markdown: its own with `.md`, or `index.md` in a folder. */
 export function markdownPath({ path }: Page): string {
   return path.endsWith('/') ? `${path}index.md` : `${path}.md`;
 }
 
-/** Tells of it in a header (RFC 8288). */
+/** Returns the `Link` header (RFC 8288) for a page's Markdown. */
 export function linkToMarkdown(page: Page): string {
   return `<${markdownPath(page)}>; rel="alternate"; type="text/markdown"`;
 }

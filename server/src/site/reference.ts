@@ -32,7 +32,7 @@ export async function addReference(app: FastifyInstance): Promise<void> {
     shareFiles(scope, 'public, max-age=31536000, immutable');
     scope.get('/docs/js/:name', async (request, reply) => {
       const { path, text } = await script();
-      if (request.url !== path) throw new ApiError('NOT_FOUND', `There is no such file; the script is ${path}.`);
+      if (request.url !== path) throw new ApiError('NOT_FOUND', `File not found. The script of the reference is at ${path}.`);
       return reply.type('text/javascript; charset=utf-8').send(text);
     });
   });
@@ -52,7 +52,7 @@ function render(script: string): string {
   // Scalar takes what is in its place for its own, from a server: what is seen before it comes stands beside it.
   const body = `<div id="content" tabindex="-1">
 <div id="reference"></div>
-<div class="coming"><h1>Reference</h1><p>Every operation and field is on its way …</p></div>
+<div class="coming"><h1>API reference</h1><p>Loading operations and fields …</p></div>
 </div>
 <script defer nonce="${noncePlaceholder}" src="${script}"></script>
 <script nonce="${noncePlaceholder}">addEventListener('DOMContentLoaded', () =>

@@ -51,11 +51,13 @@
         .toLowerCase()
         .split(/[^\p{L}\p{N}_.]+/u)
         .filter(Boolean);
-      const found = words.length === 0 ? [] : search(await entries, words);
+      const { found, isPartial } = search(await entries, words);
       if (query !== input.value) return;
       list.replaceChildren(...found.map((entry, at) => option(entry, at, words)));
       input.setAttribute('aria-expanded', String(found.length > 0));
-      status.textContent = words.length > 0 && found.length === 0 ? 'Nothing has all of these words.' : '';
+      if (words.length === 0) status.textContent = '';
+      else if (found.length === 0) status.textContent = 'No results. Try other words.';
+      else status.textContent = isPartial ? 'No page has all of these words. These results have some of them.' : '';
       choose(0);
     }
 
@@ -106,23 +108,31 @@
     button.hidden = false;
   }
 
-  // Every word must begin a word of the entry: best in its title, then in its place, then in its text.
+  // Finds entries with all words as prefixes of their words. If there are none, finds entries with some of the words.
   function search(entries, words) {
     const patterns = words.map(startOf);
-    const weigh = ({ title, place, text }) => {
-      let weight = 0;
-      for (const pattern of patterns) {
-        const at = [title, place, text].findIndex((part) => pattern.test(part));
-        if (at === -1) return 0;
-        weight += [9, 5, 1][at];
-      }
-      return weight + (title.toLowerCase() === words.join(' ') ? 20 : 0);
+    const matches = entries.map((entry) => ({ entry, weights: patterns.map((pattern) => weightOf(entry, pattern)) }));
+    const complete = matches.filter(({ weights }) => weights.every((weight) => weight > 0));
+    const isPartial = complete.length === 0;
+    // A word that is in most entries, such as "the", says little: rare words decide which partial matches come first.
+    const rarity = patterns.map((_, at) => {
+      const count = matches.filter(({ weights }) => weights[at] > 0).length;
+      return isPartial ? Math.log(entries.length / (count || 1)) : 1;
+    });
+    const scoreOf = ({ entry, weights }) => {
+      const exact = entry.title.toLowerCase() === words.join(' ') ? 20 : 0;
+      return weights.reduce((sum, weight, at) => sum + weight * rarity[at], exact);
     };
-    const weighed = entries.map((entry) => ({ entry, weight: weigh(entry) })).filter(({ weight }) => weight > 0);
-    return weighed
-      .sort((one, other) => other.weight - one.weight)
-      .slice(0, 12)
-      .map(({ entry }) => entry);
+    const scored = (isPartial ? matches : complete).map((match) => ({ entry: match.entry, score: scoreOf(match) }));
+    const found = scored.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score);
+    return { found: found.slice(0, 12).map(({ entry }) => entry), isPartial };
+  }
+
+  // A match in the title counts most, then one in the place, then one in the text.
+  function weightOf({ title, place, text }, pattern) {
+    if (pattern.test(title)) return 9;
+    if (pattern.test(place)) return 5;
+    return pattern.test(text) ? 1 : 0;
   }
 
   function startOf(word) {
@@ -139,7 +149,8 @@
   }
 
   function excerpt(text, words) {
-    const first = Math.max(0, Math.min(...words.map((word) => text.search(startOf(word)))) - 40);
+    const matches = words.map((word) => text.search(startOf(word))).filter((at) => at >= 0);
+    const first = matches.length === 0 ? 0 : Math.max(0, Math.min(...matches) - 40);
     const part = element('span', '');
     const shown = (first > 0 ? '… ' : '') + text.slice(first, first + 160);
     const pieces = shown.split(new RegExp(`(${words.map((word) => startOf(word).source).join('|')})`, 'iu'));

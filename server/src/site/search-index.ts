@@ -4,16 +4,16 @@ import { sectionsOf, textOf } from './markdown.ts';
 import { type Page, pages, reference } from './pages.ts';
 import { sourceOf } from './source.ts';
 
-/** What a search may find. */
+/** A section or an operation that the search can find. */
 export interface SearchEntry {
   title: string;
-  /** Where it stands: a page, or the method and path of an operation. */
+  /** The title of the page, or the method and path of the operation. */
   place: string;
   href: string;
   text: string;
 }
 
-/** Every section of every page and every operation; the script in the page searches it. */
+/** Returns an entry for each section of each page, and for each operation. The script in the page searches them. */
 export async function searchIndex(document: OpenApi): Promise<SearchEntry[]> {
   const written = pages.filter((page) => page !== reference);
   const found = await Promise.all(written.map(async (page) => entriesOf(page, await sourceOf(page, () => document))));
