@@ -283,7 +283,10 @@ it('runs the guide api-keys', { timeout: 60_000 }, async () => {
   const create = inWorkspace(guide.take('sh')).replace('ada.okafor@acme.example', email);
   const key = (await run('sh', create, env)).trim();
   const { data } = JSON.parse(await run('sh', guide.take('sh'), { ITSM_KEY: key }));
-  expect(data).toMatchObject({ key: { name: 'nightly export', scopes: ['tickets:read', 'users:read'] }, user: { email } });
+  expect(data).toMatchObject({
+    key: { name: 'nightly export', scopes: ['tickets:read', 'users:read'] },
+    user: { email },
+  });
   expect(await run('sh', inWorkspace(guide.take('sh')), env)).not.toContain('nightly export');
   const withId = (code: string) => inWorkspace(code).replace(' 7', ` ${data.key.id}`);
   expect(await run('sh', withId(guide.take('sh')), env)).toMatch(/^itsm_\w{38}\n$/);

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 /*
- * What stands in every page, so that nothing but the page is asked for. It may, because the policy names its hash.
+ * Each page contains its script and styles, so a browser sends one request for a page. The policy allows them by their hashes.
  */
 export const script = (await read('frame.js')) + (await read('script.js'));
 
 const frameStyles = await read('frame.css');
 
-/** Of pages of words. */
+/** The styles of text pages. */
 export const styles = frameStyles + (await read('text.css'));
 
-/** Of the reference. */
+/** The styles of the reference. */
 export const referenceStyles = frameStyles + (await read('reference.css'));
 
-/** Allows these styles, this script, and what the script fetches: nothing else, and from nobody else. */
+/** Allows this script, these styles, and requests of the script to this server, and nothing else. */
 export const policy = [
   "default-src 'none'",
   `script-src ${sourceOf(script)}`,

@@ -7,12 +7,12 @@ import { referenceStyles } from './inlined.ts';
 import { layOut } from './layout.ts';
 import { linkToMarkdown, reference } from './pages.ts';
 
-/** Stands in the page where each answer has a nonce of its own. */
+/** Marks the places of the cached page where each response has its own nonce. */
 const noncePlaceholder = 'NONCE-OF-THIS-ANSWER';
 
 /**
- * The reference: Scalar, from this host alone. What it would ask of others is off, and the policy forbids the rest. It is
- * loaded when somebody reads the reference: it is a module of 4 MB.
+ * Adds the reference, which is Scalar served from this host. Its requests to other hosts are disabled, and the policy forbids
+ * them. The module has 4 MB, so it is loaded with the first request for the reference.
  */
 export async function addReference(app: FastifyInstance): Promise<void> {
   const script = lazily(readScript);
@@ -32,13 +32,14 @@ export async function addReference(app: FastifyInstance): Promise<void> {
     shareFiles(scope, 'public, max-age=31536000, immutable');
     scope.get('/docs/js/:name', async (request, reply) => {
       const { path, text } = await script();
-      if (request.url !== path) throw new ApiError('NOT_FOUND', `File not found. The script of the reference is at ${path}.`);
+      if (request.url !== path)
+        throw new ApiError('NOT_FOUND', `File not found. The script of the reference is at ${path}.`);
       return reply.type('text/javascript; charset=utf-8').send(text);
     });
   });
 }
 
-/** The script as the plugin serves it, at a path that changes with it. */
+/** Reads the script from the plugin. Its path contains a hash of its content. */
 async function readScript(): Promise<{ path: string; text: string }> {
   const { default: plugin } = await import('@scalar/fastify-api-reference');
   const server = Fastify();
@@ -49,7 +50,7 @@ async function readScript(): Promise<{ path: string; text: string }> {
 }
 
 function render(script: string): string {
-  // Scalar takes what is in its place for its own, from a server: what is seen before it comes stands beside it.
+  // Scalar treats the content of its element as rendered by a server, so the loading message is next to the element.
   const body = `<div id="content" tabindex="-1">
 <div id="reference"></div>
 <div class="coming"><h1>API reference</h1><p>Loading operations and fields …</p></div>
@@ -71,7 +72,7 @@ const configuration = {
   // The document has samples of its own.
   hiddenClients: true,
   hideDarkModeToggle: true,
-  // That of the header finds guides and errors, too.
+  // The search in the header also finds guides and errors.
   hideSearch: true,
   showDeveloperTools: 'never',
   agent: { disabled: true },
