@@ -43,16 +43,16 @@ function defaultOf(schema: z.ZodType): unknown {
 }
 
 const formats: Record<string, string> = {
-  datetime: 'A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`',
+  datetime: 'A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`',
   date: 'A date, `YYYY-MM-DD`',
-  email: 'An e-mail address',
+  email: 'An email address',
   url: 'A URL',
 };
 
 function limitsOf(schema: z.ZodType): string {
   if (schema instanceof z.ZodArray) {
     const element = core(schema.element as z.ZodType);
-    const many = range(check(schema, 'min_length'), check(schema, 'max_length'), 'of them');
+    const many = range(check(schema, 'min_length'), check(schema, 'max_length'), 'items');
     return [many, element instanceof z.ZodEnum ? '' : limitsOf(element)].filter(Boolean).join('. ');
   }
   if (schema instanceof z.ZodNumber) {

@@ -55,13 +55,13 @@ interface Resource {
 function typesSource(resources: Resource[], types: Types): string {
   const eventNames = (Object.keys(events) as EventType[]).map((type) => types.addEvent(type));
   for (const schema of [PageMeta, ChangesMeta, Changes, ErrorDetail, ErrorCode]) types.print(schema, 'answer');
-  types.declare('Scope', Scope, { side: 'request', description: 'What a key may be allowed to do.' });
+  types.declare('Scope', Scope, { side: 'request', description: 'A permission of an API key.' });
 
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')) as { version: string };
   return source([
     `/** @internal */\nexport const version = '${version}';`,
-    `/**\n * What precedes every path.\n *\n * @internal\n */\nexport const pathPrefix = '${pathPrefix}';`,
-    `/**\n * What a bulk request may hold.\n *\n * @internal\n */\nexport const limits = ${literal({
+    `/**\n * The prefix of every path.\n *\n * @internal\n */\nexport const pathPrefix = '${pathPrefix}';`,
+    `/**\n * The limits of a bulk request.\n *\n * @internal\n */\nexport const limits = ${literal({
       bulkItems,
       bodyBytes: requestLimits.bodyBytes,
     })};`,
@@ -94,39 +94,39 @@ function resourcesSource(resources: Resource[], types: Types): string {
 }
 
 function source(parts: string[]): string {
-  return `${['// Made from the contract by `pnpm generate`; not to be edited.', ...parts].join('\n\n')}\n`;
+  return `${['// Generated from the contract by `pnpm generate`. Do not edit.', ...parts].join('\n\n')}\n`;
 }
 
-const openTypes = `/** A value that this version of the client does not know, of a newer server: text, of no known value. */
+const openTypes = `/** A string from a newer server that this version of the client doesn't know. */
 export declare enum Unknown {
   Value = 'a value of a newer server',
 }
 
 /**
- * One of the values known today, or \`Unknown\` of a newer server. A \`switch\` over it needs a \`default\`, and a \`case\`
- * that is no known value is an error. What was read can be sent again.
+ * One of the known values, or \`Unknown\` from a newer server. A \`switch\` needs a \`default\`, and a \`case\` with an
+ * unknown value is a type error. You can send back a value that you received.
  */
 export type Open<Known extends string> = Known | Unknown;
 
-/** Fields of which at least one is named. */
+/** Fields of which at least one is required. */
 export type AtLeastOne<Fields> = {
   [Name in keyof Fields]: Pick<Fields, Name> & { [Other in keyof Fields]?: Fields[Other] | undefined };
 }[keyof Fields];`;
 
-/** What `unwrap` answers. An open `type` would keep TypeScript from telling the known events apart. */
-const otherEvents = `/** An event of a newer server. */
+/** The result of `unwrap`. An open `type` would keep TypeScript from narrowing to the known events. */
+const otherEvents = `/** An event from a newer server. */
 export interface UnknownEvent {
-  /** The same on every attempt: deduplicate by it. */
+  /** The id of the event, the same on every attempt. Use it to deduplicate. */
   id: string;
-  /** The type that stands for all that this version of the client doesn't know. */
+  /** The type of every event that this version of the client doesn't know. */
   type: 'unknown';
-  /** When it happened. */
+  /** When the event occurred. */
   timestamp: string;
-  /** All that was delivered; its \`type\` names the event. */
+  /** The complete delivered body. Its \`type\` is the original type. */
   body: Record<string, unknown>;
 }
 
-/** A webhook event, told apart by its \`type\`. */
+/** A webhook event, discriminated by its \`type\`. */
 export type WebhookEvent = KnownEvent | UnknownEvent;`;
 
 function operationOf(resource: string, name: string, route: Endpoint): Operation {
@@ -159,7 +159,7 @@ function methodOf(operation: Operation, types: Types): string {
     const queryType = isList ? `${rowType}Query` : 'ChangesQuery';
     const given = isList ? queryType : 'FollowQuery';
     const ofList = `The page and the filters of a list of ${operation.resource}.`;
-    const description = isList ? ofList : 'Where to begin with what has changed, and how much of it.';
+    const description = isList ? ofList : 'The start of the change feed and the size of its pages.';
     types.declare(queryType, route.query, { side: 'request', description });
     if (isList) types.ofMethods.add(queryType);
     parameters.push(`query?: ${given}`);
@@ -177,7 +177,9 @@ function methodOf(operation: Operation, types: Types): string {
     `${route.summary}.`,
     ...(route.description === undefined ? [] : ['', route.description]),
     ...(kind === 'answers' ? ['', bulkWords] : []),
-    ...(scope === null || scope === 'any' ? [] : ['', `Needs the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.`]),
+    ...(scope === null || scope === 'any'
+      ? []
+      : ['', `Requires the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.`]),
     ...limitOf(operation),
     '',
     '@example',
@@ -194,19 +196,19 @@ function methodOf(operation: Operation, types: Types): string {
   return `${comment(lines, '  ')}${signature.length <= lineWidth ? signature : broken}`;
 }
 
-/** What the client adds to a bulk request. */
+/** How the client handles bulk requests. */
 const bulkWords =
-  `The client sends any number of them, ${bulkItems} in a request, and tells what became of each; it rejects only where ` +
-  'no item was answered at all.';
+  `The client accepts any number of items, sends ${bulkItems} per request, and returns a result for each. It throws an error ` +
+  'only if no item got a result.';
 
-/** What a call costs of the limits. */
+/** Describes the rate limit of a call. */
 function limitOf({ route, kind }: Operation): string[] {
   const { group } = route.metadata;
   if (group === null) return [];
-  const what = kind === 'one' || kind === 'changes' ? 'Is a request' : 'Each request is one';
+  const what = kind === 'one' || kind === 'changes' ? 'Counts' : 'Each request counts';
   return [
     '',
-    `${what} of the limit \`${group}\`: ${rateLimits.group} in ${rateLimits.windowSeconds} seconds, unless the service says otherwise.`,
+    `${what} against the rate limit \`${group}\`, by default ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds.`,
   ];
 }
 
@@ -223,8 +225,8 @@ function routeTable(resources: Resource[]): string {
     return `  ${resource}: {\n${routes.join('\n')}\n  },`;
   });
   const words = [
-    'Method and path of every operation; the scope it needs, whose first word is its limit, or the limit alone; and what it',
-    'takes after the ids of its path: `items=` names the field of a body that holds several.',
+    'The method and path of every operation. Then its scope, whose first word is its rate limit, or the rate limit alone.',
+    'Then its arguments after the path ids: `items=` is the body field with the items of a bulk request.',
   ];
   return `/**\n * ${words.join('\n * ')}\n *\n * @internal\n */\nexport const routes = {\n${entries.join('\n')}\n} as const;`;
 }

@@ -21,8 +21,8 @@ const files: Record<string, string> = {
   '.env.example': envExample(),
   'docs/command-line.md': await commandLineReference(),
   'docs/decisions/webhook-deliveries.md': await withSchedule('docs/decisions/webhook-deliveries.md', scheduleRules),
-  'docs/guides/verify-signatures.md': await withSchedule('docs/guides/verify-signatures.md', [
-    `${scheduleForReceivers.success} and work afterwards. ${scheduleForReceivers.retries}`,
+  'docs/guides/verifying-webhooks.md': await withSchedule('docs/guides/verifying-webhooks.md', [
+    `${scheduleForReceivers.success} and process the event afterwards. ${scheduleForReceivers.retries}`,
     scheduleForReceivers.pause,
     scheduleForReceivers.trials,
   ]),

@@ -1,4 +1,4 @@
-// Made from the contract by `pnpm generate`; not to be edited.
+// Generated from the contract by `pnpm generate`. Do not edit.
 
 import type { ApiPromise } from './api-promise.ts';
 import type { BulkResult } from './bulk.ts';
@@ -47,9 +47,9 @@ import type { BulkOptions, BulkPostOptions, PostOptions, RequestOptions } from '
 
 export interface Ping {
   /**
-   * Check that the service answers.
+   * Check that the service is available.
    *
-   * Needs no key. Any query or key is ignored.
+   * Requires no API key. Ignores query parameters and keys.
    *
    * @example
    * const pong = await client.ping.get();
@@ -59,11 +59,11 @@ export interface Ping {
 
 export interface Me {
   /**
-   * Get the key of the request.
+   * Get the API key of the request.
    *
-   * Its user, its workspace, its scopes, and what is left of its limits.
+   * Returns the API key with its scopes, user, workspace and rate limits.
    *
-   * Is a request of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
    * @example
    * const identity = await client.me.get();
@@ -75,11 +75,11 @@ export interface Tickets {
   /**
    * List tickets.
    *
-   * Newest first, unless `sort` says otherwise. Filters combine with AND; the values of one filter with OR.
+   * Returns the newest first, unless `sort` is `id`. Filters combine with AND, the values of one filter with OR.
    *
-   * Needs the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets.
    *
-   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const ticket of client.tickets.list({ status: 'OPEN' })) console.log(ticket.id);
@@ -89,11 +89,11 @@ export interface Tickets {
   /**
    * List changed tickets.
    *
-   * Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.
+   * For incremental sync: returns the current version of changed rows, ordered by their last change. Continue with `nextCursor`. No change is missed, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
    *
-   * Needs the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets.
    *
-   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const ticket of client.tickets.changes({ since: '2026-11-20T10:00:00Z' })) console.log(ticket.id);
@@ -103,9 +103,9 @@ export interface Tickets {
   /**
    * Get a ticket.
    *
-   * Needs the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets.
    *
-   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
    * @example
    * const ticket = await client.tickets.get(38);
@@ -117,9 +117,9 @@ export interface Tickets {
    *
    * Emits `ticket.created`.
    *
-   * Needs the scope `tickets:write`: create and update tickets.
+   * Requires the scope `tickets:write`: create and update tickets.
    *
-   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
    * @example
    * const ticket = await client.tickets.create({
@@ -138,11 +138,11 @@ export interface Tickets {
   /**
    * Update a ticket.
    *
-   * Emits `ticket.updated` when something changes.
+   * Emits `ticket.updated` if a field changes.
    *
-   * Needs the scope `tickets:write`: create and update tickets.
+   * Requires the scope `tickets:write`: create and update tickets.
    *
-   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
    * @example
    * const ticket = await client.tickets.update(38, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
@@ -152,13 +152,13 @@ export interface Tickets {
   /**
    * Create many tickets.
    *
-   * Up to 100 in one request, which counts as one. Each is made or refused by itself; `data` tells for each what the single request would have been answered. Emits `ticket.created` for each that is made.
+   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently, and `data` has its result: what the single request would return. Emits `ticket.created` for each created ticket.
    *
-   * The client sends any number of them, 100 in a request, and tells what became of each; it rejects only where no item was answered at all.
+   * The client accepts any number of items, sends 100 per request, and returns a result for each. It throws an error only if no item got a result.
    *
-   * Needs the scope `tickets:write`: create and update tickets.
+   * Requires the scope `tickets:write`: create and update tickets.
    *
-   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
    * @example
    * const { done, failed } = await client.tickets.createMany([
@@ -176,13 +176,13 @@ export interface Tickets {
   /**
    * Update many tickets.
    *
-   * Up to 100 in one request, which counts as one. Each is changed or refused by itself; `data` tells for each what the single request would have been answered. Emits `ticket.updated` for each that changes.
+   * Updates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently, and `data` has its result: what the single request would return. Emits `ticket.updated` for each changed ticket.
    *
-   * The client sends any number of them, 100 in a request, and tells what became of each; it rejects only where no item was answered at all.
+   * The client accepts any number of items, sends 100 per request, and returns a result for each. It throws an error only if no item got a result.
    *
-   * Needs the scope `tickets:write`: create and update tickets.
+   * Requires the scope `tickets:write`: create and update tickets.
    *
-   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
    * @example
    * const { done, failed } = await client.tickets.updateMany([{ id: 38, status: 'IN_PROGRESS', priority: 'CRITICAL' }]);
@@ -194,11 +194,11 @@ export interface Comments {
   /**
    * List a ticket's comments.
    *
-   * Newest first, PUBLIC and INTERNAL ones.
+   * Returns the newest first, both PUBLIC and INTERNAL.
    *
-   * Needs the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets.
    *
-   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const comment of client.comments.list(38)) console.log(comment.id);
@@ -208,11 +208,11 @@ export interface Comments {
   /**
    * Comment on a ticket.
    *
-   * On a ticket in any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
+   * Adds a comment to a ticket of any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
    *
-   * Needs the scope `tickets:write`: create and update tickets.
+   * Requires the scope `tickets:write`: create and update tickets.
    *
-   * Is a request of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
    * @example
    * const comment = await client.comments.create(38, { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' });
@@ -224,11 +224,11 @@ export interface Assets {
   /**
    * List assets.
    *
-   * Newest first. Filters combine with AND; the values of one filter with OR.
+   * Returns the newest first. Filters combine with AND, the values of one filter with OR.
    *
-   * Needs the scope `assets:read`: list and read assets.
+   * Requires the scope `assets:read`: list and read assets.
    *
-   * Each request is one of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `assets`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const asset of client.assets.list({ status: 'ON_ORDER' })) console.log(asset.id);
@@ -238,11 +238,11 @@ export interface Assets {
   /**
    * List changed assets.
    *
-   * Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.
+   * For incremental sync: returns the current version of changed rows, ordered by their last change. Continue with `nextCursor`. No change is missed, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
    *
-   * Needs the scope `assets:read`: list and read assets.
+   * Requires the scope `assets:read`: list and read assets.
    *
-   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `assets`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const asset of client.assets.changes({ since: '2026-11-20T10:00:00Z' })) console.log(asset.id);
@@ -252,9 +252,9 @@ export interface Assets {
   /**
    * Get an asset.
    *
-   * Needs the scope `assets:read`: list and read assets.
+   * Requires the scope `assets:read`: list and read assets.
    *
-   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `assets`, by default 30 requests per 60 seconds.
    *
    * @example
    * const asset = await client.assets.get(11);
@@ -266,9 +266,9 @@ export interface Assets {
    *
    * Emits `asset.created`.
    *
-   * Needs the scope `assets:write`: create and update assets.
+   * Requires the scope `assets:write`: create and update assets.
    *
-   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `assets`, by default 30 requests per 60 seconds.
    *
    * @example
    * const asset = await client.assets.create({
@@ -284,9 +284,9 @@ export interface Assets {
   /**
    * Update an asset.
    *
-   * Needs the scope `assets:write`: create and update assets.
+   * Requires the scope `assets:write`: create and update assets.
    *
-   * Is a request of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `assets`, by default 30 requests per 60 seconds.
    *
    * @example
    * const asset = await client.assets.update(11, { assignedToId: 2 });
@@ -296,13 +296,13 @@ export interface Assets {
 
 export interface Activities {
   /**
-   * List what was done to a ticket.
+   * List the activity of a ticket.
    *
-   * Newest first. It begins with the release that keeps it: what was done before is not told.
+   * Returns the newest first. Actions from before the server recorded activity are not included.
    *
-   * Needs the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets.
    *
-   * Each request is one of the limit `tickets`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const ticketActivity of client.activities.ofTicket(38)) console.log(ticketActivity.id);
@@ -310,13 +310,13 @@ export interface Activities {
   ofTicket(ticketId: TicketReference, query?: TicketActivityQuery, options?: RequestOptions): ApiList<TicketActivity>;
 
   /**
-   * List what was done to an asset.
+   * List the activity of an asset.
    *
-   * Newest first. It begins with the release that keeps it: what was done before is not told.
+   * Returns the newest first. Actions from before the server recorded activity are not included.
    *
-   * Needs the scope `assets:read`: list and read assets.
+   * Requires the scope `assets:read`: list and read assets.
    *
-   * Each request is one of the limit `assets`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `assets`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const assetActivity of client.activities.ofAsset(11)) console.log(assetActivity.id);
@@ -328,11 +328,11 @@ export interface Projects {
   /**
    * List projects.
    *
-   * Newest first.
+   * Returns the newest first. Filters combine with AND, the values of one filter with OR.
    *
-   * Needs the scope `projects:read`: list and read projects and their tasks.
+   * Requires the scope `projects:read`: list and read projects and their tasks.
    *
-   * Each request is one of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const project of client.projects.list({ status: 'PLANNED' })) console.log(project.id);
@@ -342,11 +342,11 @@ export interface Projects {
   /**
    * List changed projects.
    *
-   * Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.
+   * For incremental sync: returns the current version of changed rows, ordered by their last change. Continue with `nextCursor`. No change is missed, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
    *
-   * Needs the scope `projects:read`: list and read projects and their tasks.
+   * Requires the scope `projects:read`: list and read projects and their tasks.
    *
-   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const project of client.projects.changes({ since: '2026-11-20T10:00:00Z' })) console.log(project.id);
@@ -356,9 +356,9 @@ export interface Projects {
   /**
    * Get a project.
    *
-   * Needs the scope `projects:read`: list and read projects and their tasks.
+   * Requires the scope `projects:read`: list and read projects and their tasks.
    *
-   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *
    * @example
    * const project = await client.projects.get(2);
@@ -370,11 +370,11 @@ export interface Tasks {
   /**
    * List a project's tasks.
    *
-   * Newest first. Filters combine with AND; the values of one filter with OR.
+   * Returns the newest first. Filters combine with AND, the values of one filter with OR.
    *
-   * Needs the scope `projects:read`: list and read projects and their tasks.
+   * Requires the scope `projects:read`: list and read projects and their tasks.
    *
-   * Each request is one of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const task of client.tasks.list(2, { status: 'TODO' })) console.log(task.id);
@@ -384,11 +384,11 @@ export interface Tasks {
   /**
    * List changed tasks.
    *
-   * Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.
+   * For incremental sync: returns the current version of changed rows, ordered by their last change. Continue with `nextCursor`. No change is missed, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
    *
-   * Needs the scope `projects:read`: list and read projects and their tasks.
+   * Requires the scope `projects:read`: list and read projects and their tasks.
    *
-   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const task of client.tasks.changes({ since: '2026-11-20T10:00:00Z' })) console.log(task.id);
@@ -398,9 +398,9 @@ export interface Tasks {
   /**
    * Create a task in a project.
    *
-   * Needs the scope `projects:write`: create and update tasks.
+   * Requires the scope `projects:write`: create and update tasks.
    *
-   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *
    * @example
    * const task = await client.tasks.create(2, { title: 'Order patch cables', assigneeId: 2, dueDate: '2026-11-27' });
@@ -410,9 +410,9 @@ export interface Tasks {
   /**
    * Get a task.
    *
-   * Needs the scope `projects:read`: list and read projects and their tasks.
+   * Requires the scope `projects:read`: list and read projects and their tasks.
    *
-   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *
    * @example
    * const task = await client.tasks.get(10);
@@ -422,11 +422,11 @@ export interface Tasks {
   /**
    * Update a task.
    *
-   * Emits `task.updated` when something changes.
+   * Emits `task.updated` if a field changes.
    *
-   * Needs the scope `projects:write`: create and update tasks.
+   * Requires the scope `projects:write`: create and update tasks.
    *
-   * Is a request of the limit `projects`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *
    * @example
    * const task = await client.tasks.update(10, { status: 'IN_PROGRESS', assigneeId: 2 });
@@ -438,11 +438,11 @@ export interface Users {
   /**
    * List users.
    *
-   * Newest first. Filters combine with AND; the values of one filter with OR.
+   * Returns the newest first. Filters combine with AND, the values of one filter with OR.
    *
-   * Needs the scope `users:read`: list and read users.
+   * Requires the scope `users:read`: list and read users.
    *
-   * Each request is one of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const user of client.users.list({ role: 'ADMIN' })) console.log(user.id);
@@ -452,11 +452,11 @@ export interface Users {
   /**
    * List changed users.
    *
-   * Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.
+   * For incremental sync: returns the current version of changed rows, ordered by their last change. Continue with `nextCursor`. No change is missed, but a row can appear more than once. Without `since` and `cursor`, the feed starts with the first row.
    *
-   * Needs the scope `users:read`: list and read users.
+   * Requires the scope `users:read`: list and read users.
    *
-   * Is a request of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const user of client.users.changes({ since: '2026-11-20T10:00:00Z' })) console.log(user.id);
@@ -466,9 +466,9 @@ export interface Users {
   /**
    * Get a user.
    *
-   * Needs the scope `users:read`: list and read users.
+   * Requires the scope `users:read`: list and read users.
    *
-   * Is a request of the limit `users`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
    * @example
    * const user = await client.users.get(2);
@@ -480,11 +480,11 @@ export interface Webhooks {
   /**
    * List active webhook subscriptions.
    *
-   * Newest first.
+   * Returns the newest first.
    *
-   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
-   * Each request is one of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const webhook of client.webhooks.list()) console.log(webhook.id);
@@ -494,11 +494,11 @@ export interface Webhooks {
   /**
    * Get a webhook subscription.
    *
-   * One that was deactivated, too.
+   * Also returns a deactivated subscription.
    *
-   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
-   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
    * @example
    * const webhook = await client.webhooks.get(1);
@@ -508,11 +508,11 @@ export interface Webhooks {
   /**
    * Register a webhook subscription.
    *
-   * Without `secret`, the server generates one and returns it in this response only, and if you repeat the request with the same `Idempotency-Key`. A workspace may have 100 active subscriptions.
+   * If `secret` is absent, the server generates a signing secret. It returns the secret in this response only, and again if you repeat the request with the same `Idempotency-Key`. A workspace can have 100 active subscriptions.
    *
-   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
-   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
    * @example
    * const createdWebhook = await client.webhooks.create({
@@ -526,11 +526,11 @@ export interface Webhooks {
   /**
    * Change, pause or resume a webhook subscription.
    *
-   * What waits is sent as the subscription is then: to the new URL, with the new secret. A new URL begins without the failures of the one before. One that was deactivated is `NOT_FOUND`.
+   * Pending deliveries use the changed settings, such as the new URL and the new signing secret. A new URL starts without the failures of the previous URL. For a deactivated subscription, returns `NOT_FOUND`.
    *
-   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
-   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
    * @example
    * const webhook = await client.webhooks.update(1, { events: ['ticket.created', 'ticket.updated'] });
@@ -538,13 +538,13 @@ export interface Webhooks {
   update(id: number | string, body: WebhookPatch, options?: RequestOptions): ApiPromise<Webhook>;
 
   /**
-   * Send a subscription a test event.
+   * Send a test event to a subscription.
    *
-   * Of the first type that it wants, with the example of this document as its resource, whatever its filter. Its `webhook-id` begins with `evt_test_`. Returns the delivery, which records each attempt. The event is sent although the circuit is open, and a 2xx closes it. After `paused: true` it waits.
+   * Sends an event of the first subscribed type with the example resource from this document, and ignores the filter. The `webhook-id` starts with `evt_test_`. Returns the delivery, which records each attempt. The event is sent even if the circuit breaker is open, and a 2xx response closes it. If the subscription has `paused: true`, the event waits for `paused: false`.
    *
-   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
-   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
    * @example
    * const delivery = await client.webhooks.test(1);
@@ -552,13 +552,13 @@ export interface Webhooks {
   test(id: number | string, options?: PostOptions): ApiPromise<Delivery>;
 
   /**
-   * Send deliveries of a subscription again.
+   * Send the deliveries of a subscription again.
    *
-   * Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that were settled before the request, or made before it where they are pending. An open circuit becomes half-open: one delivery is sent at once, and its success closes the circuit. After `paused: true` all wait for `paused: false`. A subscription may have 10 replays under way.
+   * Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. Includes deliveries that finished before the request, and pending ones that were created before it. If the circuit breaker is open, it becomes half-open: one delivery is sent immediately, and a success closes it. If the subscription has `paused: true`, the deliveries wait for `paused: false`. A subscription can have 10 replays in progress.
    *
-   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
-   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
    * @example
    * const webhookReplayStarted = await client.webhooks.replay(1, { since: '2026-11-20T10:00:00Z' });
@@ -568,11 +568,11 @@ export interface Webhooks {
   /**
    * Deactivate a webhook subscription.
    *
-   * Answers the deactivated subscription, and again when repeated.
+   * Returns the deactivated subscription. Pending deliveries are cancelled. Repeating the request has no further effect.
    *
-   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
-   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
    * @example
    * const webhook = await client.webhooks.delete(1);
@@ -584,11 +584,11 @@ export interface Deliveries {
   /**
    * List a subscription's deliveries.
    *
-   * Newest first; settled ones are kept for 30 days. Those of a deactivated subscription, too.
+   * Returns the newest first, also if the subscription was deactivated. Finished deliveries are kept for 30 days.
    *
-   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
-   * Each request is one of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   * Each request counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
    * @example
    * for await (const delivery of client.deliveries.list(1, { state: 'PENDING' })) console.log(delivery.id);
@@ -598,9 +598,9 @@ export interface Deliveries {
   /**
    * Get a delivery with its attempts.
    *
-   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
-   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
    * @example
    * const deliveryDetail = await client.deliveries.get(1);
@@ -610,11 +610,11 @@ export interface Deliveries {
   /**
    * Send a delivery again.
    *
-   * At once, whatever its state, with the same `webhook-id` and all attempts before it. One that is being sent just now is left as it is. An open circuit becomes half-open, and this delivery is the one that is tried. After `paused: true` it waits for `paused: false`.
+   * Sends a delivery of any status immediately, with the same `webhook-id` and the full number of attempts. If the delivery is being sent, nothing changes. If the circuit breaker is open, it becomes half-open and tries this delivery. If the subscription has `paused: true`, the delivery waits for `paused: false`.
    *
-   * Needs the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
    *
-   * Is a request of the limit `webhooks`: 30 in 60 seconds, unless the service says otherwise.
+   * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
    * @example
    * const delivery = await client.deliveries.replay(1);
@@ -624,26 +624,26 @@ export interface Deliveries {
 
 /** The resources of the API, each with its methods. */
 export interface Resources {
-  /** Whether the service answers. Needs no key. */
+  /** Check that the service is available. Requires no API key. */
   readonly ping: Ping;
-  /** The key of the request. */
+  /** The API key of the request. */
   readonly me: Me;
   /** Incidents, problems, changes and service requests. */
   readonly tickets: Tickets;
-  /** What is said of tickets. */
+  /** Comments on tickets. */
   readonly comments: Comments;
-  /** Devices, licences and other things the workspace looks after. */
+  /** Devices, licenses and other items that the workspace manages. */
   readonly assets: Assets;
-  /** Who did what to tickets and assets, and when. */
+  /** The history of actions on tickets and assets. */
   readonly activities: Activities;
-  /** Projects, to which tasks belong. */
+  /** Projects, which have tasks. */
   readonly projects: Projects;
   /** The tasks of projects. */
   readonly tasks: Tasks;
-  /** The people of the workspace. */
+  /** The users of the workspace. */
   readonly users: Users;
-  /** Subscriptions to events. What they deliver stands under `events`. */
+  /** Webhooks: subscriptions to events. For their deliveries, see `events`. */
   readonly webhooks: Webhooks;
-  /** Events on their way to subscriptions, and what came of them. */
+  /** Deliveries of events to subscriptions, and their attempts. */
   readonly deliveries: Deliveries;
 }

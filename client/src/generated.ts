@@ -1,47 +1,47 @@
-// Made from the contract by `pnpm generate`; not to be edited.
+// Generated from the contract by `pnpm generate`. Do not edit.
 
 /** @internal */
 export const version = '1.0.0';
 
 /**
- * What precedes every path.
+ * The prefix of every path.
  *
  * @internal
  */
 export const pathPrefix = '/api/public/v1';
 
 /**
- * What a bulk request may hold.
+ * The limits of a bulk request.
  *
  * @internal
  */
 export const limits = { bulkItems: 100, bodyBytes: 1048576 };
 
-/** A value that this version of the client does not know, of a newer server: text, of no known value. */
+/** A string from a newer server that this version of the client doesn't know. */
 export declare enum Unknown {
   Value = 'a value of a newer server',
 }
 
 /**
- * One of the values known today, or `Unknown` of a newer server. A `switch` over it needs a `default`, and a `case`
- * that is no known value is an error. What was read can be sent again.
+ * One of the known values, or `Unknown` from a newer server. A `switch` needs a `default`, and a `case` with an
+ * unknown value is a type error. You can send back a value that you received.
  */
 export type Open<Known extends string> = Known | Unknown;
 
-/** Fields of which at least one is named. */
+/** Fields of which at least one is required. */
 export type AtLeastOne<Fields> = {
   [Name in keyof Fields]: Pick<Fields, Name> & { [Other in keyof Fields]?: Fields[Other] | undefined };
 }[keyof Fields];
 
-/** That the service answers. */
+/** The service is available. */
 export interface Pong {
-  /** The service answers. */
+  /** Always `ok`. */
   status: 'ok';
-  /** The version of the API, as the path has it. */
+  /** The version of the API, as in the path. */
   version: 'v1';
 }
 
-/** What a key may be allowed to do. */
+/** A permission of an API key. */
 export type Scope =
   | 'tickets:read'
   | 'tickets:write'
@@ -53,324 +53,324 @@ export type Scope =
   | 'kb:read'
   | 'webhooks:manage';
 
-/** A key without its secret. */
+/** An API key, without its secret part. */
 export interface Key {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** What it was called when it was made. */
+  /** The name that the API key got when it was created. */
   name: string;
-  /** The last four characters of the key; the rest is not kept. */
+  /** The last four characters of the API key. The server does not store the rest. */
   lastFour: string;
-  /** What the key may do. */
+  /** The scopes of the API key. */
   scopes: Open<Scope>[];
-  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the API key was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it stops to work; null where it does not. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the API key expires, or null if it never expires. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   expiresAt: string | null;
-  /** When it was last used before, to the minute; null where it was not. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the API key was used before this request, to the minute, or null if never. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastUsedAt: string | null;
 }
 
-/** What the user is in the workspace. What a request may do is its key's scopes to say. */
+/** The role of the user in the workspace. The scopes of an API key, not this role, decide what the key can do. */
 export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
 
-/** A person of the workspace. */
+/** A user of the workspace. */
 export interface User {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** What the user is called. 1 to 255 characters. */
+  /** The full name of the user. 1 to 255 characters. */
   name: string;
-  /** The e-mail address, in lower case, unique in the workspace. 1 to 254 characters. */
+  /** The email address, in lower case, unique in the workspace. 1 to 254 characters. */
   email: string;
-  /** What the user is in the workspace. What a request may do is its key's scopes to say. */
+  /** The role of the user in the workspace. The scopes of an API key, not this role, decide what the key can do. */
   role: Open<UserRole>;
-  /** Whether the user is one still: others are not newly named, and their keys do not work. */
+  /** Whether the user is active. Inactive users can't be assigned, and their API keys are rejected. */
   active: boolean;
-  /** What the user does. 1 to 255 characters. */
+  /** The job title, or null if not set. 1 to 255 characters. */
   jobTitle: string | null;
-  /** Where in the company the user works. 1 to 255 characters. */
+  /** The department, or null if not set. 1 to 255 characters. */
   department: string | null;
-  /** The telephone number, as it was written. 1 to 255 characters. */
+  /** The phone number, as entered, or null if not set. 1 to 255 characters. */
   phone: string | null;
-  /** The time zone, an IANA name such as Europe/Berlin. 1 to 255 characters. */
+  /** An IANA time zone such as `Europe/Berlin`, or null if not set. 1 to 255 characters. */
   timeZone: string | null;
-  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
-/** Whose rows the key sees. */
+/** The workspace of the API key. The key can access only its data. */
 export interface Workspace {
-  /** What it is called. */
+  /** The name of the workspace. */
   name: string;
 }
 
-/** A window of the rate limits, as it stands for the key. */
+/** A rate limit of the API key and its quota remaining. */
 export interface Limit {
-  /** `global`, over all endpoints, or the group of them that it counts. */
+  /** `global` for all endpoints, or the name of an endpoint group. */
   name: string;
-  /** How many requests a window allows. */
+  /** The number of requests allowed per window. */
   limit: number;
-  /** How many of them are left. */
+  /** The number of requests left in the window. */
   remaining: number;
-  /** Seconds until the window opens again. */
+  /** Seconds until the window resets. */
   resetSeconds: number;
-  /** How long a window is, in seconds. */
+  /** The length of the window, in seconds. */
   windowSeconds: number;
 }
 
-/** The key of the request, without its secret: whose it is, what it may do, and what is left of its limits. */
+/** The API key of the request, its user, its workspace and its rate limits. */
 export interface Identity {
-  /** A key without its secret. */
+  /** An API key, without its secret part. */
   key: Key;
-  /** The user who created the key. */
+  /** The user who created the API key. */
   user: User;
-  /** Whose rows the key sees. */
+  /** The workspace of the API key. The key can access only its data. */
   workspace: Workspace;
-  /** Every window of its limits: `global`, then each group. */
+  /** The rate limits of the API key: `global`, then each endpoint group. */
   limits: Limit[];
 }
 
-/** A ticket number as it is given out. */
+/** A ticket number: a prefix, a hyphen and a number. */
 export type TicketNumber = `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`;
 
-/** What kind of ticket it is, for ever. */
+/** The type of the ticket. It never changes. */
 export type TicketType = 'INCIDENT' | 'PROBLEM' | 'CHANGE' | 'SERVICE_REQUEST';
 
-/** How far it is. A new ticket is OPEN. CLOSED and CANCELLED are final. */
+/** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
 export type TicketStatus = 'OPEN' | 'IN_PROGRESS' | 'PENDING' | 'RESOLVED' | 'CLOSED' | 'CANCELLED';
 
-/** How urgent it is. */
+/** The priority. */
 export type Priority = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
 
-/** What part of IT it is about. */
+/** The area of IT that the ticket concerns. */
 export type TicketCategory = 'SOFTWARE' | 'HARDWARE' | 'NETWORK' | 'ACCESS' | 'EMAIL' | 'OTHER';
 
-/** A single value of a custom field. A number is 0, or has a magnitude from 1e-9 to 1e15. */
+/** A single value of a custom field. A number is 0 or has a magnitude from 1e-9 to 1e15. */
 export type CustomFieldScalar = string | number | boolean | null;
 
-/** What a custom field holds: a value, or several. A number is 0, or has a magnitude from 1e-9 to 1e15. */
+/** The value of a custom field: one value or an array. A number is 0 or has a magnitude from 1e-9 to 1e15. */
 export type CustomFieldValue = string | number | boolean | null | readonly CustomFieldScalar[];
 
-/** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
+/** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
 export type CustomFields = Record<string, CustomFieldValue>;
 
 /** An incident, problem, change or service request. */
 export interface Ticket {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** INC-, PRB-, CHG-, REQ- and a number that counts from 1 in the workspace and type; never used again. */
+  /** INC-, PRB-, CHG-, REQ- and a number that counts from 1 for each workspace and type. It is never reused. */
   ticketNumber: Open<TicketNumber>;
-  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
+  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
   title: string;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string;
-  /** What kind of ticket it is, for ever. */
+  /** The type of the ticket. It never changes. */
   type: Open<TicketType>;
-  /** How far it is. A new ticket is OPEN. CLOSED and CANCELLED are final. */
+  /** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
   status: Open<TicketStatus>;
-  /** How urgent it is. */
+  /** The priority. */
   priority: Open<Priority>;
-  /** What part of IT it is about; null where `categoryConfigId` alone tells. */
+  /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
-  /** Its category in the workspace's own list: an opaque identifier that is stored as given. 1 to 255 characters. */
+  /** The category in the list of the workspace: an opaque identifier, stored as given. 1 to 255 characters. */
   categoryConfigId: string | null;
-  /** Whose ticket it is: the user who created the key, unless another was named. It never changes. */
+  /** The user who requested the ticket, by default the user who created the API key. It never changes. */
   requesterId: number;
-  /** The user who works on it; null while nobody does. One newly named is active. */
+  /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId: number | null;
-  /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
+  /** The users who follow the ticket, at most 100, in ascending order. Users that you add must be active. */
   watcherUserIds: number[];
-  /** The ticket that it is a part of; null where there is none. No ticket stands above itself. */
+  /** The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor. */
   parentId: number | null;
-  /** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
+  /** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
   customFields: CustomFields;
-  /** How it was resolved; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution: string | null;
-  /** When it became RESOLVED; null while it has not, or has been reopened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the status became RESOLVED, or null if the ticket is unresolved or reopened. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   resolvedAt: string | null;
-  /** When it became CLOSED; null while it has not. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the status became CLOSED, or null if it is not closed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   closedAt: string | null;
-  /** How many comments there are, PUBLIC and INTERNAL ones. */
+  /** The number of comments, PUBLIC and INTERNAL. */
   commentCount: number;
-  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
-/** A user by id; `me` is the user who created the key, and `none` stands for nobody. */
+/** A user id, `me` for the user who created the API key, or `none` for unassigned. */
 export type TicketAssignee = number | 'me' | 'none';
 
-/** A ticket by its id or its number. */
+/** A ticket, by id or ticket number. */
 export type TicketReference = number | Open<TicketNumber>;
 
 /** The page and the filters of a list of tickets. */
 export interface TicketQuery {
-  /** Which page; one past the end is empty. 1 by default. */
+  /** The page number, from 1. A page past the end is empty. 1 by default. */
   page?: number | string | undefined;
-  /** How many rows a page has. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   status?: Open<TicketStatus> | readonly Open<TicketStatus>[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   priority?: Open<Priority> | readonly Open<Priority>[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   assigneeId?: TicketAssignee | readonly TicketAssignee[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   type?: Open<TicketType> | readonly Open<TicketType>[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   category?: Open<TicketCategory> | readonly Open<TicketCategory>[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   requesterId?: number | string | readonly (number | string)[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   parentId?: TicketReference | readonly TicketReference[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   watcherUserId?: number | string | readonly (number | string)[] | undefined;
-  /** Only those created then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** Only tickets created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdSince?: string | undefined;
-  /** Only those created earlier. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** Only tickets created before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdBefore?: string | undefined;
-  /** Only those whose number, title and description hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
+  /** Full-text search in number, title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
-  /** `-id`: newest first. `id`: oldest first. "-id" by default. */
+  /** The order: `-id` is newest first, `id` is oldest first. "-id" by default. */
   sort?: '-id' | 'id' | undefined;
 }
 
-/** Where to begin with what has changed, and how much of it. */
+/** The start of the change feed and the size of its pages. */
 export interface ChangesQuery {
-  /** What has changed since this moment, and perhaps a little before it. Not together with `cursor`. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** Only changes since this time. May include slightly earlier ones. Do not combine it with `cursor`. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since?: string | undefined;
-  /** The `nextCursor` of the page before: what has changed after it. */
+  /** The `nextCursor` of the previous page. Returns changes after that page. */
   cursor?: string | undefined;
-  /** How many rows a page has. 1 to 100. 100 by default. */
+  /** The number of items per page. 1 to 100. 100 by default. */
   perPage?: number | string | undefined;
 }
 
-/** One of `category` and `categoryConfigId` is required; both may be given. */
+/** A new ticket. Set `category`, `categoryConfigId` or both. */
 export type NewTicket = AtLeastOne<{
-  /** What part of IT it is about; null where `categoryConfigId` alone tells. */
+  /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
-  /** Its category in the workspace's own list: an opaque identifier that is stored as given. 1 to 255 characters. */
+  /** The category in the list of the workspace: an opaque identifier, stored as given. 1 to 255 characters. */
   categoryConfigId: string | null;
 }> & {
-  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
+  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
   title: string;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string;
-  /** What kind of ticket it is, for ever. */
+  /** The type of the ticket. It never changes. */
   type: Open<TicketType>;
-  /** How urgent it is: MEDIUM when absent. */
+  /** The priority. The default is MEDIUM. */
   priority?: Open<Priority> | null | undefined;
-  /** On whose behalf: the user who created the key when absent. */
+  /** The user who requests the ticket. The default is the user who created the API key. */
   requesterId?: number | null | undefined;
-  /** The user who works on it; null while nobody does. One newly named is active. */
+  /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId?: number | null | undefined;
-  /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
+  /** The users who follow the ticket, at most 100, in ascending order. Users that you add must be active. */
   watcherUserIds?: readonly number[] | null | undefined;
-  /** The ticket that it is a part of, by id or number such as `INC-17`; null where there is none. */
+  /** The parent ticket, by id or number such as `INC-17`, or null for none. */
   parentId?: TicketReference | null | undefined;
-  /** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
+  /** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
 };
 
-/** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
+/** Merged into the existing custom fields: a value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
 export type CustomFieldsPatch = Record<string, CustomFieldValue>;
 
-/** Absent fields stay as they are; null clears. `type` cannot change. */
+/** Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change. */
 export interface TicketPatch {
-  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
+  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
   title?: string | undefined;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
-  /** How far it is. A new ticket is OPEN. CLOSED and CANCELLED are final. */
+  /** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
   status?: Open<TicketStatus> | undefined;
-  /** How urgent it is. */
+  /** The priority. */
   priority?: Open<Priority> | undefined;
-  /** What part of IT it is about; null where `categoryConfigId` alone tells. */
+  /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category?: Open<TicketCategory> | null | undefined;
-  /** Its category in the workspace's own list: an opaque identifier that is stored as given. 1 to 255 characters. */
+  /** The category in the list of the workspace: an opaque identifier, stored as given. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
-  /** The user who works on it; null while nobody does. One newly named is active. */
+  /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId?: number | null | undefined;
-  /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
+  /** The users who follow the ticket, at most 100, in ascending order. Users that you add must be active. */
   watcherUserIds?: readonly number[] | undefined;
-  /** The ticket that it is a part of, by id or number such as `INC-17`; null where there is none. */
+  /** The parent ticket, by id or number such as `INC-17`, or null for none. */
   parentId?: TicketReference | null | undefined;
-  /** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
+  /** Merged into the existing custom fields: a value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | undefined;
-  /** How it was resolved; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution?: string | null | undefined;
 }
 
-/** A ticket and what changes in it: absent fields stay as they are; null clears. */
+/** A ticket and its changes. Absent fields stay unchanged, and null clears a field. */
 export interface TicketPatchItem {
   /** The ticket, by id or number such as `INC-17`. */
   id: TicketReference;
-  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
+  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
   title?: string | undefined;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
-  /** How far it is. A new ticket is OPEN. CLOSED and CANCELLED are final. */
+  /** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
   status?: Open<TicketStatus> | undefined;
-  /** How urgent it is. */
+  /** The priority. */
   priority?: Open<Priority> | undefined;
-  /** What part of IT it is about; null where `categoryConfigId` alone tells. */
+  /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category?: Open<TicketCategory> | null | undefined;
-  /** Its category in the workspace's own list: an opaque identifier that is stored as given. 1 to 255 characters. */
+  /** The category in the list of the workspace: an opaque identifier, stored as given. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
-  /** The user who works on it; null while nobody does. One newly named is active. */
+  /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId?: number | null | undefined;
-  /** The users who follow it: at most 100, answered in ascending order. Those newly named are active. */
+  /** The users who follow the ticket, at most 100, in ascending order. Users that you add must be active. */
   watcherUserIds?: readonly number[] | undefined;
-  /** The ticket that it is a part of, by id or number such as `INC-17`; null where there is none. */
+  /** The parent ticket, by id or number such as `INC-17`, or null for none. */
   parentId?: TicketReference | null | undefined;
-  /** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
+  /** Merged into the existing custom fields: a value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | undefined;
-  /** How it was resolved; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution?: string | null | undefined;
 }
 
-/** For whom it was written. A label: whoever may read the ticket reads both. */
+/** The intended audience. It is only a label: every key that can read the ticket can read both. */
 export type CommentVisibility = 'PUBLIC' | 'INTERNAL';
 
 /** A comment on a ticket. */
 export interface Comment {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** The ticket that it is on. */
+  /** The ticket of the comment. */
   ticketId: number;
-  /** The user who created the key that wrote it. */
+  /** The user who created the API key that wrote the comment. */
   authorId: number;
-  /** The text; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
-  /** For whom it was written. A label: whoever may read the ticket reads both. */
+  /** The intended audience. It is only a label: every key that can read the ticket can read both. */
   visibility: Open<CommentVisibility>;
-  /** When it was written. It never changes. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the comment was created. Comments never change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
 }
 
 /** The page and the filters of a list of comments. */
 export interface CommentQuery {
-  /** Which page; one past the end is empty. 1 by default. */
+  /** The page number, from 1. A page past the end is empty. 1 by default. */
   page?: number | string | undefined;
-  /** How many rows a page has. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
-/** What is said, and for whom. */
+/** A new comment. */
 export interface NewComment {
-  /** The text; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
-  /** For whom it was written. A label: whoever may read the ticket reads both. */
+  /** The intended audience. It is only a label: every key that can read the ticket can read both. */
   visibility: Open<CommentVisibility>;
 }
 
-/** What kind of asset it is. */
+/** The type of the asset. */
 export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
 
-/** Where it is in its life. DISPOSED is final; every other move is free. */
+/** The status of the asset. DISPOSED is final. Every other transition is allowed. */
 export type AssetStatus =
   | 'ON_ORDER'
   | 'IN_STOCK'
@@ -381,896 +381,896 @@ export type AssetStatus =
   | 'DISPOSED'
   | 'LOST';
 
-/** A device, a licence or another thing the workspace looks after. */
+/** A device, a license or another item that the workspace manages. */
 export interface Asset {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** What it is called. 1 to 255 characters. */
+  /** The name of the asset. 1 to 255 characters. */
   name: string;
-  /** The tag by which the workspace knows it, unique there. 1 to 100 characters. */
+  /** The inventory tag, unique in the workspace. It never changes. 1 to 100 characters. */
   assetTag: string;
-  /** The manufacturer's number of this very thing. 1 to 255 characters. */
+  /** The serial number, or null if unknown. 1 to 255 characters. */
   serialNumber: string | null;
-  /** What kind of asset it is. */
+  /** The type of the asset. */
   type: Open<AssetType>;
-  /** Where it is in its life. DISPOSED is final; every other move is free. */
+  /** The status of the asset. DISPOSED is final. Every other transition is allowed. */
   status: Open<AssetStatus>;
-  /** Who made it. 1 to 255 characters. */
+  /** The manufacturer, or null if unknown. 1 to 255 characters. */
   manufacturer: string | null;
-  /** Which of their models it is. 1 to 255 characters. */
+  /** The model of the manufacturer, or null if unknown. 1 to 255 characters. */
   model: string | null;
-  /** Where it is, in words. 1 to 255 characters. */
+  /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location: string | null;
-  /** The user who holds it; null while nobody does. One newly named is active. */
+  /** The user who has the asset, or null if unassigned. A user that you assign must be active. */
   assignedToId: number | null;
-  /** The day on which it was bought. A date, `YYYY-MM-DD`. */
+  /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate: string | null;
-  /** What it cost, as a decimal without a currency; answered with two decimals. */
+  /** The purchase price as a decimal without currency, or null if unknown. Responses have two decimal places. */
   purchaseCost: string | null;
-  /** When its warranty ends. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the warranty ends, or null if unknown. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt: string | null;
-  /** What else is to be known of it; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** Additional notes, or null if there are none. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes: string | null;
-  /** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
+  /** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
   customFields: CustomFields;
-  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of assets. */
 export interface AssetQuery {
-  /** Which page; one past the end is empty. 1 by default. */
+  /** The page number, from 1. A page past the end is empty. 1 by default. */
   page?: number | string | undefined;
-  /** How many rows a page has. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   status?: Open<AssetStatus> | readonly Open<AssetStatus>[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   type?: Open<AssetType> | readonly Open<AssetType>[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   assignedToId?: number | string | readonly (number | string)[] | undefined;
-  /** Only those whose name, asset tag and serial number hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
+  /** Full-text search in name, asset tag and serial number. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
 }
 
 /** A new asset. */
 export interface NewAsset {
-  /** What it is called. 1 to 255 characters. */
+  /** The name of the asset. 1 to 255 characters. */
   name: string;
-  /** The tag by which the workspace knows it, unique there. 1 to 100 characters. */
+  /** The inventory tag, unique in the workspace. It never changes. 1 to 100 characters. */
   assetTag: string;
-  /** The manufacturer's number of this very thing. 1 to 255 characters. */
+  /** The serial number, or null if unknown. 1 to 255 characters. */
   serialNumber?: string | null | undefined;
-  /** What kind of asset it is. */
+  /** The type of the asset. */
   type: Open<AssetType>;
-  /** Where it is in its life: IN_USE when absent and it is assigned, else IN_STOCK. */
+  /** The status. The default is IN_USE if `assignedToId` is set, otherwise IN_STOCK. */
   status?: Open<AssetStatus> | null | undefined;
-  /** Who made it. 1 to 255 characters. */
+  /** The manufacturer, or null if unknown. 1 to 255 characters. */
   manufacturer?: string | null | undefined;
-  /** Which of their models it is. 1 to 255 characters. */
+  /** The model of the manufacturer, or null if unknown. 1 to 255 characters. */
   model?: string | null | undefined;
-  /** Where it is, in words. 1 to 255 characters. */
+  /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location?: string | null | undefined;
-  /** The user who holds it; null while nobody does. One newly named is active. */
+  /** The user who has the asset, or null if unassigned. A user that you assign must be active. */
   assignedToId?: number | null | undefined;
-  /** The day on which it was bought. A date, `YYYY-MM-DD`. */
+  /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
-  /** What it cost, as a decimal without a currency; answered with two decimals. */
+  /** The purchase price as a decimal without currency, or null if unknown. Responses have two decimal places. */
   purchaseCost?: string | null | undefined;
-  /** When its warranty ends. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the warranty ends, or null if unknown. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt?: string | null | undefined;
-  /** What else is to be known of it; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** Additional notes, or null if there are none. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes?: string | null | undefined;
-  /** The workspace's own fields: at most 50 keys, and 16 KiB as JSON. */
+  /** The custom fields of the workspace. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
 }
 
-/** Absent fields stay as they are; null clears. Assigning without a status means IN_USE; unassigning an asset that is IN_USE means IN_STOCK. `assetTag` cannot change. */
+/** Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign the asset without a status, it becomes IN_USE. If you unassign an asset that is IN_USE, it becomes IN_STOCK. `assetTag` can't change. */
 export interface AssetPatch {
-  /** What it is called. 1 to 255 characters. */
+  /** The name of the asset. 1 to 255 characters. */
   name?: string | undefined;
-  /** The manufacturer's number of this very thing. 1 to 255 characters. */
+  /** The serial number, or null if unknown. 1 to 255 characters. */
   serialNumber?: string | null | undefined;
-  /** What kind of asset it is. */
+  /** The type of the asset. */
   type?: Open<AssetType> | undefined;
-  /** Where it is in its life. DISPOSED is final; every other move is free. */
+  /** The status of the asset. DISPOSED is final. Every other transition is allowed. */
   status?: Open<AssetStatus> | undefined;
-  /** Who made it. 1 to 255 characters. */
+  /** The manufacturer, or null if unknown. 1 to 255 characters. */
   manufacturer?: string | null | undefined;
-  /** Which of their models it is. 1 to 255 characters. */
+  /** The model of the manufacturer, or null if unknown. 1 to 255 characters. */
   model?: string | null | undefined;
-  /** Where it is, in words. 1 to 255 characters. */
+  /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location?: string | null | undefined;
-  /** The user who holds it; null while nobody does. One newly named is active. */
+  /** The user who has the asset, or null if unassigned. A user that you assign must be active. */
   assignedToId?: number | null | undefined;
-  /** The day on which it was bought. A date, `YYYY-MM-DD`. */
+  /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
-  /** What it cost, as a decimal without a currency; answered with two decimals. */
+  /** The purchase price as a decimal without currency, or null if unknown. Responses have two decimal places. */
   purchaseCost?: string | null | undefined;
-  /** When its warranty ends. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the warranty ends, or null if unknown. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt?: string | null | undefined;
-  /** What else is to be known of it; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** Additional notes, or null if there are none. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes?: string | null | undefined;
-  /** Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most 50 keys, and 16 KiB as JSON, may come of it. */
+  /** Merged into the existing custom fields: a value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | undefined;
 }
 
-/** What was done to the resource. */
+/** The action on the resource. */
 export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 
-/** Who did it; null where it was done on the command line. */
+/** Who performed the action, or null if it was performed on the command line. */
 export type Actor = {
-  /** The user who created the key, or who was signed in to the developer area. */
+  /** The user who created the API key, or who was signed in to the developer area. */
   userId: number;
-  /** The key; null where none was needed. */
+  /** The API key, or null if the action did not use one. */
   keyId: number | null;
 } | null;
 
-/** What changed in a ticket: each field that differs. `updatedAt` always does, and is not among them. */
+/** The changed fields of a ticket. `updatedAt` always changes and is not included. */
 export type TicketChanges = Record<string, {
-  /** The value before. */
+  /** The value before the change. */
   from: unknown;
-  /** The value after. */
+  /** The value after the change. */
   to: unknown;
 }> & {
-  /** What became of `title`; absent where it is as before. */
+  /** The change of `title`. Absent if it did not change. */
   title?: {
-    /** The value before. 1 to 255 characters. */
+    /** The value before the change. 1 to 255 characters. */
     from: string;
-    /** The value after. 1 to 255 characters. */
+    /** The value after the change. 1 to 255 characters. */
     to: string;
   } | undefined;
-  /** What became of `description`; absent where it is as before. */
+  /** The change of `description`. Absent if it did not change. */
   description?: {
-    /** The value before. 1 to 65535 characters. */
+    /** The value before the change. 1 to 65535 characters. */
     from: string;
-    /** The value after. 1 to 65535 characters. */
+    /** The value after the change. 1 to 65535 characters. */
     to: string;
   } | undefined;
-  /** What became of `status`; absent where it is as before. */
+  /** The change of `status`. Absent if it did not change. */
   status?: {
-    /** The value before. */
+    /** The value before the change. */
     from: Open<TicketStatus>;
-    /** The value after. */
+    /** The value after the change. */
     to: Open<TicketStatus>;
   } | undefined;
-  /** What became of `priority`; absent where it is as before. */
+  /** The change of `priority`. Absent if it did not change. */
   priority?: {
-    /** The value before. */
+    /** The value before the change. */
     from: Open<Priority>;
-    /** The value after. */
+    /** The value after the change. */
     to: Open<Priority>;
   } | undefined;
-  /** What became of `category`; absent where it is as before. */
+  /** The change of `category`. Absent if it did not change. */
   category?: {
-    /** The value before. */
+    /** The value before the change. */
     from: Open<TicketCategory> | null;
-    /** The value after. */
+    /** The value after the change. */
     to: Open<TicketCategory> | null;
   } | undefined;
-  /** What became of `categoryConfigId`; absent where it is as before. */
+  /** The change of `categoryConfigId`. Absent if it did not change. */
   categoryConfigId?: {
-    /** The value before. 1 to 255 characters. */
+    /** The value before the change. 1 to 255 characters. */
     from: string | null;
-    /** The value after. 1 to 255 characters. */
+    /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** What became of `assigneeId`; absent where it is as before. */
+  /** The change of `assigneeId`. Absent if it did not change. */
   assigneeId?: {
-    /** The value before. */
+    /** The value before the change. */
     from: number | null;
-    /** The value after. */
+    /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** What became of `watcherUserIds`; absent where it is as before. */
+  /** The change of `watcherUserIds`. Absent if it did not change. */
   watcherUserIds?: {
-    /** The value before. */
+    /** The value before the change. */
     from: number[];
-    /** The value after. */
+    /** The value after the change. */
     to: number[];
   } | undefined;
-  /** What became of `parentId`; absent where it is as before. */
+  /** The change of `parentId`. Absent if it did not change. */
   parentId?: {
-    /** The value before. */
+    /** The value before the change. */
     from: number | null;
-    /** The value after. */
+    /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** What became of `customFields`; absent where it is as before. */
+  /** The change of `customFields`. Absent if it did not change. */
   customFields?: {
-    /** The value before. */
+    /** The value before the change. */
     from: CustomFields;
-    /** The value after. */
+    /** The value after the change. */
     to: CustomFields;
   } | undefined;
-  /** What became of `resolution`; absent where it is as before. */
+  /** The change of `resolution`. Absent if it did not change. */
   resolution?: {
-    /** The value before. 1 to 65535 characters. */
+    /** The value before the change. 1 to 65535 characters. */
     from: string | null;
-    /** The value after. 1 to 65535 characters. */
+    /** The value after the change. 1 to 65535 characters. */
     to: string | null;
   } | undefined;
-  /** What became of `resolvedAt`; absent where it is as before. */
+  /** The change of `resolvedAt`. Absent if it did not change. */
   resolvedAt?: {
-    /** The value before. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
-    /** The value after. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
-  /** What became of `closedAt`; absent where it is as before. */
+  /** The change of `closedAt`. Absent if it did not change. */
   closedAt?: {
-    /** The value before. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
-    /** The value after. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
-  /** What became of `commentCount`; absent where it is as before. */
+  /** The change of `commentCount`. Absent if it did not change. */
   commentCount?: {
-    /** The value before. */
+    /** The value before the change. */
     from: number;
-    /** The value after. */
+    /** The value after the change. */
     to: number;
   } | undefined;
 };
 
-/** Something that was done to a ticket. */
+/** An action on a ticket. */
 export interface TicketActivity {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** When it was done. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the action occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   at: string;
-  /** What was done to the resource. */
+  /** The action on the resource. */
   action: Open<ActivityAction>;
-  /** Who did it; null where it was done on the command line. */
+  /** Who performed the action, or null if it was performed on the command line. */
   actor: Actor;
-  /** What changed, as events tell it; empty for CREATED. Of a longer text there are the first 1000 characters and `…`; of `customFields` those that differ, which share as many, and of a list that is longer the beginning of its JSON. */
+  /** The changed fields, as in events. Empty for CREATED. Text is cut to 1000 characters and `…`. `customFields` has the changed keys only, with 1000 characters in all. A longer list is replaced by the start of its JSON. */
   changes: TicketChanges;
 }
 
 /** The page and the filters of a list of activities. */
 export interface TicketActivityQuery {
-  /** Which page; one past the end is empty. 1 by default. */
+  /** The page number, from 1. A page past the end is empty. 1 by default. */
   page?: number | string | undefined;
-  /** How many rows a page has. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
-/** What changed in an asset: each field that differs. `updatedAt` always does, and is not among them. */
+/** The changed fields of an asset. `updatedAt` always changes and is not included. */
 export type AssetChanges = Record<string, {
-  /** The value before. */
+  /** The value before the change. */
   from: unknown;
-  /** The value after. */
+  /** The value after the change. */
   to: unknown;
 }> & {
-  /** What became of `name`; absent where it is as before. */
+  /** The change of `name`. Absent if it did not change. */
   name?: {
-    /** The value before. 1 to 255 characters. */
+    /** The value before the change. 1 to 255 characters. */
     from: string;
-    /** The value after. 1 to 255 characters. */
+    /** The value after the change. 1 to 255 characters. */
     to: string;
   } | undefined;
-  /** What became of `serialNumber`; absent where it is as before. */
+  /** The change of `serialNumber`. Absent if it did not change. */
   serialNumber?: {
-    /** The value before. 1 to 255 characters. */
+    /** The value before the change. 1 to 255 characters. */
     from: string | null;
-    /** The value after. 1 to 255 characters. */
+    /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** What became of `type`; absent where it is as before. */
+  /** The change of `type`. Absent if it did not change. */
   type?: {
-    /** The value before. */
+    /** The value before the change. */
     from: Open<AssetType>;
-    /** The value after. */
+    /** The value after the change. */
     to: Open<AssetType>;
   } | undefined;
-  /** What became of `status`; absent where it is as before. */
+  /** The change of `status`. Absent if it did not change. */
   status?: {
-    /** The value before. */
+    /** The value before the change. */
     from: Open<AssetStatus>;
-    /** The value after. */
+    /** The value after the change. */
     to: Open<AssetStatus>;
   } | undefined;
-  /** What became of `manufacturer`; absent where it is as before. */
+  /** The change of `manufacturer`. Absent if it did not change. */
   manufacturer?: {
-    /** The value before. 1 to 255 characters. */
+    /** The value before the change. 1 to 255 characters. */
     from: string | null;
-    /** The value after. 1 to 255 characters. */
+    /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** What became of `model`; absent where it is as before. */
+  /** The change of `model`. Absent if it did not change. */
   model?: {
-    /** The value before. 1 to 255 characters. */
+    /** The value before the change. 1 to 255 characters. */
     from: string | null;
-    /** The value after. 1 to 255 characters. */
+    /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** What became of `location`; absent where it is as before. */
+  /** The change of `location`. Absent if it did not change. */
   location?: {
-    /** The value before. 1 to 255 characters. */
+    /** The value before the change. 1 to 255 characters. */
     from: string | null;
-    /** The value after. 1 to 255 characters. */
+    /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** What became of `assignedToId`; absent where it is as before. */
+  /** The change of `assignedToId`. Absent if it did not change. */
   assignedToId?: {
-    /** The value before. */
+    /** The value before the change. */
     from: number | null;
-    /** The value after. */
+    /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** What became of `purchaseDate`; absent where it is as before. */
+  /** The change of `purchaseDate`. Absent if it did not change. */
   purchaseDate?: {
-    /** The value before. A date, `YYYY-MM-DD`. */
+    /** The value before the change. A date, `YYYY-MM-DD`. */
     from: string | null;
-    /** The value after. A date, `YYYY-MM-DD`. */
+    /** The value after the change. A date, `YYYY-MM-DD`. */
     to: string | null;
   } | undefined;
-  /** What became of `purchaseCost`; absent where it is as before. */
+  /** The change of `purchaseCost`. Absent if it did not change. */
   purchaseCost?: {
-    /** The value before. */
+    /** The value before the change. */
     from: string | null;
-    /** The value after. */
+    /** The value after the change. */
     to: string | null;
   } | undefined;
-  /** What became of `warrantyExpiresAt`; absent where it is as before. */
+  /** The change of `warrantyExpiresAt`. Absent if it did not change. */
   warrantyExpiresAt?: {
-    /** The value before. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
-    /** The value after. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
-  /** What became of `notes`; absent where it is as before. */
+  /** The change of `notes`. Absent if it did not change. */
   notes?: {
-    /** The value before. 1 to 65535 characters. */
+    /** The value before the change. 1 to 65535 characters. */
     from: string | null;
-    /** The value after. 1 to 65535 characters. */
+    /** The value after the change. 1 to 65535 characters. */
     to: string | null;
   } | undefined;
-  /** What became of `customFields`; absent where it is as before. */
+  /** The change of `customFields`. Absent if it did not change. */
   customFields?: {
-    /** The value before. */
+    /** The value before the change. */
     from: CustomFields;
-    /** The value after. */
+    /** The value after the change. */
     to: CustomFields;
   } | undefined;
 };
 
-/** Something that was done to an asset. */
+/** An action on an asset. */
 export interface AssetActivity {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** When it was done. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the action occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   at: string;
-  /** What was done to the resource. */
+  /** The action on the resource. */
   action: Open<ActivityAction>;
-  /** Who did it; null where it was done on the command line. */
+  /** Who performed the action, or null if it was performed on the command line. */
   actor: Actor;
-  /** What changed, as events tell it; empty for CREATED. Of a longer text there are the first 1000 characters and `…`; of `customFields` those that differ, which share as many, and of a list that is longer the beginning of its JSON. */
+  /** The changed fields, as in events. Empty for CREATED. Text is cut to 1000 characters and `…`. `customFields` has the changed keys only, with 1000 characters in all. A longer list is replaced by the start of its JSON. */
   changes: AssetChanges;
 }
 
 /** The page and the filters of a list of activities. */
 export interface AssetActivityQuery {
-  /** Which page; one past the end is empty. 1 by default. */
+  /** The page number, from 1. A page past the end is empty. 1 by default. */
   page?: number | string | undefined;
-  /** How many rows a page has. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
-/** How far it is. */
+/** The status of the project. */
 export type ProjectStatus = 'PLANNED' | 'ACTIVE' | 'ON_HOLD' | 'COMPLETED' | 'CANCELLED';
 
-/** A project; its tasks are listed below it. */
+/** A project. List its tasks with `GET /projects/{id}/tasks`. */
 export interface Project {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** The short name by which the workspace knows it, unique there. */
+  /** The short name of the project, unique in the workspace. */
   key: string;
-  /** What it is called. 1 to 255 characters. */
+  /** The name of the project. 1 to 255 characters. */
   name: string;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string | null;
-  /** How far it is. */
+  /** The status of the project. */
   status: Open<ProjectStatus>;
-  /** How urgent it is. */
+  /** The priority. */
   priority: Open<Priority>;
-  /** The user who leads it; null while nobody does. */
+  /** The user who leads the project, or null if there is none. */
   managerId: number | null;
-  /** The day on which it begins. A date, `YYYY-MM-DD`. */
+  /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
   startDate: string | null;
-  /** The day on which it ends. A date, `YYYY-MM-DD`. */
+  /** The end date, or null if not set. A date, `YYYY-MM-DD`. */
   endDate: string | null;
-  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of projects. */
 export interface ProjectQuery {
-  /** Which page; one past the end is empty. 1 by default. */
+  /** The page number, from 1. A page past the end is empty. 1 by default. */
   page?: number | string | undefined;
-  /** How many rows a page has. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   status?: Open<ProjectStatus> | readonly Open<ProjectStatus>[] | undefined;
-  /** Only those whose key, name and description hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
+  /** Full-text search in key, name and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
 }
 
-/** How far it is. A new task is TODO; every move is free. */
+/** The status of the task. New tasks are TODO. Every transition is allowed. */
 export type TaskStatus = 'TODO' | 'IN_PROGRESS' | 'BLOCKED' | 'DONE' | 'CANCELLED';
 
 /** A task of a project. */
 export interface Task {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** The project that it belongs to. It never changes. */
+  /** The project of the task. It never changes. */
   projectId: number;
-  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
+  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
   title: string;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string | null;
-  /** How far it is. A new task is TODO; every move is free. */
+  /** The status of the task. New tasks are TODO. Every transition is allowed. */
   status: Open<TaskStatus>;
-  /** How urgent it is. */
+  /** The priority. */
   priority: Open<Priority>;
-  /** The user who works on it; null while nobody does. One newly named is active. */
+  /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId: number | null;
-  /** The day on which work on it begins. A date, `YYYY-MM-DD`. */
+  /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
   startDate: string | null;
-  /** The day by which it is to be done. A date, `YYYY-MM-DD`. */
+  /** The due date, or null if not set. A date, `YYYY-MM-DD`. */
   dueDate: string | null;
-  /** When it became DONE; null while it is not. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the status became DONE, or null if it is not DONE. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   completedAt: string | null;
-  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of tasks. */
 export interface TaskQuery {
-  /** Which page; one past the end is empty. 1 by default. */
+  /** The page number, from 1. A page past the end is empty. 1 by default. */
   page?: number | string | undefined;
-  /** How many rows a page has. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   status?: Open<TaskStatus> | readonly Open<TaskStatus>[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   priority?: Open<Priority> | readonly Open<Priority>[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   assigneeId?: number | string | readonly (number | string)[] | undefined;
-  /** Only those whose title and description hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
+  /** Full-text search in title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
 }
 
-/** A new task of the project. */
+/** A new task in a project. */
 export interface NewTask {
-  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
+  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
   title: string;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | null | undefined;
-  /** How urgent it is: MEDIUM when absent. */
+  /** The priority. The default is MEDIUM. */
   priority?: Open<Priority> | null | undefined;
-  /** The user who works on it; null while nobody does. One newly named is active. */
+  /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId?: number | null | undefined;
-  /** The day on which work on it begins. A date, `YYYY-MM-DD`. */
+  /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
   startDate?: string | null | undefined;
-  /** The day by which it is to be done. A date, `YYYY-MM-DD`. */
+  /** The due date, or null if not set. A date, `YYYY-MM-DD`. */
   dueDate?: string | null | undefined;
 }
 
-/** Absent fields stay as they are; null clears. */
+/** Changes to a task. Absent fields stay unchanged, and null clears a field. */
 export interface TaskPatch {
-  /** What it is about, in a line. White space around it is taken off. 1 to 255 characters. */
+  /** The title, in one line. Leading and trailing white space is removed. 1 to 255 characters. */
   title?: string | undefined;
-  /** What it is about, at length; at most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | null | undefined;
-  /** How far it is. A new task is TODO; every move is free. */
+  /** The status of the task. New tasks are TODO. Every transition is allowed. */
   status?: Open<TaskStatus> | undefined;
-  /** How urgent it is. */
+  /** The priority. */
   priority?: Open<Priority> | undefined;
-  /** The user who works on it; null while nobody does. One newly named is active. */
+  /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId?: number | null | undefined;
-  /** The day on which work on it begins. A date, `YYYY-MM-DD`. */
+  /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
   startDate?: string | null | undefined;
-  /** The day by which it is to be done. A date, `YYYY-MM-DD`. */
+  /** The due date, or null if not set. A date, `YYYY-MM-DD`. */
   dueDate?: string | null | undefined;
 }
 
 /** The page and the filters of a list of users. */
 export interface UserQuery {
-  /** Which page; one past the end is empty. 1 by default. */
+  /** The page number, from 1. A page past the end is empty. 1 by default. */
   page?: number | string | undefined;
-  /** How many rows a page has. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   role?: Open<UserRole> | readonly Open<UserRole>[] | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   active?: boolean | 'true' | 'false' | readonly (boolean | 'true' | 'false')[] | undefined;
-  /** 1 to 100 of them. 1 to 254 characters. */
+  /** 1 to 100 items. 1 to 254 characters. */
   email?: string | readonly string[] | undefined;
-  /** Only those whose name and e-mail address hold all of these words; the last may be the beginning of one. 1 to 200 characters. */
+  /** Full-text search in name and email address. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
 }
 
-/** The type of an event: what happened. */
+/** The type of an event. */
 export type EventType = 'ticket.created' | 'ticket.updated' | 'asset.created' | 'task.updated';
 
-/** What a field of the resource may be. */
+/** A value that a field of the resource can have. */
 export type WebhookFilterValue = string | number | boolean | null;
 
-/** HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries are sent. CIRCUIT_OPEN: attempts failed in a row, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
+/** The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
 export type WebhookHealth = 'HEALTHY' | 'RETRYING' | 'CIRCUIT_OPEN' | 'PAUSED' | 'INACTIVE';
 
-/** A subscription to events, without its secret. */
+/** A webhook subscription, without its signing secret. */
 export interface Webhook {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** Where events are sent: https, with a public host and without user info. 1 to 2048 characters. */
+  /** The URL that receives events. It must use https and a public host, without a user name or password. 1 to 2048 characters. */
   url: string;
-  /** The types of events that are sent. 1 to 100 of them. */
+  /** The subscribed event types. 1 to 100 items. */
   events: Open<EventType>[];
-  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  /** Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. An event matches if each field has one of its values before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
-  /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
+  /** Whether to skip events caused by the API key that created the subscription, or by a key rotated from it. */
   skipOwn: boolean;
-  /** Whether it is told of events: false once it was deactivated, for ever. */
+  /** Whether the subscription is active. Inactive subscriptions receive no events. You can reactivate them in the developer area or on the command line, but not with the API. */
   active: boolean;
-  /** HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries are sent. CIRCUIT_OPEN: attempts failed in a row, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
+  /** The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
   health: Open<WebhookHealth>;
-  /** When the circuit breaker next allows an attempt; null if it holds nothing back, or if `paused: true` does. A replay or a test event is sent sooner. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed, or if `paused: true` stops deliveries. Replays and test events are sent earlier. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
-  /** When a delivery last arrived; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When a delivery last succeeded, or null if none has. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;
-  /** When an attempt last failed; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When an attempt last failed, or null if none has. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** When the subscription was paused: by `paused`, because the endpoint failed, or by the quota; else null. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When deliveries were paused: by `paused`, by failures of the endpoint, or by the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
-  /** Why the subscription is paused, in words, or `QUOTA`: the workspace has reached its limit of pending deliveries. Then new events are not queued for this subscription, and those pending are still sent. Read the changes of each resource, such as `GET /tickets/changes`, to catch up. New events are queued again when fewer than half are pending. */
+  /** Why the subscription is paused, or null if not paused. `QUOTA` means that the workspace reached its limit of pending deliveries: new events are not queued for this subscription, and pending ones are still sent. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when fewer than half of the limit are pending. */
   pausedReason: string | null;
-  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
 }
 
 /** The page and the filters of a list of webhooks. */
 export interface WebhookQuery {
-  /** Which page; one past the end is empty. 1 by default. */
+  /** The page number, from 1. A page past the end is empty. 1 by default. */
   page?: number | string | undefined;
-  /** How many rows a page has. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
 }
 
-/** A new subscription, with its secret if the server generated it. No other endpoint returns the secret. */
+/** A new subscription, with its signing secret if the server generated it. No other endpoint returns the secret. */
 export interface CreatedWebhook {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** Where events are sent: https, with a public host and without user info. 1 to 2048 characters. */
+  /** The URL that receives events. It must use https and a public host, without a user name or password. 1 to 2048 characters. */
   url: string;
-  /** The types of events that are sent. 1 to 100 of them. */
+  /** The subscribed event types. 1 to 100 items. */
   events: Open<EventType>[];
-  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  /** Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. An event matches if each field has one of its values before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
-  /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
+  /** Whether to skip events caused by the API key that created the subscription, or by a key rotated from it. */
   skipOwn: boolean;
-  /** Whether it is told of events: false once it was deactivated, for ever. */
+  /** Whether the subscription is active. Inactive subscriptions receive no events. You can reactivate them in the developer area or on the command line, but not with the API. */
   active: boolean;
-  /** HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries are sent. CIRCUIT_OPEN: attempts failed in a row, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
+  /** The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries continue. CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. INACTIVE: the subscription was deactivated. */
   health: Open<WebhookHealth>;
-  /** When the circuit breaker next allows an attempt; null if it holds nothing back, or if `paused: true` does. A replay or a test event is sent sooner. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed, or if `paused: true` stops deliveries. Replays and test events are sent earlier. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
-  /** When a delivery last arrived; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When a delivery last succeeded, or null if none has. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastSuccessAt: string | null;
-  /** When an attempt last failed; null where none has. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When an attempt last failed, or null if none has. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** When the subscription was paused: by `paused`, because the endpoint failed, or by the quota; else null. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When deliveries were paused: by `paused`, by failures of the endpoint, or by the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
-  /** Why the subscription is paused, in words, or `QUOTA`: the workspace has reached its limit of pending deliveries. Then new events are not queued for this subscription, and those pending are still sent. Read the changes of each resource, such as `GET /tickets/changes`, to catch up. New events are queued again when fewer than half are pending. */
+  /** Why the subscription is paused, or null if not paused. `QUOTA` means that the workspace reached its limit of pending deliveries: new events are not queued for this subscription, and pending ones are still sent. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when fewer than half of the limit are pending. */
   pausedReason: string | null;
-  /** When it was made. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it last changed. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
-  /** The secret that the server generated; absent if the request had one. Store it. */
+  /** The generated signing secret. Absent if the request contained a secret. Store it. */
   secret?: string | undefined;
 }
 
-/** A new subscription to events. */
+/** A new webhook subscription. */
 export interface NewWebhook {
-  /** Where events are sent: https, with a public host and without user info. 1 to 2048 characters. */
+  /** The URL that receives events. It must use https and a public host, without a user name or password. 1 to 2048 characters. */
   url: string;
-  /** Signs each delivery; 24 characters or more are recommended. If absent, the server generates a secret and returns it. 1 to 256 characters. */
+  /** The signing secret. Use at least 24 characters. If absent, the server generates a secret and returns it. 1 to 256 characters. */
   secret?: string | undefined;
-  /** The types of events that are sent. 1 to 100 of them. */
+  /** The subscribed event types. 1 to 100 items. */
   events: readonly Open<EventType>[];
-  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  /** Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. An event matches if each field has one of its values before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
-  /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
+  /** Whether to skip events caused by the API key that created the subscription, or by a key rotated from it. */
   skipOwn?: boolean | undefined;
 }
 
-/** Absent fields stay as they are; null clears. */
+/** Changes to a subscription. Absent fields stay unchanged, and null clears a field. */
 export interface WebhookPatch {
-  /** Where events are sent: https, with a public host and without user info. 1 to 2048 characters. */
+  /** The URL that receives events. It must use https and a public host, without a user name or password. 1 to 2048 characters. */
   url?: string | undefined;
-  /** The new secret. The one before signs, too, for 24 hours, in `webhook-signature`. 1 to 256 characters. */
+  /** The new signing secret. For 24 hours, `webhook-signature` also contains a signature with the previous secret. 1 to 256 characters. */
   secret?: string | undefined;
-  /** The types of events that are sent. 1 to 100 of them. */
+  /** The subscribed event types. 1 to 100 items. */
   events?: readonly Open<EventType>[] | undefined;
-  /** Top-level fields of the resource, and values of each: only events are delivered in which every field named is one of its values, or was before the change. Each event of the subscription must have the fields. At most 10 fields of 100 values. */
+  /** Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. An event matches if each field has one of its values before or after the change. Every subscribed event type must have these fields. At most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
-  /** Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key. */
+  /** Whether to skip events caused by the API key that created the subscription, or by a key rotated from it. */
   skipOwn?: boolean | undefined;
-  /** Whether deliveries rest. `true`: events queue and nothing is sent. `false`: what waits is sent when it is due, whatever paused it, and failures before count no more. */
+  /** Whether deliveries are paused. `true`: events are queued, and nothing is sent. `false`: resumes deliveries, whatever paused them, and resets the count of failures. */
   paused?: boolean | undefined;
 }
 
-/** How far it is: PENDING until it is settled as DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription. */
+/** The status of a delivery. PENDING: not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
 export type DeliveryState = 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
 
-/** One event on its way to one subscription. */
+/** The delivery of one event to one subscription. */
 export interface Delivery {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** The subscription that it goes to. */
+  /** The subscription that receives the event. */
   webhookId: number;
-  /** The `webhook-id` that receivers get, the same on every attempt. */
+  /** The `webhook-id` header of the delivery, the same on every attempt. */
   eventId: string;
-  /** The type of an event: what happened. */
+  /** The type of an event. */
   event: Open<EventType>;
-  /** How far it is: PENDING until it is settled as DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription. */
+  /** The status of a delivery. PENDING: not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
   state: Open<DeliveryState>;
-  /** Attempts begun since it was made, or last replayed. */
+  /** The number of attempts since the delivery was created or last replayed. */
   attemptCount: number;
-  /** When it may be tried next; null unless it is PENDING. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The earliest time of the next attempt, or null if not PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
-  /** When the event happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the event occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it was delivered, exhausted or cancelled; null while it is PENDING. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the delivery was delivered, exhausted or cancelled, or null while PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   settledAt: string | null;
 }
 
-/** What is being sent again from now on. */
+/** A replay that has started. */
 export interface WebhookReplayStarted {
-  /** The subscription whose deliveries they are. */
+  /** The subscription of the deliveries. */
   webhookId: number;
-  /** Those that were made then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** Only deliveries created at or after this time are sent. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
-  /** Those in one of these states. */
+  /** Only deliveries with one of these statuses are sent. */
   states: Open<DeliveryState>[];
-  /** How many deliveries were found; 10000 of them and more are not counted. */
+  /** The number of matching deliveries. Counting stops at 10000. */
   matching: number;
-  /** Whether `paused: true` holds the deliveries back. They are sent after a PATCH with `paused: false`. */
+  /** Whether `paused: true` holds back the deliveries. To send them, update the subscription with `paused: false`. */
   paused: boolean;
 }
 
-/** Which deliveries are sent again. */
+/** The deliveries to send again. */
 export interface WebhookReplay {
-  /** Deliveries that were made then or later. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** Only deliveries created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   since: string;
-  /** Those in one of these states; EXHAUSTED alone unless given. With PENDING what waits for another attempt is sent at once. 1 to 4 of them. */
+  /** Only deliveries with one of these statuses. The default is EXHAUSTED. With PENDING, deliveries that wait for a retry are sent immediately. 1 to 4 items. */
   states?: readonly Open<DeliveryState>[] | undefined;
 }
 
 /** The page and the filters of a list of deliveries. */
 export interface DeliveryQuery {
-  /** Which page; one past the end is empty. 1 by default. */
+  /** The page number, from 1. A page past the end is empty. 1 by default. */
   page?: number | string | undefined;
-  /** How many rows a page has. 1 to 100. 20 by default. */
+  /** The number of items per page. 1 to 100. 20 by default. */
   perPage?: number | string | undefined;
-  /** 1 to 100 of them. */
+  /** 1 to 100 items. */
   state?: Open<DeliveryState> | readonly Open<DeliveryState>[] | undefined;
 }
 
-/** What came of one attempt. */
+/** One attempt of a delivery and its result. */
 export interface DeliveryAttempt {
-  /** Counts from 1, and again from 1 when the delivery is replayed. */
+  /** The number of the attempt, from 1. A replay starts at 1 again. */
   number: number;
-  /** When it began. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the attempt started. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   startedAt: string;
-  /** How long it took, in milliseconds. */
+  /** The duration of the attempt, in milliseconds. */
   durationMs: number;
-  /** The HTTP status of the answer; null where none came. */
+  /** The HTTP status of the response, or null if there was none. */
   status: number | null;
-  /** What went wrong; null where an answer came. */
+  /** Why the attempt failed, or null if a response arrived. */
   error: string | null;
-  /** The beginning of the answer's body; null where it may come of a private network. */
+  /** The start of the response body, or null if it might come from a private network. */
   answer: string | null;
 }
 
-/** A delivery with what came of it. */
+/** A delivery and its attempts. */
 export interface DeliveryDetail {
-  /** Names it among all of its kind. It never changes, and is never used again. */
+  /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** The subscription that it goes to. */
+  /** The subscription that receives the event. */
   webhookId: number;
-  /** The `webhook-id` that receivers get, the same on every attempt. */
+  /** The `webhook-id` header of the delivery, the same on every attempt. */
   eventId: string;
-  /** The type of an event: what happened. */
+  /** The type of an event. */
   event: Open<EventType>;
-  /** How far it is: PENDING until it is settled as DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription. */
+  /** The status of a delivery. PENDING: not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. CANCELLED: the subscription was deactivated first. */
   state: Open<DeliveryState>;
-  /** Attempts begun since it was made, or last replayed. */
+  /** The number of attempts since the delivery was created or last replayed. */
   attemptCount: number;
-  /** When it may be tried next; null unless it is PENDING. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** The earliest time of the next attempt, or null if not PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   nextAttemptAt: string | null;
-  /** When the event happened. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the event occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When it was delivered, exhausted or cancelled; null while it is PENDING. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the delivery was delivered, exhausted or cancelled, or null while PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   settledAt: string | null;
-  /** What is sent, byte for byte. */
+  /** The exact body that is sent. */
   body: string;
-  /** Every attempt, oldest first: the last 100 where there were more. */
+  /** The last 100 attempts, oldest first. */
   attempts: DeliveryAttempt[];
 }
 
 /** A ticket is created. */
 export interface TicketCreatedEvent {
-  /** The same on every attempt: deduplicate by it. */
+  /** The id of the event, the same on every attempt. Use it to deduplicate. */
   id: string;
-  /** What happened. */
+  /** The type of the event. */
   type: 'ticket.created';
-  /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the event occurred: `updatedAt` of the resource. Use it to order the events of a resource. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Who did it; null where it was done on the command line. */
+  /** Who performed the action, or null if it was performed on the command line. */
   actor: Actor;
-  /** The ticket as it was then. */
+  /** The ticket at the time of the event. */
   ticket: Ticket;
 }
 
 /** A ticket is updated. */
 export interface TicketUpdatedEvent {
-  /** The same on every attempt: deduplicate by it. */
+  /** The id of the event, the same on every attempt. Use it to deduplicate. */
   id: string;
-  /** What happened. */
+  /** The type of the event. */
   type: 'ticket.updated';
-  /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the event occurred: `updatedAt` of the resource. Use it to order the events of a resource. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Who did it; null where it was done on the command line. */
+  /** Who performed the action, or null if it was performed on the command line. */
   actor: Actor;
-  /** The ticket as it was then. */
+  /** The ticket at the time of the event. */
   ticket: Ticket;
-  /** What changed in a ticket: each field that differs. `updatedAt` always does, and is not among them. */
+  /** The changed fields of a ticket. `updatedAt` always changes and is not included. */
   changes: TicketChanges;
 }
 
 /** An asset is created. */
 export interface AssetCreatedEvent {
-  /** The same on every attempt: deduplicate by it. */
+  /** The id of the event, the same on every attempt. Use it to deduplicate. */
   id: string;
-  /** What happened. */
+  /** The type of the event. */
   type: 'asset.created';
-  /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the event occurred: `updatedAt` of the resource. Use it to order the events of a resource. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Who did it; null where it was done on the command line. */
+  /** Who performed the action, or null if it was performed on the command line. */
   actor: Actor;
-  /** The asset as it was then. */
+  /** The asset at the time of the event. */
   asset: Asset;
 }
 
-/** What changed in a task: each field that differs. `updatedAt` always does, and is not among them. */
+/** The changed fields of a task. `updatedAt` always changes and is not included. */
 export type TaskChanges = Record<string, {
-  /** The value before. */
+  /** The value before the change. */
   from: unknown;
-  /** The value after. */
+  /** The value after the change. */
   to: unknown;
 }> & {
-  /** What became of `title`; absent where it is as before. */
+  /** The change of `title`. Absent if it did not change. */
   title?: {
-    /** The value before. 1 to 255 characters. */
+    /** The value before the change. 1 to 255 characters. */
     from: string;
-    /** The value after. 1 to 255 characters. */
+    /** The value after the change. 1 to 255 characters. */
     to: string;
   } | undefined;
-  /** What became of `description`; absent where it is as before. */
+  /** The change of `description`. Absent if it did not change. */
   description?: {
-    /** The value before. 1 to 65535 characters. */
+    /** The value before the change. 1 to 65535 characters. */
     from: string | null;
-    /** The value after. 1 to 65535 characters. */
+    /** The value after the change. 1 to 65535 characters. */
     to: string | null;
   } | undefined;
-  /** What became of `status`; absent where it is as before. */
+  /** The change of `status`. Absent if it did not change. */
   status?: {
-    /** The value before. */
+    /** The value before the change. */
     from: Open<TaskStatus>;
-    /** The value after. */
+    /** The value after the change. */
     to: Open<TaskStatus>;
   } | undefined;
-  /** What became of `priority`; absent where it is as before. */
+  /** The change of `priority`. Absent if it did not change. */
   priority?: {
-    /** The value before. */
+    /** The value before the change. */
     from: Open<Priority>;
-    /** The value after. */
+    /** The value after the change. */
     to: Open<Priority>;
   } | undefined;
-  /** What became of `assigneeId`; absent where it is as before. */
+  /** The change of `assigneeId`. Absent if it did not change. */
   assigneeId?: {
-    /** The value before. */
+    /** The value before the change. */
     from: number | null;
-    /** The value after. */
+    /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** What became of `startDate`; absent where it is as before. */
+  /** The change of `startDate`. Absent if it did not change. */
   startDate?: {
-    /** The value before. A date, `YYYY-MM-DD`. */
+    /** The value before the change. A date, `YYYY-MM-DD`. */
     from: string | null;
-    /** The value after. A date, `YYYY-MM-DD`. */
+    /** The value after the change. A date, `YYYY-MM-DD`. */
     to: string | null;
   } | undefined;
-  /** What became of `dueDate`; absent where it is as before. */
+  /** The change of `dueDate`. Absent if it did not change. */
   dueDate?: {
-    /** The value before. A date, `YYYY-MM-DD`. */
+    /** The value before the change. A date, `YYYY-MM-DD`. */
     from: string | null;
-    /** The value after. A date, `YYYY-MM-DD`. */
+    /** The value after the change. A date, `YYYY-MM-DD`. */
     to: string | null;
   } | undefined;
-  /** What became of `completedAt`; absent where it is as before. */
+  /** The change of `completedAt`. Absent if it did not change. */
   completedAt?: {
-    /** The value before. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
-    /** The value after. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
 };
 
 /** A project task is updated. */
 export interface TaskUpdatedEvent {
-  /** The same on every attempt: deduplicate by it. */
+  /** The id of the event, the same on every attempt. Use it to deduplicate. */
   id: string;
-  /** What happened. */
+  /** The type of the event. */
   type: 'task.updated';
-  /** When it happened: the resource's `updatedAt`. Of two events the later state has the later one. A moment in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the event occurred: `updatedAt` of the resource. Use it to order the events of a resource. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   timestamp: string;
-  /** Who did it; null where it was done on the command line. */
+  /** Who performed the action, or null if it was performed on the command line. */
   actor: Actor;
-  /** The task as it was then. */
+  /** The task at the time of the event. */
   task: Task;
-  /** What changed in a task: each field that differs. `updatedAt` always does, and is not among them. */
+  /** The changed fields of a task. `updatedAt` always changes and is not included. */
   changes: TaskChanges;
 }
 
-/** Which page of a list this is, and how much there is in all. */
+/** The page of the list and the total number of items. */
 export interface PageMeta {
-  /** The page that was asked for. */
+  /** The requested page. */
   page: number;
-  /** How many rows a page has. */
+  /** The number of items per page. */
   perPage: number;
-  /** Rows on all pages; exact where `totalCountCapped` is absent. */
+  /** The number of items on all pages. Exact unless `totalCountCapped` is present. */
   totalCount: number;
-  /** There are more rows than are counted; pages end where `totalCount` does. */
+  /** Present if more items match than `totalCount`. Pages end at `totalCount`. */
   totalCountCapped?: true | undefined;
 }
 
-/** Where to go on from, and whether to do so at once. */
+/** The position in the change feed. */
 export interface ChangesMeta {
-  /** Where the next page begins, also on the last one: keep it, and ask with it again later. */
+  /** The cursor of the next page, also present on the last page. Store it for the next sync. */
   nextCursor: string;
-  /** Whether there is more already; else ask again after a while. */
+  /** Whether more changes are available now. If false, poll again later. */
   hasMore: boolean;
 }
 
-/** What an update changed: each field that differs. */
+/** The changed fields, by name. */
 export type Changes = Record<string, {
-  /** The value before. */
+  /** The value before the change. */
   from: unknown;
-  /** The value after. */
+  /** The value after the change. */
   to: unknown;
 }>;
 
-/** What is wrong in one place of the request. */
+/** One invalid field or parameter of the request. */
 export interface ErrorDetail {
-  /** The field, query parameter or path parameter, with dots into its parts. */
+  /** The field or parameter. Dots separate the parts of a nested path. */
   path: string;
-  /** What is wrong there, to be read after the name. */
+  /** What is wrong with it. The sentence starts with `path`. */
   message: string;
 }
 
-/** What went wrong, for programs. */
+/** The kind of error, for programs. */
 export type ErrorCode =
   | 'VALIDATION_ERROR'
   | 'INVALID_JSON'
@@ -1295,24 +1295,24 @@ export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedE
 /** @internal */
 export const eventTypes: readonly string[] = ['ticket.created', 'ticket.updated', 'asset.created', 'task.updated'];
 
-/** An event of a newer server. */
+/** An event from a newer server. */
 export interface UnknownEvent {
-  /** The same on every attempt: deduplicate by it. */
+  /** The id of the event, the same on every attempt. Use it to deduplicate. */
   id: string;
-  /** The type that stands for all that this version of the client doesn't know. */
+  /** The type of every event that this version of the client doesn't know. */
   type: 'unknown';
-  /** When it happened. */
+  /** When the event occurred. */
   timestamp: string;
-  /** All that was delivered; its `type` names the event. */
+  /** The complete delivered body. Its `type` is the original type. */
   body: Record<string, unknown>;
 }
 
-/** A webhook event, told apart by its `type`. */
+/** A webhook event, discriminated by its `type`. */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
 /**
- * Method and path of every operation; the scope it needs, whose first word is its limit, or the limit alone; and what it
- * takes after the ids of its path: `items=` names the field of a body that holds several.
+ * The method and path of every operation. Then its scope, whose first word is its rate limit, or the rate limit alone.
+ * Then its arguments after the path ids: `items=` is the body field with the items of a bulk request.
  *
  * @internal
  */

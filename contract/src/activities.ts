@@ -6,31 +6,31 @@ import { TicketChanges, TicketIdParam } from './tickets.ts';
 
 export const ActivityAction = z.enum(['CREATED', 'UPDATED', 'COMMENTED']).meta({
   id: 'ActivityAction',
-  description: 'What was done to the resource.',
+  description: 'The action on the resource.',
 });
 export type ActivityAction = z.output<typeof ActivityAction>;
 
-/** How much of a text activity keeps of a change: UTF-16 units, after which `…` stands. */
+/** The maximum length of a recorded text, in UTF-16 units. Longer text is cut and ends with `…`. */
 export const activityTextLength = 1000;
 
-/** What was done to a resource, with what such a resource may change. */
+/** Returns the schema of the activity of one type of resource. */
 function activity<Fields extends z.ZodObject>(id: string, { resource, changes, example }: Kind<Fields>) {
   return z
     .object({
       id: Id,
-      at: Timestamp.meta({ description: 'When it was done.' }),
+      at: Timestamp.meta({ description: 'When the action occurred.' }),
       action: ActivityAction,
       actor: Actor,
       changes: changes.meta({
         description:
-          'What changed, as events tell it; empty for CREATED. Of a longer text there are the first ' +
-          `${activityTextLength} characters and \`…\`; of \`customFields\` those that differ, which share as many, and ` +
-          'of a list that is longer the beginning of its JSON.',
+          `The changed fields, as in events. Empty for CREATED. Text is cut to ${activityTextLength} characters and \`…\`. ` +
+          `\`customFields\` has the changed keys only, with ${activityTextLength} characters in all. ` +
+          'A longer list is replaced by the start of its JSON.',
       }),
     })
     .meta({
       id,
-      description: `Something that was done to ${resource}.`,
+      description: `An action on ${resource}.`,
       example: {
         id: 9120,
         at: '2026-11-20T10:05:00.000Z',
@@ -41,7 +41,7 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
     });
 }
 
-/** The kind of resource, as a sentence has it, and what may change in one. */
+/** The name of the resource with its article, the schema of its changes, and an example. */
 interface Kind<Fields> {
   resource: string;
   changes: Fields;
@@ -65,13 +65,13 @@ export type AssetActivity = z.output<typeof AssetActivity>;
 export const ActivityQuery = listQuery({});
 export type ActivityQuery = z.output<typeof ActivityQuery>;
 
-const description = 'Newest first. It begins with the release that keeps it: what was done before is not told.';
+const description = 'Returns the newest first. Actions from before the server recorded activity are not included.';
 
 export const activities = endpoints({
   ofTicket: {
     method: 'GET',
     path: '/tickets/:id/activity',
-    summary: 'List what was done to a ticket',
+    summary: 'List the activity of a ticket',
     description,
     metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
     pathParams: TicketIdParam,
@@ -81,7 +81,7 @@ export const activities = endpoints({
   ofAsset: {
     method: 'GET',
     path: '/assets/:id/activity',
-    summary: 'List what was done to an asset',
+    summary: 'List the activity of an asset',
     description,
     metadata: meta({ scope: 'assets:read', group: 'assets' }),
     pathParams: IdParam,

@@ -30,40 +30,46 @@ import {
 
 export const AssetType = z
   .enum(['LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'NETWORK', 'PRINTER', 'SOFTWARE', 'OTHER'])
-  .meta({ id: 'AssetType', description: 'What kind of asset it is.' });
+  .meta({ id: 'AssetType', description: 'The type of the asset.' });
 export type AssetType = z.output<typeof AssetType>;
 
 export const AssetStatus = z
   .enum(['ON_ORDER', 'IN_STOCK', 'IN_TRANSIT', 'IN_USE', 'MAINTENANCE', 'RETIRED', 'DISPOSED', 'LOST'])
-  .meta({ id: 'AssetStatus', description: 'Where it is in its life. DISPOSED is final; every other move is free.' });
+  .meta({
+    id: 'AssetStatus',
+    description: 'The status of the asset. DISPOSED is final. Every other transition is allowed.',
+  });
 export type AssetStatus = z.output<typeof AssetStatus>;
 
-/** Where an asset may go from a status: anywhere, but out of DISPOSED (docs/decisions/data-model.md). */
+/** Returns the allowed next statuses: all others, or none after DISPOSED (docs/decisions/assets.md). */
 export function assetTransitions(from: AssetStatus): AssetStatus[] {
   return from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from);
 }
 
-const Name = trimmedText(1, 255).meta({ description: 'What it is called.' });
-const AssetTag = trimmedText(1, 100).meta({ description: 'The tag by which the workspace knows it, unique there.' });
-const SerialNumber = trimmedText(1, 255).meta({ description: "The manufacturer's number of this very thing." });
-const Manufacturer = trimmedText(1, 255).meta({ description: 'Who made it.' });
-const Model = trimmedText(1, 255).meta({ description: 'Which of their models it is.' });
-const Location = trimmedText(1, 255).meta({ description: 'Where it is, in words.' });
-const AssignedToId = Id.meta({
-  description: 'The user who holds it; null while nobody does. One newly named is active.',
+const Name = trimmedText(1, 255).meta({ description: 'The name of the asset.' });
+const AssetTag = trimmedText(1, 100).meta({
+  description: 'The inventory tag, unique in the workspace. It never changes.',
 });
-const PurchaseDate = CalendarDate.meta({ description: 'The day on which it was bought.' });
-const warranty = { description: 'When its warranty ends.' };
-const Notes = longText('What else is to be known of it');
+const SerialNumber = trimmedText(1, 255).meta({ description: 'The serial number, or null if unknown.' });
+const Manufacturer = trimmedText(1, 255).meta({ description: 'The manufacturer, or null if unknown.' });
+const Model = trimmedText(1, 255).meta({ description: 'The model of the manufacturer, or null if unknown.' });
+const Location = trimmedText(1, 255).meta({ description: 'The location, as free text, or null if unknown.' });
+const AssignedToId = Id.meta({
+  description: 'The user who has the asset, or null if unassigned. A user that you assign must be active.',
+});
+const PurchaseDate = CalendarDate.meta({ description: 'The date of purchase, or null if unknown.' });
+const warranty = { description: 'When the warranty ends, or null if unknown.' };
+const Notes = longText('Additional notes, or null if there are none');
 const PurchaseCost = z
   .string()
   .regex(/^\d{1,12}(\.\d{1,2})?$/, {
-    error: 'must be a decimal such as "1499.00": at most 12 digits, then at most 2',
+    error: 'must be a decimal such as "1499.00": at most 12 digits, then at most 2 decimal places',
     abort: true,
   })
   .overwrite(withTwoDecimals)
   .meta({
-    description: 'What it cost, as a decimal without a currency; answered with two decimals.',
+    description:
+      'The purchase price as a decimal without currency, or null if unknown. Responses have two decimal places.',
     example: '1499.00',
   });
 
@@ -93,7 +99,7 @@ export const Asset = z
   })
   .meta({
     id: 'Asset',
-    description: 'A device, a licence or another thing the workspace looks after.',
+    description: 'A device, a license or another item that the workspace manages.',
     example: {
       id: 11,
       name: 'Laptop of the front desk',
@@ -118,12 +124,12 @@ export type Asset = z.output<typeof Asset>;
 
 export const AssetChanges = changesIn(Asset.omit({ id: true, assetTag: true, createdAt: true, updatedAt: true })).meta({
   id: 'AssetChanges',
-  description: 'What changed in an asset: each field that differs. `updatedAt` always does, and is not among them.',
+  description: 'The changed fields of an asset. `updatedAt` always changes and is not included.',
   example: { status: { from: 'IN_USE', to: 'IN_STOCK' }, assignedToId: { from: 2, to: null } },
 });
 export type AssetChanges = z.output<typeof AssetChanges>;
 
-/** The command line takes the same. */
+/** A new asset, in the API and on the command line. */
 export const NewAsset = z
   .strictObject({
     name: Name,
@@ -131,7 +137,7 @@ export const NewAsset = z
     serialNumber: SerialNumber.nullish(),
     type: AssetType,
     status: AssetStatus.nullish().meta({
-      description: 'Where it is in its life: IN_USE when absent and it is assigned, else IN_STOCK.',
+      description: 'The status. The default is IN_USE if `assignedToId` is set, otherwise IN_STOCK.',
     }),
     manufacturer: Manufacturer.nullish(),
     model: Model.nullish(),
@@ -173,8 +179,8 @@ export const AssetPatch = patch({
 }).meta({
   id: 'AssetPatch',
   description:
-    'Absent fields stay as they are; null clears. Assigning without a status means IN_USE; ' +
-    'unassigning an asset that is IN_USE means IN_STOCK. `assetTag` cannot change.',
+    'Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign the asset without a status, ' +
+    "it becomes IN_USE. If you unassign an asset that is IN_USE, it becomes IN_STOCK. `assetTag` can't change.",
   example: { assignedToId: 2 },
 });
 export type AssetPatch = z.output<typeof AssetPatch>;
@@ -192,7 +198,7 @@ export const assets = endpoints({
     method: 'GET',
     path: '/assets',
     summary: 'List assets',
-    description: 'Newest first. Filters combine with AND; the values of one filter with OR.',
+    description: 'Returns the newest first. Filters combine with AND, the values of one filter with OR.',
     metadata: meta({
       scope: 'assets:read',
       group: 'assets',
@@ -210,7 +216,11 @@ export const assets = endpoints({
     method: 'GET',
     path: '/assets/:id',
     summary: 'Get an asset',
-    metadata: meta({ scope: 'assets:read', group: 'assets', agent: { tool: 'get_asset', when: 'All of one asset.' } }),
+    metadata: meta({
+      scope: 'assets:read',
+      group: 'assets',
+      agent: { tool: 'get_asset', when: 'Returns every field.' },
+    }),
     pathParams: IdParam,
     query: NoQuery,
     responses: { 200: item(Asset) },
@@ -234,7 +244,7 @@ export const assets = endpoints({
       group: 'assets',
       agent: {
         tool: 'update_asset',
-        when: 'Hands over, takes back, changes; only the fields given change.',
+        when: 'Assigns, unassigns or changes an asset. Changes only the given fields.',
         short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId'],
       },
     }),

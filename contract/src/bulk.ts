@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { success } from './endpoint.ts';
 import { docsOf, ErrorCode, ErrorDetails, ErrorDocs, ErrorMessage } from './errors.ts';
 
-/** How many items a bulk request may hold. */
+/** The maximum number of items in a bulk request. */
 export const bulkItems = 100;
 
-/** An item of a bulk request that is wrong: its fault and not the request's, so it stands where the item would. */
+/** An invalid item of a bulk request. It takes the place of the item, because the other items can still succeed. */
 export class Faulty {
   readonly input: unknown;
   readonly issues: readonly z.core.$ZodIssue[];
@@ -17,8 +17,8 @@ export class Faulty {
 }
 
 /**
- * The items of a bulk request: 1 to 100, each checked by its own schema and answered by itself
- * (docs/decisions/tickets.md). An id that two of them name is the request's fault.
+ * Returns the schema of the items of a bulk request: 1 to 100, each validated independently (docs/decisions/bulk.md).
+ * If two items have the same id, the whole request is invalid.
  */
 export function bulk<Item extends z.ZodType>(item: Item) {
   type Items = z.ZodType<(z.output<Item> | Faulty)[], z.input<Item>[]>;
@@ -28,16 +28,16 @@ export function bulk<Item extends z.ZodType>(item: Item) {
     .min(1)
     .max(bulkItems)
     .superRefine((given, context) => refuseRepeatedIds(given as { id?: unknown }[], context))
-    .meta({ description: 'The items: each is done or refused by itself, in their order.' });
-  // One too many says it as well as twenty thousand, which would all be looked at.
+    .meta({ description: 'The items. Each succeeds or fails independently, in this order.' });
+  // Validates at most one item above the limit, because thousands would only cost time.
   const firstOnes = (given: unknown) => (Array.isArray(given) ? given.slice(0, bulkItems + 1) : given);
   return z.preprocess(firstOnes, items) as unknown as Items;
 }
 
-/** What is wrong with an item that names the same as one before it. */
-export const repeatedId = 'is that of another item: name each id once';
+/** The error of an item with the id of an earlier item. */
+export const repeatedId = 'is a duplicate: use each id only once';
 
-/** What an item is named by, be something else wrong with it; undefined where it names nothing. */
+/** Returns the id of an item, even if other fields of the item are invalid; undefined if it has no valid id. */
 export function idOfItem<Id>(item: { id?: Id } | Faulty): Id | undefined {
   if (!(item instanceof Faulty)) return item.id;
   const isNamed = Object(item.input).id !== undefined && item.issues.every(({ path }) => path[0] !== 'id');
@@ -55,12 +55,12 @@ function refuseRepeatedIds(items: readonly ({ id?: unknown } | Faulty)[], contex
   }
 }
 
-/** An item's status. */
+/** Returns the schema of the `status` of an item. */
 export function itemStatus<Status extends number>(statuses: readonly Status[]) {
-  return z.literal([...statuses]).meta({ description: 'The status that the single request would have.' });
+  return z.literal([...statuses]).meta({ description: 'The HTTP status that the single request would return.' });
 }
 
-/** What an item of a bulk request is answered that is refused. */
+/** The result of a failed item in a bulk response. */
 export const BulkRefusal = z
   .object({
     status: itemStatus([400, 404]),
@@ -69,15 +69,15 @@ export const BulkRefusal = z
         code: ErrorCode,
         message: ErrorMessage,
         details: ErrorDetails.optional().meta({
-          description: 'Each thing that is wrong, the first ones found; paths are those within the item.',
+          description: 'The invalid fields, at most 20. Paths are relative to the item.',
         }),
         docs: ErrorDocs,
       })
-      .meta({ description: 'What the single request would have been answered.' }),
+      .meta({ description: 'The error that the single request would return.' }),
   })
   .meta({
     id: 'BulkRefusal',
-    description: 'An item that was refused; nothing of it was done.',
+    description: 'An item that failed. It had no effect.',
     example: {
       status: 400,
       error: {
@@ -90,10 +90,10 @@ export const BulkRefusal = z
   });
 export type BulkRefusal = z.output<typeof BulkRefusal>;
 
-/** The envelope of a bulk request: an answer for each item, in their order. */
+/** Returns the envelope of a bulk response, with one result for each item in the same order. */
 export function bulkAnswers<Answer extends z.ZodType>(answer: Answer) {
   return z.object({
     success,
-    data: z.array(answer).meta({ description: 'An answer for each item, in their order.' }),
+    data: z.array(answer).meta({ description: 'One result for each item, in the same order.' }),
   });
 }

@@ -2,40 +2,40 @@ import * as z from 'zod';
 import { type EndpointMeta, PerPage, success } from './endpoint.ts';
 import { integerFromText, TimestampInput } from './fields.ts';
 
-/** The query of what has changed in a resource (docs/decisions/change-feed.md). Without a beginning it is all of it. */
+/** The query of a change feed (docs/decisions/changes.md). Without `since` and `cursor`, it starts at the first row. */
 export const ChangesQuery = z
   .strictObject({
     since: TimestampInput.optional().meta({
-      description: 'What has changed since this moment, and perhaps a little before it. Not together with `cursor`.',
+      description: 'Only changes since this time. May include slightly earlier ones. Do not combine it with `cursor`.',
       example: '2026-11-20T10:00:00Z',
     }),
     cursor: z
       .string()
       .optional()
-      .meta({ description: 'The `nextCursor` of the page before: what has changed after it.' }),
+      .meta({ description: 'The `nextCursor` of the previous page. Returns changes after that page.' }),
     perPage: integerFromText(PerPage.meta({ ...PerPage.meta(), default: 100, example: 100 })).default(100),
   })
   .refine(({ since, cursor }) => since === undefined || cursor === undefined, {
     path: ['cursor'],
-    message: 'must not be given together with since',
+    message: 'must not be combined with since',
   });
 export type ChangesQuery = z.output<typeof ChangesQuery>;
 
 export const ChangesMeta = z
   .object({
     nextCursor: z.string().meta({
-      description: 'Where the next page begins, also on the last one: keep it, and ask with it again later.',
+      description: 'The cursor of the next page, also present on the last page. Store it for the next sync.',
     }),
-    hasMore: z.boolean().meta({ description: 'Whether there is more already; else ask again after a while.' }),
+    hasMore: z.boolean().meta({ description: 'Whether more changes are available now. If false, poll again later.' }),
   })
   .meta({
     id: 'ChangesMeta',
-    description: 'Where to go on from, and whether to do so at once.',
+    description: 'The position in the change feed.',
     example: { nextCursor: 'q7XcV2hTn0aMMS4xNzYzODAwMDAwMDAwMDAwLjEyMzQ1Ni4xMDQy', hasMore: false },
   });
 export type ChangesMeta = z.output<typeof ChangesMeta>;
 
-/** The endpoint that tells what has changed in a resource, whose list stands at `path`. */
+/** Returns the change feed endpoint of the resource with the list `path`. */
 export function changesOf<const Path extends string, Row extends z.ZodType>(
   path: Path,
   row: Row,
@@ -46,14 +46,15 @@ export function changesOf<const Path extends string, Row extends z.ZodType>(
     path: `${path}/changes`,
     summary: `List changed ${path.slice(1)}`,
     description:
-      'Rows at their newest state, in the order of their last change. What commits after a cursor was given is on a page ' +
-      'after it, whoever changed it; a row may come twice. Without `since` and `cursor` it begins with the first row.',
+      'For incremental sync: returns the current version of changed rows, ordered by their last change. ' +
+      'Continue with `nextCursor`. No change is missed, but a row can appear more than once. ' +
+      'Without `since` and `cursor`, the feed starts with the first row.',
     metadata,
     query: ChangesQuery,
     responses: {
       200: z.object({
         success,
-        data: z.array(row).meta({ description: 'The rows of the page, in the order of their last change.' }),
+        data: z.array(row).meta({ description: 'The changed rows, ordered by their last change.' }),
         meta: ChangesMeta,
       }),
     },

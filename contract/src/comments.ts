@@ -5,20 +5,20 @@ import { TicketIdParam } from './tickets.ts';
 
 export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
   id: 'CommentVisibility',
-  description: 'For whom it was written. A label: whoever may read the ticket reads both.',
+  description: 'The intended audience. It is only a label: every key that can read the ticket can read both.',
 });
 export type CommentVisibility = z.output<typeof CommentVisibility>;
 
-const Body = longText('The text');
+const Body = longText('The text of the comment');
 
 export const Comment = z
   .object({
     id: Id,
-    ticketId: Id.meta({ description: 'The ticket that it is on.' }),
-    authorId: Id.meta({ description: 'The user who created the key that wrote it.' }),
+    ticketId: Id.meta({ description: 'The ticket of the comment.' }),
+    authorId: Id.meta({ description: 'The user who created the API key that wrote the comment.' }),
     body: answered(Body),
     visibility: CommentVisibility,
-    createdAt: Timestamp.meta({ description: 'When it was written. It never changes.' }),
+    createdAt: Timestamp.meta({ description: 'When the comment was created. Comments never change.' }),
   })
   .meta({
     id: 'Comment',
@@ -36,7 +36,7 @@ export type Comment = z.output<typeof Comment>;
 
 export const NewComment = z.strictObject({ body: Body, visibility: CommentVisibility }).meta({
   id: 'NewComment',
-  description: 'What is said, and for whom.',
+  description: 'A new comment.',
   example: { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' },
 });
 export type NewComment = z.output<typeof NewComment>;
@@ -49,13 +49,13 @@ export const comments = endpoints({
     method: 'GET',
     path: '/tickets/:id/comments',
     summary: "List a ticket's comments",
-    description: 'Newest first, PUBLIC and INTERNAL ones.',
+    description: 'Returns the newest first, both PUBLIC and INTERNAL.',
     metadata: meta({
       scope: 'tickets:read',
       group: 'tickets',
       agent: {
         tool: 'list_comments',
-        when: 'What was said on a ticket, by its id or number such as INC-18.',
+        when: 'Takes an id or a number such as INC-18.',
         short: ['authorId', 'body', 'visibility', 'createdAt'],
       },
     }),
@@ -68,13 +68,13 @@ export const comments = endpoints({
     path: '/tickets/:id/comments',
     summary: 'Comment on a ticket',
     description:
-      'On a ticket in any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.',
+      'Adds a comment to a ticket of any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.',
     metadata: meta({
       scope: 'tickets:write',
       group: 'tickets',
       agent: {
         tool: 'comment_on_ticket',
-        when: 'By id or number such as INC-18. INTERNAL is for staff alone; PUBLIC the requester reads.',
+        when: 'Takes an id or a number such as INC-18. PUBLIC comments are for the requester, INTERNAL for staff only.',
         short: ['id', 'visibility', 'createdAt'],
       },
     }),

@@ -6,21 +6,27 @@ import { Id, Timestamp } from './fields.ts';
 export const DeliveryState = z.enum(['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED']).meta({
   id: 'DeliveryState',
   description:
-    'How far it is: PENDING until it is settled as DELIVERED, EXHAUSTED when every attempt has failed, or CANCELLED with its subscription.',
+    'The status of a delivery. PENDING: not finished. DELIVERED: the receiver returned 2xx. EXHAUSTED: every attempt failed. ' +
+    'CANCELLED: the subscription was deactivated first.',
 });
 export type DeliveryState = z.output<typeof DeliveryState>;
 
 const delivery = {
   id: Id,
-  webhookId: Id.meta({ description: 'The subscription that it goes to.' }),
-  eventId: z.string().meta({ description: 'The `webhook-id` that receivers get, the same on every attempt.' }),
+  webhookId: Id.meta({ description: 'The subscription that receives the event.' }),
+  eventId: z.string().meta({ description: 'The `webhook-id` header of the delivery, the same on every attempt.' }),
   event: EventType,
   state: DeliveryState,
-  attemptCount: z.int().min(0).meta({ description: 'Attempts begun since it was made, or last replayed.' }),
-  nextAttemptAt: Timestamp.nullable().meta({ description: 'When it may be tried next; null unless it is PENDING.' }),
-  createdAt: Timestamp.meta({ description: 'When the event happened.' }),
+  attemptCount: z
+    .int()
+    .min(0)
+    .meta({ description: 'The number of attempts since the delivery was created or last replayed.' }),
+  nextAttemptAt: Timestamp.nullable().meta({
+    description: 'The earliest time of the next attempt, or null if not PENDING.',
+  }),
+  createdAt: Timestamp.meta({ description: 'When the event occurred.' }),
   settledAt: Timestamp.nullable().meta({
-    description: 'When it was delivered, exhausted or cancelled; null while it is PENDING.',
+    description: 'When the delivery was delivered, exhausted or cancelled, or null while PENDING.',
   }),
 };
 
@@ -38,24 +44,24 @@ const example = {
 
 export const Delivery = z
   .object(delivery)
-  .meta({ id: 'Delivery', description: 'One event on its way to one subscription.', example });
+  .meta({ id: 'Delivery', description: 'The delivery of one event to one subscription.', example });
 export type Delivery = z.output<typeof Delivery>;
 
 export const DeliveryAttempt = z
   .object({
-    number: z.int().min(1).meta({ description: 'Counts from 1, and again from 1 when the delivery is replayed.' }),
-    startedAt: Timestamp.meta({ description: 'When it began.' }),
-    durationMs: z.int().min(0).meta({ description: 'How long it took, in milliseconds.' }),
-    status: z.int().nullable().meta({ description: 'The HTTP status of the answer; null where none came.' }),
-    error: z.string().nullable().meta({ description: 'What went wrong; null where an answer came.' }),
+    number: z.int().min(1).meta({ description: 'The number of the attempt, from 1. A replay starts at 1 again.' }),
+    startedAt: Timestamp.meta({ description: 'When the attempt started.' }),
+    durationMs: z.int().min(0).meta({ description: 'The duration of the attempt, in milliseconds.' }),
+    status: z.int().nullable().meta({ description: 'The HTTP status of the response, or null if there was none.' }),
+    error: z.string().nullable().meta({ description: 'Why the attempt failed, or null if a response arrived.' }),
     answer: z
       .string()
       .nullable()
-      .meta({ description: "The beginning of the answer's body; null where it may come of a private network." }),
+      .meta({ description: 'The start of the response body, or null if it might come from a private network.' }),
   })
   .meta({
     id: 'DeliveryAttempt',
-    description: 'What came of one attempt.',
+    description: 'One attempt of a delivery and its result.',
     example: {
       number: 10,
       startedAt: '2026-11-23T14:10:04.700Z',
@@ -67,20 +73,18 @@ export const DeliveryAttempt = z
   });
 export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
 
-/** How many attempts of a delivery are told, the last ones. */
+/** The maximum number of attempts in a delivery. Older attempts are left out. */
 export const maxToldAttempts = 100;
 
 export const DeliveryDetail = z
   .object({
     ...delivery,
-    body: z.string().meta({ description: 'What is sent, byte for byte.' }),
-    attempts: z
-      .array(DeliveryAttempt)
-      .meta({ description: `Every attempt, oldest first: the last ${maxToldAttempts} where there were more.` }),
+    body: z.string().meta({ description: 'The exact body that is sent.' }),
+    attempts: z.array(DeliveryAttempt).meta({ description: `The last ${maxToldAttempts} attempts, oldest first.` }),
   })
   .meta({
     id: 'DeliveryDetail',
-    description: 'A delivery with what came of it.',
+    description: 'A delivery and its attempts.',
     example: {
       ...example,
       body: '{"id":"evt_5d41402abc4b2a76b9719d911017c592","type":"ticket.created"}',
@@ -97,7 +101,8 @@ export const deliveries = endpoints({
     method: 'GET',
     path: '/webhooks/:id/deliveries',
     summary: "List a subscription's deliveries",
-    description: 'Newest first; settled ones are kept for 30 days. Those of a deactivated subscription, too.',
+    description:
+      'Returns the newest first, also if the subscription was deactivated. Finished deliveries are kept for 30 days.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: DeliveryQuery,
@@ -117,9 +122,9 @@ export const deliveries = endpoints({
     path: '/deliveries/:id/replay',
     summary: 'Send a delivery again',
     description:
-      'At once, whatever its state, with the same `webhook-id` and all attempts before it. One that is being sent just ' +
-      'now is left as it is. An open circuit becomes half-open, and this delivery is the one that is tried. ' +
-      'After `paused: true` it waits for `paused: false`.',
+      'Sends a delivery of any status immediately, with the same `webhook-id` and the full number of attempts. ' +
+      'If the delivery is being sent, nothing changes. If the circuit breaker is open, it becomes half-open and tries this ' +
+      'delivery. If the subscription has `paused: true`, the delivery waits for `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,

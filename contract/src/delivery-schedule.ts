@@ -4,35 +4,35 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * When deliveries are made, made again and given up. The server goes by these figures, and every document that names
- * one is made from them (docs/decisions/webhook-deliveries.md). Milliseconds, where nothing else is said.
+ * When the server sends, retries and gives up deliveries, in milliseconds unless the name says otherwise. Every document
+ * that states one of these figures is generated from them (docs/decisions/webhook-deliveries.md).
  */
 export const deliverySchedule = {
-  /** How long one attempt may take, the connection being part of it. */
+  /** Timeout of an attempt, including the connection. */
   attemptTimeout: 15 * second,
   connectTimeout: 5 * second,
-  /** How long is waited after the first, second, … failed attempt. After one more there is no next. */
+  /** Delays after the first, second, … failed attempt. The attempt after the last delay is the final one. */
   waits: [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
-  /** How far a wait may be from that, as a share, so that what failed together is not repeated together. */
+  /** Maximum relative deviation from a delay, so that deliveries that failed together are not retried together. */
   jitter: 0.2,
-  /** A receiver may ask for a longer wait, but for no longer than this. */
+  /** Maximum delay that the server accepts from `Retry-After`. */
   longestRetryAfter: 24 * hour,
-  /** Deliveries per minute to a subscription until its URL has responded with 2xx for the first time. */
+  /** Maximum deliveries per minute to a subscription until its URL first responds with 2xx. */
   maxTrialsPerMinute: 10,
   /**
-   * The circuit of a subscription opens after so many failures in a row, so that it neither holds up others nor uses up
-   * the attempts of what waits behind it. The first opening is doubled for each that follows.
+   * The circuit breaker of a subscription opens after this many consecutive failures, so that a failing endpoint neither
+   * delays others nor uses up the attempts of its pending deliveries. Each further opening takes twice as long.
    */
   breaker: { failures: 5, firstOpening: 5 * second, longestOpening: 5 * minute },
-  /** A subscription pauses when nothing has got through for this long, or after a 410. */
+  /** A subscription is paused after this long without a success, or after a 410. */
   pauseAfter: 5 * day,
-  /** How long the circuit of a paused subscription is open between two probes. */
+  /** Interval between the trials of a paused subscription. */
   pausedOpening: hour,
 } as const;
 
 const units = { day, hour, minute, second };
 
-/** A length of time in the largest unit of which it is a whole number, as `5 minutes`. */
+/** Formats a duration in the largest unit that divides it, such as `5 minutes`. */
 export function inWords(milliseconds: number): string {
   const [unit, length] = Object.entries(units).find(([, each]) => milliseconds % each === 0) ?? ['millisecond', 1];
   const count = milliseconds / length;

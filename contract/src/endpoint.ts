@@ -6,24 +6,24 @@ import type { Group } from './limits.ts';
 import type { Scope } from './scopes.ts';
 
 /**
- * What every endpoint must say of itself beside its path and schemas. `any`: a valid key is enough, whatever its scopes.
- * `null` on both: no key is needed.
+ * What every endpoint declares beside its path and schemas. With the scope `any`, a valid API key is enough, whatever
+ * its scopes. If scope and group are `null`, the endpoint needs no key.
  */
 export type EndpointMeta =
   | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
   | { scope: null; group: null; agent?: never };
 
-/** What makes a tool for agents of an endpoint (docs/decisions/mcp-server.md); one without it has none. */
+/** Turns an endpoint into a tool for agents (docs/decisions/agents.md). An endpoint without it has no tool. */
 export interface AgentTool {
-  /** A verb and a noun, such as `list_tickets`. */
+  /** The name: a verb and a noun, such as `list_tickets`. */
   tool: string;
-  /** When to use it and what to know, in a sentence or two: every agent reads it in every conversation. */
+  /** When to use the tool, in one or two short sentences: every agent loads it in every conversation. */
   when: string;
-  /** What a row keeps of its fields in a list, or in an answer to many at once. */
+  /** The fields of each row that the tool returns for a list or a bulk request. */
   short?: readonly string[];
 }
 
-/** A ts-rest route with nothing left out: without a scope, a group, a summary or a strict query it doesn't compile. */
+/** A ts-rest route on which scope, group, summary and query are mandatory: it doesn't compile without them. */
 export type Endpoint = AppRoute & { metadata: EndpointMeta; summary: string; query: z.ZodType };
 
 export function meta(metadata: EndpointMeta): EndpointMeta {
@@ -31,8 +31,8 @@ export function meta(metadata: EndpointMeta): EndpointMeta {
 }
 
 /**
- * Declares the endpoints of one resource; the names become the client's methods and the operation ids. Every POST takes
- * an `Idempotency-Key` (docs/decisions/idempotency.md).
+ * Declares the endpoints of one resource. Their names become client methods and operation ids. Adds the
+ * `Idempotency-Key` header to every POST (docs/decisions/idempotency.md).
  */
 export function endpoints<const T extends Record<string, Endpoint>>(routes: T): T {
   const withHeaders = ([name, route]: [string, Endpoint]) => [
@@ -42,52 +42,52 @@ export function endpoints<const T extends Record<string, Endpoint>>(routes: T): 
   return Object.fromEntries(Object.entries(routes).map(withHeaders)) as T;
 }
 
-/** The query of an endpoint that takes none: any parameter is an error that names it. */
+/** The query of an endpoint without parameters. Rejects every parameter by name. */
 export const NoQuery = z.strictObject({});
 
-/** The body of an endpoint that takes none and yet is a POST. */
+/** The body of a POST endpoint without a body. */
 export const NoBody: typeof ContractNoBody = ContractNoBody;
 
-/** Whether an endpoint takes a body. */
+/** Checks whether an endpoint accepts a body. */
 export function takesBody<Route extends object>(route: Route): route is Route & { body: z.ZodType } {
   return 'body' in route && route.body !== NoBody;
 }
 
-/** The body of an update: absent fields stay as they are, and at least one must be named. */
+/** Returns the schema of an update: absent fields stay unchanged, and at least one field is required. */
 export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
   return z
     .strictObject(fields)
-    .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+    .refine((body) => Object.keys(body).length > 0, 'must contain at least one field to change')
     .meta({ minProperties: 1 });
 }
 
 /**
- * Bodies that must name at least one of some fields, which JSON Schema could say only by a choice between nameless
- * schemas. The client's types are made of it.
+ * Bodies that require at least one of several fields. JSON Schema could express this only as a choice between unnamed
+ * schemas, so the client generates its types from this registry.
  */
 export const atLeastOne = z.registry<{ of: string[] }>();
 
-/** Text of answers that is of a known form today, which isn't promised: the client types it so, and takes it back. */
+/** Response text with a known format that isn't guaranteed. The client gives it the narrower type, which requests accept. */
 export const knownAs = new WeakMap<z.ZodType, z.ZodType>();
 
-/** `:id` of a path. */
+/** The `:id` of a path. */
 export const IdParam = z.object({ id: integerFromText() });
 
-const pageError = 'must be a whole number from 1';
+const pageError = 'must be a whole number of at least 1';
 const perPageError = 'must be a whole number from 1 to 100';
 
 const Page = z
   .int({ error: pageError })
   .min(1, pageError)
-  .meta({ description: 'Which page; one past the end is empty.', default: 1, example: 1 });
+  .meta({ description: 'The page number, from 1. A page past the end is empty.', default: 1, example: 1 });
 
 export const PerPage = z
   .int({ error: perPageError })
   .min(1, perPageError)
   .max(100, perPageError)
-  .meta({ description: 'How many rows a page has.', default: 20, example: 20 });
+  .meta({ description: 'The number of items per page.', default: 20, example: 20 });
 
-/** The query of a list: `page`, `perPage` and the list's own filters (docs/decisions/pagination.md). */
+/** Returns the query schema of a list: `page`, `perPage` and the filters of the list (docs/decisions/lists.md). */
 export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
   return z.strictObject({
     page: integerFromText(Page).default(1),
@@ -96,10 +96,10 @@ export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
   });
 }
 
-/** The page asked for; part of every list's query. */
+/** The requested page, which is part of the query of every list. */
 export type PageQuery = { page: number; perPage: number };
 
-/** A filter: one value or several, repeated or separated by commas; several mean any of them. */
+/** Returns the schema of a filter. It accepts several values, repeated or comma-separated, and matches any of them. */
 export function filter<Value extends z.ZodType>(value: Value) {
   type Input = z.input<Value> | readonly z.input<Value>[];
   return z
@@ -110,19 +110,19 @@ export function filter<Value extends z.ZodType>(value: Value) {
     .optional();
 }
 
-/** A filter on an id; one that names nothing in the workspace finds nothing. */
+/** Returns the schema of a filter by id. An id that doesn't exist in the workspace matches nothing. */
 export const idFilter = () => filter(integerFromText(Id));
 
 /**
- * Words that rows are found by (docs/decisions/full-text-search.md).
- * @param fields what of the rows is looked at, in words
+ * Returns the schema of a full-text search parameter (docs/decisions/search.md).
+ * @param fields the searched fields, as the description lists them
  */
 export function search(fields: string) {
   return text(1, 200)
     .trim()
-    .refine((words) => /[\p{L}\p{N}]/v.test(words), 'must hold a letter or a digit: punctuation alone is no word')
+    .refine((words) => /[\p{L}\p{N}]/v.test(words), 'must contain a letter or a digit')
     .meta({
-      description: `Only those whose ${fields} hold all of these words; the last may be the beginning of one.`,
+      description: `Full-text search in ${fields}. All words must match, ignoring case; the last word can be a prefix.`,
       example: 'vpn',
     })
     .optional();
@@ -130,37 +130,39 @@ export function search(fields: string) {
 
 export const PageMeta = z
   .object({
-    page: z.int().meta({ description: 'The page that was asked for.' }),
-    perPage: z.int().meta({ description: 'How many rows a page has.' }),
-    totalCount: z.int().meta({ description: 'Rows on all pages; exact where `totalCountCapped` is absent.' }),
+    page: z.int().meta({ description: 'The requested page.' }),
+    perPage: z.int().meta({ description: 'The number of items per page.' }),
+    totalCount: z
+      .int()
+      .meta({ description: 'The number of items on all pages. Exact unless `totalCountCapped` is present.' }),
     totalCountCapped: z
       .literal(true)
       .optional()
-      .meta({ description: 'There are more rows than are counted; pages end where `totalCount` does.' }),
+      .meta({ description: 'Present if more items match than `totalCount`. Pages end at `totalCount`.' }),
   })
   .meta({
     id: 'PageMeta',
-    description: 'Which page of a list this is, and how much there is in all.',
+    description: 'The page of the list and the total number of items.',
     example: { page: 1, perPage: 20, totalCount: 131 },
   });
 export type PageMeta = z.output<typeof PageMeta>;
 
-/** That of every envelope which is no error's. */
-export const success = z.literal(true).meta({ description: 'What was asked for was done.' });
+/** The `success` field of every envelope except errors. */
+export const success = z.literal(true).meta({ description: 'The request succeeded.' });
 
-/** The envelope of one resource (spec §2). */
+/** Returns the envelope of one resource (spec §2). */
 export function item<Data extends z.ZodType>(data: Data) {
   return z.object({ success, data });
 }
 
-/** The envelope of a page of a list (spec §2). */
+/** Returns the envelope of a page of a list (spec §2). */
 export function list<Data extends z.ZodType>(data: Data) {
-  return z.object({ success, data: z.array(data).meta({ description: 'The rows of the page.' }), meta: PageMeta });
+  return z.object({ success, data: z.array(data).meta({ description: 'The items of the page.' }), meta: PageMeta });
 }
 
 /**
- * Whether an endpoint answers one resource that has a version, and with it an `ETag`: one that can change, and says when
- * it last did (docs/decisions/optimistic-concurrency.md).
+ * Checks whether an endpoint returns one resource with an `ETag`: one that can change, so that it has `updatedAt`
+ * (docs/decisions/concurrency.md).
  */
 export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean {
   const success = Object.entries(responses).find(([status]) => Number(status) < 300)?.[1];
@@ -168,12 +170,12 @@ export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean
   return data instanceof z.ZodObject && 'updatedAt' in data.shape;
 }
 
-/** Whether an endpoint changes one such resource, and so asks `If-Match`. */
+/** Checks whether an endpoint changes a resource with an `ETag`, and so accepts `If-Match`. */
 export function takesIfMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
   return (route.method === 'PATCH' || route.method === 'DELETE') && isVersioned(route);
 }
 
-/** Whether an endpoint reads one such resource, and so asks `If-None-Match`. */
+/** Checks whether an endpoint reads a resource with an `ETag`, and so accepts `If-None-Match`. */
 export function takesIfNoneMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
   return route.method === 'GET' && isVersioned(route);
 }

@@ -1,93 +1,97 @@
 import * as z from 'zod';
 
 /**
- * Every error code of the API, its HTTP status and when it is answered (spec §7, docs/decisions/errors.md).
- * The one place where a code meets a status: the server's error handler, the OpenAPI document and the tests read it.
+ * Maps each error code of the API to its HTTP status, condition and remedy (spec §7, docs/decisions/errors.md).
+ * The error handler, the OpenAPI document and the tests read this table. No other code pairs a code with a status.
  */
 export const errors = {
   VALIDATION_ERROR: {
     status: 400,
-    when: 'A field, query parameter or path id is wrong; `details` names each.',
-    remedy: 'Correct what `details` names. The same request again is refused again.',
+    when: 'The request is invalid. `details` lists each invalid field or parameter.',
+    remedy:
+      'Correct what the message and `details` describe, then send the request again. The unchanged request fails again.',
   },
   INVALID_JSON: {
     status: 400,
-    when: 'The body is not JSON, or is empty where one is needed.',
-    remedy: 'Send a JSON object, and all of it.',
+    when: 'The body is not valid JSON, or a required body is empty.',
+    remedy: 'Send a complete JSON object as the body.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 400,
-    when: 'The body is of another content type than JSON in UTF-8.',
-    remedy: 'Send `Content-Type: application/json`, and no `Content-Encoding`.',
+    when: 'The body is not JSON in UTF-8, or it is compressed.',
+    remedy: 'Send the body with `Content-Type: application/json` and without `Content-Encoding`.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 400,
-    when: 'The body, a header, or the nesting or values of the JSON are over the limit.',
-    remedy: 'Send less in one request; the message names the limit.',
+    when: 'The body or a header is too large, or the JSON has too many values or nested levels.',
+    remedy: 'Send less data in each request. The message states the limit.',
   },
   INVALID_TRANSITION: {
     status: 400,
-    when: 'The state cannot change as asked; the message names the allowed states.',
-    remedy: 'Read the resource again, and choose a state that can follow its own.',
+    when: "The status can't change to the requested value. The message lists the allowed values.",
+    remedy: 'Get the resource again, and choose a status that is allowed after its current status.',
   },
   INVALID_REFERENCE: {
     status: 400,
-    when: 'An id in the body names nothing in this workspace.',
-    remedy: 'Look the id up in the lists. A user who is named anew must be active.',
+    when: 'An id in the body matches no resource of this workspace, or an inactive user.',
+    remedy: 'Look up the id with a list endpoint. A user that you assign or add must be active.',
   },
   QUERY_TOO_BROAD: {
     status: 400,
-    when: 'The list takes too long to find; the message says how to narrow it.',
-    remedy: 'Narrow the list: ask for a shorter time, or for fewer values.',
+    when: 'The list query takes too long. The message says how to narrow it.',
+    remedy: 'Narrow the query: add a filter, use fewer filter values, or choose a shorter time range.',
   },
   INVALID_API_KEY: {
     status: 401,
     when: 'The API key is missing, malformed, unknown, expired or revoked.',
-    remedy: 'Send the key as it was shown when it was made, in one header; or make a new one.',
+    remedy:
+      'Send the complete key in one header, as shown when it was created. If the key expired or was revoked, create a new one.',
   },
   INSUFFICIENT_SCOPE: {
     status: 403,
-    when: 'The API key lacks the scope; the message names it.',
-    remedy: 'Make a key that has the scope.',
+    when: 'The API key lacks the required scope. The message names the scope.',
+    remedy: 'Create an API key that has this scope.',
   },
   NOT_FOUND: {
     status: 404,
-    when: 'There is no such route, method or row.',
-    remedy: 'Check path and method, and whether the id is one of this workspace.',
+    when: "The path and method match no endpoint, or the resource doesn't exist in this workspace.",
+    remedy: 'Check the path, the method and the id. The id must be from the workspace of the API key.',
   },
   IDEMPOTENCY_KEY_REUSED: {
     status: 400,
-    when: 'The `Idempotency-Key` has been used for another request: another path, or another body.',
-    remedy: 'Send the request that it was used for again as it was, or this one with a new key.',
+    when: 'The `Idempotency-Key` was already used for a request with a different path or body.',
+    remedy: 'To retry the first request, send it unchanged. To send a different request, use a new `Idempotency-Key`.',
   },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
-    when: 'A request with this `Idempotency-Key` is still being answered; `retryAfterSeconds` tells when to ask again.',
-    remedy: 'Wait so long, then send the same again, with the same key.',
+    when: 'A request with the same `Idempotency-Key` is still in progress. `retryAfterSeconds` is the number of seconds to wait.',
+    remedy: 'Wait for `retryAfterSeconds` seconds, then send the same request with the same `Idempotency-Key`.',
   },
   PRECONDITION_FAILED: {
     status: 412,
-    when: '`If-Match` names no `ETag` that the resource has now: it has been changed meanwhile. Nothing was done.',
-    remedy: 'Read the resource again, look whether the change is still right, and send it with the new `ETag`.',
+    when: "`If-Match` doesn't match the current `ETag`: the resource has changed. No changes were made.",
+    remedy: 'Get the resource again, check that your change still applies, and retry with the new `ETag`.',
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
-    when: 'A rate limit is exceeded; `retryAfterSeconds` tells how long to wait.',
-    remedy: 'Wait so long, then send the same again. Nothing was done.',
+    when: 'Too many requests in a time window, or too many concurrent requests. `retryAfterSeconds` is the number of seconds to wait.',
+    remedy: 'Wait for `retryAfterSeconds` seconds, then retry. The server did not process the request.',
   },
   INTERNAL_ERROR: {
     status: 500,
-    when: 'Something failed on our side; `requestId` helps us to find out what. `Retry-After`, where it stands, tells when to try again.',
-    remedy: 'Try again later what only reads. After a write, look first whether it was done.',
+    when: 'The server failed. If `Retry-After` is present, it is the number of seconds to wait. If the error persists, report the `requestId`.',
+    remedy:
+      'Retry reads later. Retry a write only with the same `Idempotency-Key`, or after you check that it had no effect.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
     when: 'The server is starting. It did not process the request.',
-    remedy: 'Wait for the number of seconds in `Retry-After`, then retry any request, including writes.',
+    remedy:
+      'Wait for the number of seconds in `Retry-After`, then retry. All requests are safe to retry, including writes.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 
-/** What is to be known of a code: its status, when it is answered, and what the caller does then. */
+/** The status, the condition and the remedy of an error code. */
 interface ErrorEntry {
   status: 400 | 401 | 403 | 404 | 409 | 412 | 429 | 500 | 503;
   when: string;
@@ -98,60 +102,61 @@ export type ErrorCode = keyof typeof errors;
 
 export const ErrorCode = z
   .enum(Object.keys(errors) as [ErrorCode, ...ErrorCode[]])
-  .meta({ id: 'ErrorCode', description: 'What went wrong, for programs.', example: 'VALIDATION_ERROR' });
+  .meta({ id: 'ErrorCode', description: 'The kind of error, for programs.', example: 'VALIDATION_ERROR' });
 
-/** The page on which the server says what each code means; `/docs/errors#NOT_FOUND` leads to one. */
+/** The path of the page that describes every error code; `/docs/errors#NOT_FOUND` links to one code. */
 export const errorDocsPath = '/docs/errors';
 
 /**
- * Returns the address of the page that explains a code.
- * @param publicUrl the origin of the server; without it the address is a path
+ * Returns the address of the documentation of an error code.
+ * @param publicUrl the origin of the server; if absent, the result is a path
  */
 export function docsOf(code: ErrorCode, publicUrl = ''): string {
   return `${publicUrl.replace(/\/$/, '')}${errorDocsPath}#${code}`;
 }
 
 export const ErrorDocs = z.string().meta({
-  description: 'The page that explains the code and its remedy: a URL, or a path if the server has no `PUBLIC_URL`.',
+  description: 'The page that explains the code and its remedy. It is a path if the server has no `PUBLIC_URL`.',
 });
 
 export const ErrorDetail = z
   .object({
-    path: z.string().meta({ description: 'The field, query parameter or path parameter, with dots into its parts.' }),
-    message: z.string().meta({ description: 'What is wrong there, to be read after the name.' }),
+    path: z.string().meta({ description: 'The field or parameter. Dots separate the parts of a nested path.' }),
+    message: z.string().meta({ description: 'What is wrong with it. The sentence starts with `path`.' }),
   })
   .meta({
     id: 'ErrorDetail',
-    description: 'What is wrong in one place of the request.',
+    description: 'One invalid field or parameter of the request.',
     example: { path: 'title', message: 'is required' },
   });
 export type ErrorDetail = z.output<typeof ErrorDetail>;
 
-export const ErrorMessage = z.string().meta({ description: 'What was wrong and what would be right, for people.' });
+export const ErrorMessage = z.string().meta({ description: 'What is wrong and how to correct it, for people.' });
 
 export const ErrorDetails = z.array(ErrorDetail).max(20).meta({
-  description: 'Each thing that is wrong, the first ones found; absent where it is no field.',
+  description: 'The invalid fields and parameters, at most 20. Absent if the error concerns no field or parameter.',
 });
 
-/** The body of every answer that is not a success (spec §7). */
+/** The body of every error response (spec §7). */
 export const ErrorEnvelope = z
   .object({
-    success: z.literal(false).meta({ description: 'What was asked for was not done.' }),
+    success: z.literal(false).meta({ description: 'The request failed.' }),
     error: z
       .object({
         code: ErrorCode,
         message: ErrorMessage,
         retryAfterSeconds: z.int().min(1).optional().meta({
-          description: 'On RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and SERVICE_UNAVAILABLE: seconds to wait.',
+          description:
+            'Seconds to wait. Present with RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and SERVICE_UNAVAILABLE.',
         }),
         details: ErrorDetails.optional(),
         docs: ErrorDocs,
         requestId: z.string().meta({
-          description: "Names the request in the server's log; also in the `x-request-id` header.",
+          description: 'Identifies the request in the server log. The `x-request-id` header has the same value.',
         }),
       })
-      .meta({ description: 'Why not.' }),
+      .meta({ description: 'The error.' }),
   })
-  // Without an example: tools that mock the API would show it in place of those of each response.
+  // No example: tools that mock the API would return it instead of the example of each response.
   .meta({ id: 'ErrorEnvelope', description: 'The envelope of every error.' });
 export type ErrorEnvelope = z.output<typeof ErrorEnvelope>;

@@ -5,7 +5,7 @@ import { Task, TaskChanges } from './tasks.ts';
 import { Ticket, TicketChanges } from './tickets.ts';
 
 /**
- * The four public events (spec §6): what fires each, the key and schema of its payload, and that of the changes it tells.
+ * The four public events (spec §6): their condition, the key and schema of the payload, and the schema of the changes.
  * The outbox, the subscriptions, the OpenAPI document and the client read this table.
  */
 export const events = {
@@ -19,24 +19,25 @@ export type EventType = keyof typeof events;
 
 export const EventType = z
   .enum(Object.keys(events) as [EventType, ...EventType[]])
-  .meta({ id: 'EventType', description: 'The type of an event: what happened.' });
+  .meta({ id: 'EventType', description: 'The type of an event.' });
 
-/** The resource that an event carries. */
+/** The resource in an event. */
 export type EventPayload<Type extends EventType> = z.output<(typeof events)[Type]['payload']>;
 
-/** The body of a delivery, one schema per event (docs/decisions/webhook-deliveries.md). */
+/** Returns the schema of the body of a delivery (docs/decisions/webhook-deliveries.md). */
 export function deliveryBody(type: EventType) {
   const { key, payload, changes } = events[type];
   return z.object({
-    id: z
-      .string()
-      .meta({ description: 'The same on every attempt: deduplicate by it.', example: 'evt_01994f6a8d9c7e0f' }),
-    type: z.literal(type).meta({ description: 'What happened.' }),
+    id: z.string().meta({
+      description: 'The id of the event, the same on every attempt. Use it to deduplicate.',
+      example: 'evt_01994f6a8d9c7e0f',
+    }),
+    type: z.literal(type).meta({ description: 'The type of the event.' }),
     timestamp: Timestamp.meta({
-      description: "When it happened: the resource's `updatedAt`. Of two events the later state has the later one.",
+      description: 'When the event occurred: `updatedAt` of the resource. Use it to order the events of a resource.',
     }),
     actor: Actor,
-    [key]: payload.meta({ description: `The ${key} as it was then.` }),
+    [key]: payload.meta({ description: `The ${key} at the time of the event.` }),
     ...(changes && { changes }),
   });
 }

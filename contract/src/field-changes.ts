@@ -1,15 +1,15 @@
 import * as z from 'zod';
 
-const before = { description: 'The value before.' };
-const after = { description: 'The value after.' };
+const before = { description: 'The value before the change.' };
+const after = { description: 'The value after the change.' };
 
-/** A field that an update changed. */
+/** The change of one field. */
 const Change = z.object({ from: z.unknown().meta(before), to: z.unknown().meta(after) });
 
-/** What an update changed, of whatever resource: each field that differs. */
+/** The changed fields of any resource. */
 export const Changes = z.record(z.string(), Change).meta({
   id: 'Changes',
-  description: 'What an update changed: each field that differs.',
+  description: 'The changed fields, by name.',
   example: { status: { from: 'OPEN', to: 'RESOLVED' } },
 });
 export type Changes = z.output<typeof Changes>;
@@ -19,15 +19,15 @@ type Changeable<Shape extends z.ZodRawShape> = {
 };
 
 /**
- * What an update of a resource changed: of each field that differs the value before and after, as the resource has it.
- * Fields that a newer release knows pass as they are.
- * @param fields those that can change
+ * Returns the schema of the changes of a resource: the value of each changed field before and after the update.
+ * Accepts other fields, which a newer release may add.
+ * @param fields the fields that can change
  */
 export function changesIn<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) {
   const fields = Object.entries(shape).map(([name, field]) => {
     const value = field as z.ZodType;
     const change = z.object({ from: value.meta(before), to: value.meta(after) });
-    return [name, change.meta({ description: `What became of \`${name}\`; absent where it is as before.` }).optional()];
+    return [name, change.meta({ description: `The change of \`${name}\`. Absent if it did not change.` }).optional()];
   });
   return z.object(Object.fromEntries(fields) as Changeable<Shape>).catchall(Change);
 }

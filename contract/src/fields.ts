@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Runs a refinement of an object or array although something in it is wrong: all faults of a body are reported at once.
- * Zod skips it otherwise. A value of another type is not refined.
+ * Makes a refinement of an object or array run although one of its fields is invalid, so that the response lists all
+ * errors of a body. By default, zod skips it. A value of the wrong type is never refined.
  */
 export const despiteFaults = {
   when: ({ issues }: z.core.ParsePayload) => {
@@ -10,16 +10,16 @@ export const despiteFaults = {
   },
 };
 
-/** A positive integer of at most 2^53-1, as in JSON bodies and answers (docs/decisions/api-conventions.md). */
+/** A positive integer up to 2^53-1 in JSON bodies and responses (docs/decisions/identifiers.md). */
 export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInteger }).meta({
-  description: 'Names it among all of its kind. It never changes, and is never used again.',
+  description: 'Identifier, unique within its resource type. It never changes and is never reused.',
   format: 'int64',
   example: 42,
 });
 
 /**
- * A whole number from 1 in a path or a query, where everything arrives as text.
- * Only digits count: `0x10`, `1e3`, ` 5` and `-1` are refused.
+ * Parses a positive integer in a path or query, where every value is text.
+ * Accepts digits only: rejects `0x10`, `1e3`, ` 5` and `-1`.
  */
 export function integerFromText(schema: z.ZodInt = Id) {
   return z.preprocess((value: number | string) => {
@@ -32,27 +32,28 @@ function positiveInteger(issue: { input?: unknown }): string | undefined {
 }
 
 /**
- * Text of `min` to `max` characters as requests may send it: without half of a surrogate pair, which PostgreSQL
- * can't store, and without control characters but those that lay text out (docs/decisions/api-conventions.md).
+ * Returns the schema of request text with `min` to `max` characters. Rejects unpaired surrogates, which PostgreSQL can't
+ * store, and control characters except tab, line feed and carriage return (docs/decisions/text-and-dates.md).
  */
 export function text(min: number, max: number) {
   return z.string().min(min).max(max).refine(isClean, unclean);
 }
 
-/** Like `text`, with the white space around it taken off first. */
+/** Like `text`, but removes leading and trailing white space first. */
 export function trimmedText(min: number, max: number) {
   return z.string().trim().min(min).max(max).refine(isClean, unclean);
 }
 
-const unclean = 'must not contain control characters (but tab, line feed and carriage return) or half a surrogate pair';
+const unclean =
+  'must not contain control characters (except tab, line feed and carriage return) or unpaired surrogates';
 
 function isClean(value: string): boolean {
   return value.isWellFormed() && !/[\p{Cc}--[\t\n\r]]/v.test(value);
 }
 
 /**
- * The text of a request as answers hold it. What is stored is answered, also what was taken when less was refused:
- * only the lengths are promised.
+ * Returns the response schema of a request field. It keeps the length limits only: rows that were stored under
+ * looser rules must remain readable.
  */
 export function answered(given: z.ZodString): z.ZodString {
   const schema = z
@@ -66,8 +67,8 @@ export function answered(given: z.ZodString): z.ZodString {
 const utf8 = new TextEncoder();
 
 /**
- * Text of a page or more: as many bytes in UTF-8 as it may have characters.
- * @param what says what it is, without the full stop
+ * Returns the schema of text that is limited by its size in UTF-8.
+ * @param what the description of the field, without the full stop
  */
 export function longText(what: string) {
   return z
@@ -76,19 +77,19 @@ export function longText(what: string) {
     .refine(isClean, unclean)
     .max(longest, { abort: true })
     .refine(
-      // No character takes more than three bytes for each of its UTF-16 units.
+      // A UTF-16 code unit takes at most three bytes, so short text needs no encoding.
       (value) => value.length * 3 <= longest || utf8.encode(value).length <= longest,
-      `must take at most ${longest} bytes as UTF-8`,
+      `must be at most ${longest} bytes in UTF-8`,
     )
-    .meta({ description: `${what}; at most ${longest} bytes in UTF-8.` });
+    .meta({ description: `${what}. At most ${longest} bytes in UTF-8.` });
 }
 
 const longest = 65_535;
 
 export const Title = trimmedText(1, 255).meta({
-  description: 'What it is about, in a line. White space around it is taken off.',
+  description: 'The title, in one line. Leading and trailing white space is removed.',
 });
-export const Description = longText('What it is about, at length');
+export const Description = longText('The full description');
 
 /** A calendar date without a time, `YYYY-MM-DD` (docs/decisions/api-conventions.md). */
 export const CalendarDate = z.iso
@@ -96,7 +97,7 @@ export const CalendarDate = z.iso
   .refine((date) => date >= '0001-01-01', 'must not be before 0001-01-01')
   .meta({ example: '2026-11-20' });
 
-/** A moment as the API answers it: UTC with milliseconds. */
+/** A timestamp in responses: UTC with milliseconds. */
 export const Timestamp = z.iso
   .datetime({ precision: 3, error: 'must be a timestamp in UTC with milliseconds, such as 2026-11-20T10:00:00.000Z' })
   .meta({ example: '2026-11-20T10:00:00.000Z' });
@@ -114,12 +115,12 @@ const anyMoment = z.iso
   });
 const exampleMoment = { example: '2026-11-20T10:00:00Z' };
 
-/** A moment as the API accepts it: with any offset, between the years 1 and 9999 in UTC. Read as UTC, to the millisecond. */
+/** A timestamp in requests: any UTC offset, years 1 to 9999. Converted to UTC and truncated to milliseconds. */
 export const TimestampInput = anyMoment.overwrite((moment) => new Date(moment).toISOString()).meta(exampleMoment);
 
 /**
- * A moment that a list begins at or ends before. Rows are made at whole milliseconds: one that is within a millisecond is
- * behind the row that was made at its beginning.
+ * A lower or upper bound of a time filter. Stored timestamps are whole milliseconds, so a bound with a fraction of a
+ * millisecond is rounded up: a row from the start of that millisecond is before it.
  */
 export const TimestampBound = anyMoment
   .overwrite((moment) => {
@@ -128,10 +129,10 @@ export const TimestampBound = anyMoment
   })
   .meta(exampleMoment);
 
-/** When a resource was made and last changed; every resource has both. */
+/** The creation time and the time of the last change, which every resource has. */
 export const timestamps = {
-  createdAt: Timestamp.meta({ description: 'When it was made.' }),
-  updatedAt: Timestamp.meta({ description: 'When it last changed.' }),
+  createdAt: Timestamp.meta({ description: 'When the resource was created.' }),
+  updatedAt: Timestamp.meta({ description: 'When the resource last changed.' }),
 };
 
 const FieldName = text(1, 255);
@@ -140,21 +141,22 @@ const fieldNumbers = 'must be 0 or have a magnitude from 1e-9 to 1e15';
 const FieldNumber = z
   .number()
   .refine((value) => value === 0 || (Math.abs(value) >= 1e-9 && Math.abs(value) <= 1e15), fieldNumbers)
-  // Without the sign of a zero, which PostgreSQL doesn't keep.
+  // Turns -0 into 0, because PostgreSQL doesn't keep the sign.
   .overwrite((value) => value + 0);
 
-const fieldFault = `must be a string, number, boolean, null or an array of those; a string ${unclean}, a number ${fieldNumbers}`;
+const fieldFault = `must be a string, number, boolean, null or an array of these; a string ${unclean}; a number ${fieldNumbers}`;
 
-/** What each field of a map holds. */
+/** Returns the schema of the value of one custom field. */
 function fieldValue(text: z.ZodString, number: z.ZodNumber) {
   const scalars = [text, number, z.boolean(), z.null()] as const;
   const scalar = z.union(scalars).meta({
     id: 'CustomFieldScalar',
-    description: 'A single value of a custom field. A number is 0, or has a magnitude from 1e-9 to 1e15.',
+    description: 'A single value of a custom field. A number is 0 or has a magnitude from 1e-9 to 1e15.',
   });
   return z.union([...scalars, z.array(scalar)], { error: fieldFault }).meta({
     id: 'CustomFieldValue',
-    description: 'What a custom field holds: a value, or several. A number is 0, or has a magnitude from 1e-9 to 1e15.',
+    description:
+      'The value of a custom field: one value or an array. A number is 0 or has a magnitude from 1e-9 to 1e15.',
   });
 }
 
@@ -167,8 +169,8 @@ function isScalar(value: unknown): boolean {
 }
 
 /**
- * A value, refused at the first fault: a union tries all of its kinds on each of thousands of values, and notes what is wrong
- * with every one.
+ * A value of a custom field, rejected at its first error. For an array with thousands of values, a union alone would
+ * try every option on every value and collect every issue.
  */
 const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue }) => {
   const index = Array.isArray(value) ? value.findIndex((each) => !isScalar(each)) : -1;
@@ -185,52 +187,52 @@ function withinLimits<Map extends z.ZodType<Record<string, unknown>>>(map: Map):
     .refine((fields) => Object.keys(fields).length <= 50, { ...despiteFaults, error: 'must have at most 50 keys' })
     .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, {
       ...despiteFaults,
-      error: 'must take at most 16384 bytes as JSON',
+      error: 'must be at most 16384 bytes as JSON',
     });
 }
 
 const customFieldsMeta = {
   id: 'CustomFields',
-  description: "The workspace's own fields: at most 50 keys, and 16 KiB as JSON.",
+  description: 'The custom fields of the workspace. At most 50 keys and 16 KiB as JSON.',
   example: { costCentre: 'CC-104', tags: ['vip', 'floor-3'] },
 };
 
-/** A workspace's own fields: at most 50 keys and 16 KiB as JSON (docs/decisions/data-model.md). */
+/** The custom fields in a request: at most 50 keys and 16 KiB as JSON (docs/decisions/custom-fields.md). */
 export const CustomFields = withinLimits(GivenMap).meta(customFieldsMeta);
 export type CustomFields = z.output<typeof CustomFields>;
 
-/** The custom fields of an update. The limits of `CustomFields` hold for what comes of merging them. */
+/** The custom fields in an update. The limits of `CustomFields` apply to the merged result. */
 export const CustomFieldsPatch = GivenMap.meta({
   id: 'CustomFieldsPatch',
   description:
-    "Merged into the workspace's own fields that are there: a key given replaces, a key given as null is removed. At most " +
-    '50 keys, and 16 KiB as JSON, may come of it.',
+    'Merged into the existing custom fields: a value replaces the existing value, and null removes the key. ' +
+    'The result has at most 50 keys and 16 KiB as JSON.',
   example: { costCentre: 'CC-104', tags: null },
 });
 
-/** What comes of merging an update into what is stored. The values given were looked at, those stored are kept. */
+/** The merged custom fields. The new values are already validated, and the stored values are kept as they are. */
 export const MergedCustomFields = withinLimits(StoredMap);
 
-/** The custom fields of an answer: whatever is stored. */
+/** The custom fields in a response. Stored values are not validated again. */
 export const StoredCustomFields = StoredMap.meta(customFieldsMeta);
 
 /** The priorities of tickets, projects and tasks (spec §2). */
 export const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']).meta({
   id: 'Priority',
-  description: 'How urgent it is.',
+  description: 'The priority.',
 });
 export type Priority = z.output<typeof Priority>;
 
-/** Who did something (docs/decisions/tickets.md). */
+/** The user and the API key that performed an action (docs/decisions/comments-and-activity.md). */
 export const Actor = z
   .object({
-    userId: Id.meta({ description: 'The user who created the key, or who was signed in to the developer area.' }),
-    keyId: Id.nullable().meta({ description: 'The key; null where none was needed.' }),
+    userId: Id.meta({ description: 'The user who created the API key, or who was signed in to the developer area.' }),
+    keyId: Id.nullable().meta({ description: 'The API key, or null if the action did not use one.' }),
   })
   .nullable()
   .meta({
     id: 'Actor',
-    description: 'Who did it; null where it was done on the command line.',
+    description: 'Who performed the action, or null if it was performed on the command line.',
     example: { userId: 1, keyId: 1 },
   });
 export type Actor = z.output<typeof Actor>;

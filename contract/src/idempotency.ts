@@ -1,12 +1,12 @@
 import * as z from 'zod';
 
-/** The header that names a request, in lower case, as Node.js has it. */
+/** The request header with the idempotency key, in lower case, as Node.js returns it. */
 export const idempotencyKeyHeader = 'idempotency-key';
 
-/** The header of an answer that was given before. */
+/** The response header that marks a repeated response. */
 export const replayedHeader = 'idempotent-replayed';
 
-/** How long an answer is kept under its key. Hours. */
+/** How long the server keeps a response, in hours. */
 export const idempotencyHours = 24;
 
 const error = 'must be 1 to 255 printable ASCII characters';
@@ -16,10 +16,10 @@ const IdempotencyKey = z
   .regex(/^[\x20-\x7e]{1,255}$/, error)
   .meta({
     description:
-      'Names this request, so that it may be sent again: one that succeeded is answered as it was and done only once. ' +
-      `Any text of your own that you use once, such as a UUID; kept ${idempotencyHours} hours for each API key.`,
+      'Makes retries safe: if the first request succeeded, a retry returns its response and has no further effect. ' +
+      `Use a unique value such as a UUID. The server keeps it for ${idempotencyHours} hours for each API key.`,
     example: '3f0c2a4e-8d4b-4c0e-9a52-6f1d2f0b7c11',
   });
 
-/** The headers that every POST takes, as ts-rest has them. */
+/** The headers of every POST, as ts-rest declares them. */
 export const idempotencyHeaders = { [idempotencyKeyHeader]: IdempotencyKey.optional() };

@@ -13,12 +13,12 @@ import { tickets } from './tickets.ts';
 import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
 
-/** What precedes every path: the version is part of it (spec §9). */
+/** The prefix of every path, which contains the version (spec §9). */
 export const pathPrefix = '/api/public/v1';
 
 /**
- * Every endpoint of the API: method, path, query, body, answers, scope and group.
- * The server, the client, the OpenAPI document and the rule tests are driven by this one value.
+ * Defines every endpoint of the API: method, path, query, body, responses, scope and group.
+ * The server, the client, the OpenAPI document and the rule tests are built from this value.
  */
 export const contract = initContract().router(
   { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries },

@@ -1,16 +1,16 @@
-/** The endpoint groups that have a rate limit of their own (spec §8, docs/decisions/rate-and-concurrency-limits.md). */
+/** The endpoint groups with their own rate limit (spec §8, docs/decisions/rate-limits.md). */
 export const groups = ['tickets', 'assets', 'projects', 'users', 'webhooks'] as const;
 
 export type Group = (typeof groups)[number];
 
-/** Requests per key and window (spec §8). The server's settings may change the figures. */
+/** Requests per API key and window (spec §8). The settings of the server can override these defaults. */
 export const rateLimits = { global: 60, group: 30, windowSeconds: 60 } as const;
 
-/** Sizes that every request is held to (docs/decisions/api-conventions.md). */
+/** Size limits of every request (docs/decisions/text-and-dates.md, requests-and-responses.md). */
 export const requestLimits = {
   bodyBytes: 1024 * 1024,
   jsonDepth: 32,
-  /** Objects, arrays and what stands in them, the outermost included. */
+  /** The number of values in the JSON, including objects and arrays. */
   jsonValues: 20_000,
   errorDetails: 20,
   namesInErrors: 100,

@@ -7,41 +7,42 @@ import { User } from './users.ts';
 const Key = z
   .object({
     id: Id,
-    name: z.string().meta({ description: 'What it was called when it was made.' }),
-    lastFour: z.string().meta({ description: 'The last four characters of the key; the rest is not kept.' }),
-    scopes: z.array(Scope).meta({ description: 'What the key may do.' }),
-    createdAt: Timestamp.meta({ description: 'When it was made.' }),
-    expiresAt: Timestamp.nullable().meta({ description: 'When it stops to work; null where it does not.' }),
+    name: z.string().meta({ description: 'The name that the API key got when it was created.' }),
+    lastFour: z
+      .string()
+      .meta({ description: 'The last four characters of the API key. The server does not store the rest.' }),
+    scopes: z.array(Scope).meta({ description: 'The scopes of the API key.' }),
+    createdAt: Timestamp.meta({ description: 'When the API key was created.' }),
+    expiresAt: Timestamp.nullable().meta({ description: 'When the API key expires, or null if it never expires.' }),
     lastUsedAt: Timestamp.nullable().meta({
-      description: 'When it was last used before, to the minute; null where it was not.',
+      description: 'When the API key was used before this request, to the minute, or null if never.',
     }),
   })
-  .meta({ id: 'Key', description: 'A key without its secret.' });
+  .meta({ id: 'Key', description: 'An API key, without its secret part.' });
 
 const Limit = z
   .object({
-    name: z.string().meta({ description: '`global`, over all endpoints, or the group of them that it counts.' }),
-    limit: z.int().meta({ description: 'How many requests a window allows.' }),
-    remaining: z.int().meta({ description: 'How many of them are left.' }),
-    resetSeconds: z.int().meta({ description: 'Seconds until the window opens again.' }),
-    windowSeconds: z.int().meta({ description: 'How long a window is, in seconds.' }),
+    name: z.string().meta({ description: '`global` for all endpoints, or the name of an endpoint group.' }),
+    limit: z.int().meta({ description: 'The number of requests allowed per window.' }),
+    remaining: z.int().meta({ description: 'The number of requests left in the window.' }),
+    resetSeconds: z.int().meta({ description: 'Seconds until the window resets.' }),
+    windowSeconds: z.int().meta({ description: 'The length of the window, in seconds.' }),
   })
-  .meta({ id: 'Limit', description: 'A window of the rate limits, as it stands for the key.' });
+  .meta({ id: 'Limit', description: 'A rate limit of the API key and its quota remaining.' });
 export type Limit = z.output<typeof Limit>;
 
 export const Identity = z
   .object({
     key: Key,
-    user: User.meta({ description: 'The user who created the key.' }),
+    user: User.meta({ description: 'The user who created the API key.' }),
     workspace: z
-      .object({ name: z.string().meta({ description: 'What it is called.' }) })
-      .meta({ id: 'Workspace', description: 'Whose rows the key sees.' }),
-    limits: z.array(Limit).meta({ description: 'Every window of its limits: `global`, then each group.' }),
+      .object({ name: z.string().meta({ description: 'The name of the workspace.' }) })
+      .meta({ id: 'Workspace', description: 'The workspace of the API key. The key can access only its data.' }),
+    limits: z.array(Limit).meta({ description: 'The rate limits of the API key: `global`, then each endpoint group.' }),
   })
   .meta({
     id: 'Identity',
-    description:
-      'The key of the request, without its secret: whose it is, what it may do, and what is left of its limits.',
+    description: 'The API key of the request, its user, its workspace and its rate limits.',
     example: {
       key: {
         id: 1,
@@ -67,14 +68,14 @@ export const me = endpoints({
   get: {
     method: 'GET',
     path: '/me',
-    summary: 'Get the key of the request',
-    description: 'Its user, its workspace, its scopes, and what is left of its limits.',
+    summary: 'Get the API key of the request',
+    description: 'Returns the API key with its scopes, user, workspace and rate limits.',
     metadata: meta({
       scope: 'any',
       group: 'users',
       agent: {
         tool: 'get_key',
-        when: 'Who you act as, in which workspace, with which scopes, and what is left of the limits.',
+        when: 'Returns the user you act as, the workspace, the scopes and the quota remaining.',
       },
     }),
     query: NoQuery,

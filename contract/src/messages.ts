@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * What the schemas of the contract say of a fault where a schema has no words of its own: what would be right,
- * to be read after the name of the field ("title is required", "perPage must be at most 100").
+ * Returns the message of an issue for which the schema defines none. The message follows the name of the field:
+ * "title is required", "perPage must be at most 100".
  */
 const describe: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
@@ -19,7 +19,7 @@ const describe: z.core.$ZodErrorMap = (issue) => {
     case 'invalid_format':
       return `must be ${formats[issue.format] ?? `a valid ${issue.format}`}`;
     case 'invalid_key':
-      return `is no usable name: it ${issue.issues[0]?.message ?? 'is not valid'}`;
+      return `is not a valid key: it ${issue.issues[0]?.message ?? 'is not valid'}`;
     default:
       return undefined;
   }
@@ -38,12 +38,12 @@ const kinds: Record<string, string> = {
 const formats: Record<string, string> = {
   date: 'a date such as 2026-11-20',
   datetime: 'a timestamp such as 2026-11-20T10:00:00Z',
-  email: 'an e-mail address',
+  email: 'an email address',
 };
 
 function sizeMessage(origin: string, bound: string, size: number): string {
   if (origin === 'string') return `must have ${bound} ${counted(size, 'character')}`;
-  if (origin === 'array') return `must have ${bound} ${counted(size, 'entry', 'entries')}`;
+  if (origin === 'array') return `must have ${bound} ${counted(size, 'item')}`;
   return `must be ${bound} ${size}`;
 }
 

@@ -15,7 +15,7 @@ export { downgrade } from './openapi/downgrade.ts';
 export { changelogPath } from './openapi/prose.ts';
 export type { CodeSample, OpenApi, Operation, Schema } from './openapi/types.ts';
 
-/** The OpenAPI 3.1 document of the API, made from the contract and nothing else. */
+/** Builds the OpenAPI 3.1 document of the API from the contract alone. */
 export function openApiDocument(): OpenApi {
   const schemas: Schemas = {};
   const parameters: Record<string, Parameter> = {};
@@ -31,7 +31,7 @@ export function openApiDocument(): OpenApi {
       contact: { name: 'The administrators of your workspace' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: pathPrefix, description: "Below the workspace's own address" }],
+    servers: [{ url: pathPrefix, description: 'The address of the workspace' }],
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: Object.entries({ ...tags, events: deliveriesDescription }).map(([name, description]) => ({
       name,
@@ -55,8 +55,8 @@ export function openApiDocument(): OpenApi {
 }
 
 /**
- * ts-rest turns the contract into paths, parameters, bodies and answers; what JSON Schema it puts there, and what its
- * operations lack, is ours.
+ * Describes the paths. ts-rest turns the contract into paths, parameters, bodies and responses. This module supplies the
+ * JSON Schemas, and what the operations lack.
  */
 function describePaths(components: { schemas: Schemas; parameters: Record<string, Parameter> }): OpenApi['paths'] {
   const { paths } = generateOpenApi(

@@ -5,17 +5,17 @@ import { answered, CalendarDate, Description, Id, Priority, timestamps, trimmedT
 
 export const ProjectStatus = z
   .enum(['PLANNED', 'ACTIVE', 'ON_HOLD', 'COMPLETED', 'CANCELLED'])
-  .meta({ id: 'ProjectStatus', description: 'How far it is.' });
+  .meta({ id: 'ProjectStatus', description: 'The status of the project.' });
 export type ProjectStatus = z.output<typeof ProjectStatus>;
 
 const Key = z
   .string()
-  .regex(/^[A-Z][A-Z0-9]{0,19}$/, 'must be 1 to 20 capital letters and digits, a letter first')
-  .meta({ description: 'The short name by which the workspace knows it, unique there.', example: 'OFFICE' });
-const Name = trimmedText(1, 255).meta({ description: 'What it is called.' });
-const ManagerId = Id.meta({ description: 'The user who leads it; null while nobody does.' });
-const StartDate = CalendarDate.meta({ description: 'The day on which it begins.' });
-const EndDate = CalendarDate.meta({ description: 'The day on which it ends.' });
+  .regex(/^[A-Z][A-Z0-9]{0,19}$/, 'must be 1 to 20 capital letters and digits, starting with a letter')
+  .meta({ description: 'The short name of the project, unique in the workspace.', example: 'OFFICE' });
+const Name = trimmedText(1, 255).meta({ description: 'The name of the project.' });
+const ManagerId = Id.meta({ description: 'The user who leads the project, or null if there is none.' });
+const StartDate = CalendarDate.meta({ description: 'The start date, or null if not set.' });
+const EndDate = CalendarDate.meta({ description: 'The end date, or null if not set.' });
 
 export const Project = z
   .object({
@@ -32,7 +32,7 @@ export const Project = z
   })
   .meta({
     id: 'Project',
-    description: 'A project; its tasks are listed below it.',
+    description: 'A project. List its tasks with `GET /projects/{id}/tasks`.',
     example: {
       id: 2,
       key: 'OFFICE',
@@ -49,7 +49,7 @@ export const Project = z
   });
 export type Project = z.output<typeof Project>;
 
-/** No endpoint of v1 creates projects; the command line does, with this schema. */
+/** A new project. The command line validates it with this schema: v1 has no endpoint that creates projects. */
 export const NewProject = z.strictObject({
   key: Key,
   name: Name,
@@ -62,7 +62,7 @@ export const NewProject = z.strictObject({
 });
 export type NewProject = z.output<typeof NewProject>;
 
-/** No endpoint of v1 changes projects; the command line does, with this schema. The key stays. */
+/** Changes to a project, except its key. Used by the command line: v1 has no endpoint that changes projects. */
 export const ProjectPatch = z.strictObject({
   name: Name.optional(),
   description: Description.nullish(),
@@ -82,7 +82,7 @@ export const projects = endpoints({
     method: 'GET',
     path: '/projects',
     summary: 'List projects',
-    description: 'Newest first.',
+    description: 'Returns the newest first. Filters combine with AND, the values of one filter with OR.',
     metadata: meta({
       scope: 'projects:read',
       group: 'projects',

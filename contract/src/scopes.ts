@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What a key may be allowed to do (spec §5.5). No endpoint of v1 asks for `kb:read`; it can be granted all the same. */
+/** The scopes of API keys (spec §5.5). No endpoint of v1 requires `kb:read`, but a key can have it. */
 export const scopes = {
   'tickets:read': 'List and read tickets',
   'tickets:write': 'Create and update tickets',
@@ -17,4 +17,4 @@ export type Scope = keyof typeof scopes;
 
 export const Scope = z
   .enum(Object.keys(scopes) as [Scope, ...Scope[]])
-  .meta({ id: 'Scope', description: 'What a key may be allowed to do.' });
+  .meta({ id: 'Scope', description: 'A permission of an API key.' });

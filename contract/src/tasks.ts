@@ -28,19 +28,19 @@ import {
 
 export const TaskStatus = z
   .enum(['TODO', 'IN_PROGRESS', 'BLOCKED', 'DONE', 'CANCELLED'])
-  .meta({ id: 'TaskStatus', description: 'How far it is. A new task is TODO; every move is free.' });
+  .meta({ id: 'TaskStatus', description: 'The status of the task. New tasks are TODO. Every transition is allowed.' });
 export type TaskStatus = z.output<typeof TaskStatus>;
 
 const AssigneeId = Id.meta({
-  description: 'The user who works on it; null while nobody does. One newly named is active.',
+  description: 'The assigned user, or null if unassigned. A user that you assign must be active.',
 });
-const StartDate = CalendarDate.meta({ description: 'The day on which work on it begins.' });
-const DueDate = CalendarDate.meta({ description: 'The day by which it is to be done.' });
+const StartDate = CalendarDate.meta({ description: 'The start date, or null if not set.' });
+const DueDate = CalendarDate.meta({ description: 'The due date, or null if not set.' });
 
 export const Task = z
   .object({
     id: Id,
-    projectId: Id.meta({ description: 'The project that it belongs to. It never changes.' }),
+    projectId: Id.meta({ description: 'The project of the task. It never changes.' }),
     title: answered(Title),
     description: answered(Description).nullable(),
     status: TaskStatus,
@@ -48,7 +48,7 @@ export const Task = z
     assigneeId: AssigneeId.nullable(),
     startDate: StartDate.nullable(),
     dueDate: DueDate.nullable(),
-    completedAt: Timestamp.nullable().meta({ description: 'When it became DONE; null while it is not.' }),
+    completedAt: Timestamp.nullable().meta({ description: 'When the status became DONE, or null if it is not DONE.' }),
     ...timestamps,
   })
   .meta({
@@ -73,7 +73,7 @@ export type Task = z.output<typeof Task>;
 
 export const TaskChanges = changesIn(Task.omit({ id: true, projectId: true, createdAt: true, updatedAt: true })).meta({
   id: 'TaskChanges',
-  description: 'What changed in a task: each field that differs. `updatedAt` always does, and is not among them.',
+  description: 'The changed fields of a task. `updatedAt` always changes and is not included.',
   example: { status: { from: 'TODO', to: 'DONE' }, completedAt: { from: null, to: '2026-11-20T10:05:00.000Z' } },
 });
 export type TaskChanges = z.output<typeof TaskChanges>;
@@ -82,14 +82,14 @@ export const NewTask = z
   .strictObject({
     title: Title,
     description: Description.nullish(),
-    priority: Priority.nullish().meta({ description: 'How urgent it is: MEDIUM when absent.' }),
+    priority: Priority.nullish().meta({ description: 'The priority. The default is MEDIUM.' }),
     assigneeId: AssigneeId.nullish(),
     startDate: StartDate.nullish(),
     dueDate: DueDate.nullish(),
   })
   .meta({
     id: 'NewTask',
-    description: 'A new task of the project.',
+    description: 'A new task in a project.',
     example: { title: 'Order patch cables', assigneeId: 2, dueDate: '2026-11-27' },
   });
 export type NewTask = z.output<typeof NewTask>;
@@ -104,7 +104,7 @@ export const TaskPatch = patch({
   dueDate: DueDate.nullable().optional(),
 }).meta({
   id: 'TaskPatch',
-  description: 'Absent fields stay as they are; null clears.',
+  description: 'Changes to a task. Absent fields stay unchanged, and null clears a field.',
   example: { status: 'IN_PROGRESS', assigneeId: 2 },
 });
 export type TaskPatch = z.output<typeof TaskPatch>;
@@ -124,13 +124,13 @@ export const tasks = endpoints({
     method: 'GET',
     path: '/projects/:id/tasks',
     summary: "List a project's tasks",
-    description: 'Newest first. Filters combine with AND; the values of one filter with OR.',
+    description: 'Returns the newest first. Filters combine with AND, the values of one filter with OR.',
     metadata: meta({
       scope: 'projects:read',
       group: 'projects',
       agent: {
         tool: 'list_tasks',
-        when: 'The tasks of one project.',
+        when: 'Lists the tasks of one project.',
         short: ['id', 'title', 'status', 'priority', 'assigneeId', 'dueDate'],
       },
     }),
@@ -162,13 +162,13 @@ export const tasks = endpoints({
     method: 'PATCH',
     path: '/tasks/:taskId',
     summary: 'Update a task',
-    description: 'Emits `task.updated` when something changes.',
+    description: 'Emits `task.updated` if a field changes.',
     metadata: meta({
       scope: 'projects:write',
       group: 'projects',
       agent: {
         tool: 'update_task',
-        when: 'Only the fields given change.',
+        when: 'Changes only the given fields.',
         short: ['id', 'title', 'status', 'priority', 'assigneeId', 'dueDate'],
       },
     }),

@@ -35,22 +35,22 @@ import {
 
 export const TicketType = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']).meta({
   id: 'TicketType',
-  description: 'What kind of ticket it is, for ever.',
+  description: 'The type of the ticket. It never changes.',
 });
 export type TicketType = z.output<typeof TicketType>;
 
 export const TicketCategory = z
   .enum(['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'])
-  .meta({ id: 'TicketCategory', description: 'What part of IT it is about.' });
+  .meta({ id: 'TicketCategory', description: 'The area of IT that the ticket concerns.' });
 export type TicketCategory = z.output<typeof TicketCategory>;
 
 export const TicketStatus = z.enum(['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED']).meta({
   id: 'TicketStatus',
-  description: 'How far it is. A new ticket is OPEN. CLOSED and CANCELLED are final.',
+  description: 'The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final.',
 });
 export type TicketStatus = z.output<typeof TicketStatus>;
 
-/** Where a ticket may go from each status; the same status again is no move (docs/decisions/tickets.md). */
+/** The allowed next statuses of each status. Setting the current status again is always allowed (docs/decisions/tickets.md). */
 export const ticketTransitions: Readonly<Record<TicketStatus, readonly TicketStatus[]>> = {
   OPEN: ['IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'],
   IN_PROGRESS: ['PENDING', 'RESOLVED', 'CANCELLED'],
@@ -60,7 +60,7 @@ export const ticketTransitions: Readonly<Record<TicketStatus, readonly TicketSta
   CANCELLED: [],
 };
 
-/** What precedes the number in `ticketNumber`, by type. */
+/** The prefix of `ticketNumber`, by ticket type. */
 export const ticketNumberPrefixes = {
   INCIDENT: 'INC',
   PROBLEM: 'PRB',
@@ -73,62 +73,62 @@ const TicketNumber = z
   .refine((number) => /^[A-Z]{3}-[1-9]\d{0,14}$/.test(number), { abort: true })
   .meta({
     id: 'TicketNumber',
-    description: 'A ticket number as it is given out.',
+    description: 'A ticket number: a prefix, a hyphen and a number.',
     pattern: `^(${Object.values(ticketNumberPrefixes).join('|')})-[1-9]\\d{0,14}$`,
     example: 'INC-17',
   });
 export type TicketNumber = z.output<typeof TicketNumber>;
 
-/** Digits in a path or a query as a number; all else is for the schema behind it to judge. */
+/** Converts digits in a path or query to a number. Leaves other values to the validation of the schema. */
 function numberFromText<Value extends number | string>(value: Value): Value | number {
   return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
 }
 
-/** What a body names a ticket by: its id or its number (docs/decisions/api-conventions.md). */
+/** A ticket in a request body: an id or a ticket number (docs/decisions/identifiers.md). */
 const NamedTicket = z
   .union([Id, TicketNumber], {
     error: ({ input }) =>
       input === undefined ? 'is required' : 'must be a positive integer or a ticket number such as INC-17',
   })
-  .meta({ id: 'TicketReference', description: 'A ticket by its id or its number.' });
+  .meta({ id: 'TicketReference', description: 'A ticket, by id or ticket number.' });
 
-/** The same in a path or a query, where all is text. */
+/** A ticket in a path or query, where every value is text. */
 export const TicketReference = z.preprocess(numberFromText<number | TicketNumber>, NamedTicket);
 export type TicketReference = z.output<typeof TicketReference>;
 
-/** `:id` of a path below `/tickets`. */
+/** The `:id` of a path below `/tickets`. */
 export const TicketIdParam = z.object({ id: TicketReference });
 
 const ticketNumberDescription = Object.values(ticketNumberPrefixes)
   .map((prefix) => `${prefix}-`)
   .join(', ')
-  .concat(' and a number that counts from 1 in the workspace and type; never used again.');
+  .concat(' and a number that counts from 1 for each workspace and type. It is never reused.');
 
 const GivenTicketNumber = z.string().meta({ description: ticketNumberDescription });
 knownAs.set(GivenTicketNumber, TicketNumber);
 
 const Category = TicketCategory.nullable().meta({
-  description: 'What part of IT it is about; null where `categoryConfigId` alone tells.',
+  description: 'The area of IT that the ticket concerns, or null if only `categoryConfigId` is set.',
 });
 const CategoryConfigId = text(1, 255).meta({
-  description: "Its category in the workspace's own list: an opaque identifier that is stored as given.",
+  description: 'The category in the list of the workspace: an opaque identifier, stored as given.',
 });
 const AssigneeId = Id.meta({
-  description: 'The user who works on it; null while nobody does. One newly named is active.',
+  description: 'The assigned user, or null if unassigned. A user that you assign must be active.',
 });
 const WatcherUserIds = z
   .array(Id)
-  .refine((ids) => new Set(ids).size <= 100, { ...despiteFaults, error: 'must name at most 100 users' })
+  .refine((ids) => new Set(ids).size <= 100, { ...despiteFaults, error: 'must contain at most 100 users' })
   .meta({
-    description: 'The users who follow it: at most 100, answered in ascending order. Those newly named are active.',
+    description: 'The users who follow the ticket, at most 100, in ascending order. Users that you add must be active.',
   });
 const ParentId = Id.meta({
-  description: 'The ticket that it is a part of; null where there is none. No ticket stands above itself.',
+  description: "The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor.",
 });
 const NamedParent = NamedTicket.meta({
-  description: 'The ticket that it is a part of, by id or number such as `INC-17`; null where there is none.',
+  description: 'The parent ticket, by id or number such as `INC-17`, or null for none.',
 });
-const Resolution = longText('How it was resolved');
+const Resolution = longText('How the ticket was resolved');
 
 export const Ticket = z
   .object({
@@ -142,7 +142,7 @@ export const Ticket = z
     category: Category,
     categoryConfigId: answered(CategoryConfigId).nullable(),
     requesterId: Id.meta({
-      description: 'Whose ticket it is: the user who created the key, unless another was named. It never changes.',
+      description: 'The user who requested the ticket, by default the user who created the API key. It never changes.',
     }),
     assigneeId: AssigneeId.nullable(),
     watcherUserIds: WatcherUserIds,
@@ -150,10 +150,10 @@ export const Ticket = z
     customFields: StoredCustomFields,
     resolution: answered(Resolution).nullable(),
     resolvedAt: Timestamp.nullable().meta({
-      description: 'When it became RESOLVED; null while it has not, or has been reopened.',
+      description: 'When the status became RESOLVED, or null if the ticket is unresolved or reopened.',
     }),
-    closedAt: Timestamp.nullable().meta({ description: 'When it became CLOSED; null while it has not.' }),
-    commentCount: z.int().min(0).meta({ description: 'How many comments there are, PUBLIC and INTERNAL ones.' }),
+    closedAt: Timestamp.nullable().meta({ description: 'When the status became CLOSED, or null if it is not closed.' }),
+    commentCount: z.int().min(0).meta({ description: 'The number of comments, PUBLIC and INTERNAL.' }),
     ...timestamps,
   })
   .meta({
@@ -188,7 +188,7 @@ export const TicketChanges = changesIn(
   Ticket.omit({ id: true, ticketNumber: true, type: true, requesterId: true, createdAt: true, updatedAt: true }),
 ).meta({
   id: 'TicketChanges',
-  description: 'What changed in a ticket: each field that differs. `updatedAt` always does, and is not among them.',
+  description: 'The changed fields of a ticket. `updatedAt` always changes and is not included.',
   example: { status: { from: 'OPEN', to: 'RESOLVED' }, resolvedAt: { from: null, to: '2026-11-20T10:05:00.000Z' } },
 });
 export type TicketChanges = z.output<typeof TicketChanges>;
@@ -200,8 +200,10 @@ export const NewTicket = z
     type: TicketType,
     category: Category.optional(),
     categoryConfigId: CategoryConfigId.nullish(),
-    priority: Priority.nullish().meta({ description: 'How urgent it is: MEDIUM when absent.' }),
-    requesterId: Id.nullish().meta({ description: 'On whose behalf: the user who created the key when absent.' }),
+    priority: Priority.nullish().meta({ description: 'The priority. The default is MEDIUM.' }),
+    requesterId: Id.nullish().meta({
+      description: 'The user who requests the ticket. The default is the user who created the API key.',
+    }),
     assigneeId: AssigneeId.nullish(),
     watcherUserIds: WatcherUserIds.nullish(),
     parentId: NamedParent.nullish(),
@@ -214,7 +216,7 @@ export const NewTicket = z
   })
   .meta({
     id: 'NewTicket',
-    description: 'One of `category` and `categoryConfigId` is required; both may be given.',
+    description: 'A new ticket. Set `category`, `categoryConfigId` or both.',
     example: {
       title: 'VPN drops every ten minutes',
       description: 'Since this morning the VPN client loses its connection every ten minutes.',
@@ -245,15 +247,15 @@ const patchFields = {
 
 export const TicketPatch = patch(patchFields).meta({
   id: 'TicketPatch',
-  description: 'Absent fields stay as they are; null clears. `type` cannot change.',
+  description: "Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change.",
   example: { status: 'IN_PROGRESS', priority: 'CRITICAL' },
 });
 export type TicketPatch = z.output<typeof TicketPatch>;
 
-/** Many new tickets. */
+/** The body of a bulk request that creates tickets. */
 export const NewTickets = z.strictObject({ tickets: bulk(NewTicket) }).meta({
   id: 'NewTickets',
-  description: 'New tickets; each is made or refused by itself.',
+  description: 'The tickets to create. Each item succeeds or fails independently.',
   example: {
     tickets: [
       {
@@ -273,24 +275,24 @@ export const TicketPatchItem = z
     id: NamedTicket.meta({ description: 'The ticket, by id or number such as `INC-17`.' }),
     ...patchFields,
   })
-  .refine((change) => Object.keys(change).length > 1, 'must name at least one field to change')
+  .refine((change) => Object.keys(change).length > 1, 'must contain at least one field to change')
   .meta({
     id: 'TicketPatchItem',
-    description: 'A ticket and what changes in it: absent fields stay as they are; null clears.',
+    description: 'A ticket and its changes. Absent fields stay unchanged, and null clears a field.',
     minProperties: 2,
     example: { id: 38, status: 'IN_PROGRESS' },
   });
 export type TicketPatchItem = z.output<typeof TicketPatchItem>;
 
-/** Changes of many tickets. */
+/** The body of a bulk request that updates tickets. */
 export const TicketPatches = z.strictObject({ tickets: bulk(TicketPatchItem) }).meta({
   id: 'TicketPatches',
-  description: 'Changes, each of another ticket; each is made or refused by itself.',
+  description: 'The changes, each for a different ticket. Each item succeeds or fails independently.',
   example: { tickets: [{ id: 38, status: 'IN_PROGRESS', priority: 'CRITICAL' }] },
 });
 export type TicketPatches = z.output<typeof TicketPatches>;
 
-/** What one item of a bulk request is answered with success. */
+/** Returns the schema of a successful item in a bulk response. */
 function ticketAnswer<Status extends number>(status: Status, id: string, description: string) {
   const { example } = z.globalRegistry.get(Ticket) ?? {};
   return z
@@ -298,26 +300,30 @@ function ticketAnswer<Status extends number>(status: Status, id: string, descrip
     .meta({ id, description, example: { status, data: example } });
 }
 
-const CreatedTicket = ticketAnswer(201, 'CreatedTicket', 'An item whose ticket was made.');
-const UpdatedTicket = ticketAnswer(200, 'UpdatedTicket', 'An item whose ticket is as the item asked.');
+const CreatedTicket = ticketAnswer(201, 'CreatedTicket', 'An item whose ticket was created.');
+const UpdatedTicket = ticketAnswer(
+  200,
+  'UpdatedTicket',
+  'An item whose ticket was updated, or already had these values.',
+);
 
 export const NewTicketAnswer = z.union([CreatedTicket, BulkRefusal]).meta({
   id: 'NewTicketAnswer',
-  description: 'What became of one item; `status` tells which.',
+  description: 'The result of one item. Check `status` for success.',
   example: z.globalRegistry.get(CreatedTicket)?.example,
 });
 export type NewTicketAnswer = z.output<typeof NewTicketAnswer>;
 
 export const TicketPatchAnswer = z.union([UpdatedTicket, BulkRefusal]).meta({
   id: 'TicketPatchAnswer',
-  description: 'What became of one item; `status` tells which.',
+  description: 'The result of one item. Check `status` for success.',
   example: z.globalRegistry.get(UpdatedTicket)?.example,
 });
 export type TicketPatchAnswer = z.output<typeof TicketPatchAnswer>;
 
 const TicketAssignee = z.union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, me or none' }).meta({
   id: 'TicketAssignee',
-  description: 'A user by id; `me` is the user who created the key, and `none` stands for nobody.',
+  description: 'A user id, `me` for the user who created the API key, or `none` for unassigned.',
 });
 
 export const TicketQuery = listQuery({
@@ -329,13 +335,13 @@ export const TicketQuery = listQuery({
   requesterId: idFilter(),
   parentId: filter(TicketReference),
   watcherUserId: idFilter(),
-  createdSince: TimestampBound.meta({ description: 'Only those created then or later.' }).optional(),
-  createdBefore: TimestampBound.meta({ description: 'Only those created earlier.' }).optional(),
+  createdSince: TimestampBound.meta({ description: 'Only tickets created at or after this time.' }).optional(),
+  createdBefore: TimestampBound.meta({ description: 'Only tickets created before this time.' }).optional(),
   q: search('number, title and description'),
   sort: z
     .enum(['-id', 'id'])
     .default('-id')
-    .meta({ description: '`-id`: newest first. `id`: oldest first.', example: 'id' }),
+    .meta({ description: 'The order: `-id` is newest first, `id` is oldest first.', example: 'id' }),
 });
 export type TicketQuery = z.output<typeof TicketQuery>;
 
@@ -345,13 +351,13 @@ export const tickets = endpoints({
     path: '/tickets',
     summary: 'List tickets',
     description:
-      'Newest first, unless `sort` says otherwise. Filters combine with AND; the values of one filter with OR.',
+      'Returns the newest first, unless `sort` is `id`. Filters combine with AND, the values of one filter with OR.',
     metadata: meta({
       scope: 'tickets:read',
       group: 'tickets',
       agent: {
         tool: 'list_tickets',
-        when: 'Finds and counts tickets; perPage 1 is enough to count.',
+        when: 'Finds and counts tickets. To count, set perPage to 1.',
         short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
       },
     }),
@@ -366,7 +372,7 @@ export const tickets = endpoints({
     metadata: meta({
       scope: 'tickets:read',
       group: 'tickets',
-      agent: { tool: 'get_ticket', when: 'All of one ticket, by id or number such as INC-18.' },
+      agent: { tool: 'get_ticket', when: 'Returns every field. Takes an id or a number such as INC-18.' },
     }),
     pathParams: TicketIdParam,
     query: NoQuery,
@@ -382,7 +388,7 @@ export const tickets = endpoints({
       group: 'tickets',
       agent: {
         tool: 'create_ticket',
-        when: 'Needs a category or a categoryConfigId.',
+        when: 'Requires category or categoryConfigId.',
         short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
       },
     }),
@@ -394,13 +400,13 @@ export const tickets = endpoints({
     method: 'PATCH',
     path: '/tickets/:id',
     summary: 'Update a ticket',
-    description: 'Emits `ticket.updated` when something changes.',
+    description: 'Emits `ticket.updated` if a field changes.',
     metadata: meta({
       scope: 'tickets:write',
       group: 'tickets',
       agent: {
         tool: 'update_ticket',
-        when: 'By id or number such as INC-18: status, assignee (list_users finds the id) and all else; only the fields given change.',
+        when: 'Takes an id or a number such as INC-18. Changes only the given fields. Look up an assignee with list_users.',
         short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
       },
     }),
@@ -414,8 +420,9 @@ export const tickets = endpoints({
     path: '/tickets/bulk',
     summary: 'Create many tickets',
     description:
-      `Up to ${bulkItems} in one request, which counts as one. Each is made or refused by itself; \`data\` tells for each ` +
-      'what the single request would have been answered. Emits `ticket.created` for each that is made.',
+      `Creates up to ${bulkItems} tickets. The request counts once against the rate limits. Each item succeeds or fails ` +
+      'independently, and `data` has its result: what the single request would return. ' +
+      'Emits `ticket.created` for each created ticket.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     query: NoQuery,
     body: NewTickets,
@@ -426,14 +433,15 @@ export const tickets = endpoints({
     path: '/tickets/bulk',
     summary: 'Update many tickets',
     description:
-      `Up to ${bulkItems} in one request, which counts as one. Each is changed or refused by itself; \`data\` tells for each ` +
-      'what the single request would have been answered. Emits `ticket.updated` for each that changes.',
+      `Updates up to ${bulkItems} tickets. The request counts once against the rate limits. Each item succeeds or fails ` +
+      'independently, and `data` has its result: what the single request would return. ' +
+      'Emits `ticket.updated` for each changed ticket.',
     metadata: meta({
       scope: 'tickets:write',
       group: 'tickets',
       agent: {
         tool: 'update_tickets',
-        when: 'By id or number; up to 100 in one call: prefer it to repeated update_ticket.',
+        when: 'Takes ids or numbers, up to 100 per call. Use it instead of several calls of update_ticket.',
         short: ['id', 'ticketNumber', 'status'],
       },
     }),

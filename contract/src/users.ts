@@ -5,16 +5,19 @@ import { answered, Id, text, timestamps, trimmedText } from './fields.ts';
 
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
   id: 'UserRole',
-  description: "What the user is in the workspace. What a request may do is its key's scopes to say.",
+  description:
+    'The role of the user in the workspace. The scopes of an API key, not this role, decide what the key can do.',
 });
 export type UserRole = z.output<typeof UserRole>;
 
 const Email = z.email().max(254).toLowerCase();
-const Name = trimmedText(1, 255).meta({ description: 'What the user is called.' });
-const JobTitle = trimmedText(1, 255).meta({ description: 'What the user does.' });
-const Department = trimmedText(1, 255).meta({ description: 'Where in the company the user works.' });
-const Phone = trimmedText(1, 255).meta({ description: 'The telephone number, as it was written.' });
-const TimeZone = trimmedText(1, 255).meta({ description: 'The time zone, an IANA name such as Europe/Berlin.' });
+const Name = trimmedText(1, 255).meta({ description: 'The full name of the user.' });
+const JobTitle = trimmedText(1, 255).meta({ description: 'The job title, or null if not set.' });
+const Department = trimmedText(1, 255).meta({ description: 'The department, or null if not set.' });
+const Phone = trimmedText(1, 255).meta({ description: 'The phone number, as entered, or null if not set.' });
+const TimeZone = trimmedText(1, 255).meta({
+  description: 'An IANA time zone such as `Europe/Berlin`, or null if not set.',
+});
 
 export const User = z
   .object({
@@ -24,11 +27,11 @@ export const User = z
       .string()
       .min(1)
       .max(254)
-      .meta({ format: 'email', description: 'The e-mail address, in lower case, unique in the workspace.' }),
+      .meta({ format: 'email', description: 'The email address, in lower case, unique in the workspace.' }),
     role: UserRole,
-    active: z
-      .boolean()
-      .meta({ description: 'Whether the user is one still: others are not newly named, and their keys do not work.' }),
+    active: z.boolean().meta({
+      description: "Whether the user is active. Inactive users can't be assigned, and their API keys are rejected.",
+    }),
     jobTitle: answered(JobTitle).nullable(),
     department: answered(Department).nullable(),
     phone: answered(Phone).nullable(),
@@ -37,7 +40,7 @@ export const User = z
   })
   .meta({
     id: 'User',
-    description: 'A person of the workspace.',
+    description: 'A user of the workspace.',
     example: {
       id: 2,
       name: 'Jonas Weber',
@@ -54,7 +57,7 @@ export const User = z
   });
 export type User = z.output<typeof User>;
 
-/** No endpoint of v1 creates users; the command line does, with this schema. */
+/** A new user. The command line validates it with this schema: v1 has no endpoint that creates users. */
 export const NewUser = z.strictObject({
   name: Name,
   email: Email,
@@ -66,7 +69,7 @@ export const NewUser = z.strictObject({
 });
 export type NewUser = z.output<typeof NewUser>;
 
-/** No endpoint of v1 changes users; the command line does, with this schema. */
+/** Changes to a user. The command line validates them with this schema: v1 has no endpoint that changes users. */
 export const UserPatch = NewUser.partial();
 export type UserPatch = z.output<typeof UserPatch>;
 
@@ -80,7 +83,7 @@ export const UserQuery = listQuery({
   role: filter(UserRole),
   active: filter(ActiveFilter),
   email: filter(text(1, 254).toLowerCase().meta({ example: 'jonas.weber@acme.example' })),
-  q: search('name and e-mail address'),
+  q: search('name and email address'),
 });
 export type UserQuery = z.output<typeof UserQuery>;
 
@@ -89,13 +92,13 @@ export const users = endpoints({
     method: 'GET',
     path: '/users',
     summary: 'List users',
-    description: 'Newest first. Filters combine with AND; the values of one filter with OR.',
+    description: 'Returns the newest first. Filters combine with AND, the values of one filter with OR.',
     metadata: meta({
       scope: 'users:read',
       group: 'users',
       agent: {
         tool: 'list_users',
-        when: 'Finds people by name or e-mail address; others want their id.',
+        when: 'Finds people by name or email address, for tools that take a user id.',
         short: ['id', 'name', 'email', 'role', 'active'],
       },
     }),

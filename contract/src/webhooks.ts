@@ -5,38 +5,39 @@ import { EventType } from './events.ts';
 import { answered, despiteFaults, Id, Timestamp, TimestampInput, text, timestamps } from './fields.ts';
 
 const Url = text(1, 2048).meta({
-  description: 'Where events are sent: https, with a public host and without user info.',
+  description: 'The URL that receives events. It must use https and a public host, without a user name or password.',
   format: 'uri',
   example: 'https://hooks.example.com/itsm',
 });
-const Secret = text(1, 256).meta({ description: 'Signs each delivery; 24 characters or more are recommended.' });
-const Events = z.array(EventType).min(1).max(100).meta({ description: 'The types of events that are sent.' });
+const Secret = text(1, 256).meta({ description: 'The signing secret. Use at least 24 characters.' });
+const Events = z.array(EventType).min(1).max(100).meta({ description: 'The subscribed event types.' });
 const SkipOwn = z.boolean().meta({
   description:
-    'Whether nothing is sent of what the key that made the subscription does itself, or one rotated from that key.',
+    'Whether to skip events caused by the API key that created the subscription, or by a key rotated from it.',
 });
 
-/** How much a filter may ask for; `text` in characters. */
+/** The maximum size of a filter. `text` is in characters. */
 export const filterLimits = { fields: 10, values: 100, text: 255 } as const;
 
 const FilterValue = z
   .union([text(0, filterLimits.text), z.number(), z.boolean(), z.null()], {
     error: `must be a string of at most ${filterLimits.text} characters, a number, true, false or null`,
   })
-  .meta({ id: 'WebhookFilterValue', description: 'What a field of the resource may be.' });
+  .meta({ id: 'WebhookFilterValue', description: 'A value that a field of the resource can have.' });
 
 const Filter = z
   .record(text(1, 100), z.array(FilterValue).min(1).max(filterLimits.values))
-  .refine((filter) => Object.keys(filter).length > 0, 'must name at least one field')
+  .refine((filter) => Object.keys(filter).length > 0, 'must contain at least one field')
   .refine((filter) => Object.keys(filter).length <= filterLimits.fields, {
     ...despiteFaults,
-    error: `must name at most ${filterLimits.fields} fields`,
+    error: `must contain at most ${filterLimits.fields} fields`,
   })
   .meta({
     description:
-      'Top-level fields of the resource, and values of each: only events are delivered in which every field named is ' +
-      'one of its values, or was before the change. Each event of the subscription must have the fields. ' +
-      `At most ${filterLimits.fields} fields of ${filterLimits.values} values.`,
+      'Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. ' +
+      'An event matches if each field has one of its values before or after the change. ' +
+      'Every subscribed event type must have these fields. ' +
+      `At most ${filterLimits.fields} fields with ${filterLimits.values} values each.`,
     example: { priority: ['HIGH', 'CRITICAL'] },
   });
 export type WebhookFilter = z.output<typeof Filter>;
@@ -44,16 +45,17 @@ export type WebhookFilter = z.output<typeof Filter>;
 export const WebhookHealth = z.enum(['HEALTHY', 'RETRYING', 'CIRCUIT_OPEN', 'PAUSED', 'INACTIVE']).meta({
   id: 'WebhookHealth',
   description:
-    'HEALTHY: the last attempt succeeded, or there was none. RETRYING: the last attempt failed, and deliveries are sent. ' +
-    'CIRCUIT_OPEN: attempts failed in a row, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. ' +
+    'The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. ' +
+    'RETRYING: the last attempt failed, and deliveries continue. ' +
+    'CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. ' +
     'INACTIVE: the subscription was deactivated.',
 });
 export type WebhookHealth = z.output<typeof WebhookHealth>;
 
-/** How many active subscriptions a workspace may have (docs/decisions/webhook-subscriptions.md). */
+/** The maximum number of active subscriptions in a workspace (docs/decisions/webhook-subscriptions.md). */
 export const maxActiveWebhooks = 100;
 
-/** How many deliveries of a workspace may be pending, unless the installation sets another limit. */
+/** The default maximum number of pending deliveries in a workspace. A setting of the server can override it. */
 export const maxPendingDeliveries = 1_000_000;
 
 export const Webhook = z
@@ -63,33 +65,38 @@ export const Webhook = z
     events: Events,
     filter: Filter.nullable(),
     skipOwn: SkipOwn,
-    active: z.boolean().meta({ description: 'Whether it is told of events: false once it was deactivated, for ever.' }),
+    active: z.boolean().meta({
+      description:
+        'Whether the subscription is active. Inactive subscriptions receive no events. ' +
+        'You can reactivate them in the developer area or on the command line, but not with the API.',
+    }),
     health: WebhookHealth,
     nextAttemptAt: Timestamp.nullable().meta({
       description:
-        'When the circuit breaker next allows an attempt; null if it holds nothing back, or if `paused: true` does. ' +
-        'A replay or a test event is sent sooner.',
+        'The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed, or if ' +
+        '`paused: true` stops deliveries. Replays and test events are sent earlier.',
     }),
-    lastSuccessAt: Timestamp.nullable().meta({ description: 'When a delivery last arrived; null where none has.' }),
-    lastFailureAt: Timestamp.nullable().meta({ description: 'When an attempt last failed; null where none has.' }),
+    lastSuccessAt: Timestamp.nullable().meta({ description: 'When a delivery last succeeded, or null if none has.' }),
+    lastFailureAt: Timestamp.nullable().meta({ description: 'When an attempt last failed, or null if none has.' }),
     pausedAt: Timestamp.nullable().meta({
       description:
-        'When the subscription was paused: by `paused`, because the endpoint failed, or by the quota; else null.',
+        'When deliveries were paused: by `paused`, by failures of the endpoint, or by the quota. Null if not paused.',
     }),
     pausedReason: z
       .string()
       .nullable()
       .meta({
         description:
-          'Why the subscription is paused, in words, or `QUOTA`: the workspace has reached its limit of pending deliveries. ' +
-          'Then new events are not queued for this subscription, and those pending are still sent. Read the changes of each ' +
-          'resource, such as `GET /tickets/changes`, to catch up. New events are queued again when fewer than half are pending.',
+          'Why the subscription is paused, or null if not paused. `QUOTA` means that the workspace reached its limit of pending ' +
+          'deliveries: new events are not queued for this subscription, and pending ones are still sent. ' +
+          'To catch up, read the change feeds, such as `GET /tickets/changes`. ' +
+          'Queueing resumes when fewer than half of the limit are pending.',
       }),
     ...timestamps,
   })
   .meta({
     id: 'Webhook',
-    description: 'A subscription to events, without its secret.',
+    description: 'A webhook subscription, without its signing secret.',
     example: {
       id: 1,
       url: 'https://hooks.example.com/itsm',
@@ -113,10 +120,11 @@ export const CreatedWebhook = Webhook.extend({
   secret: z
     .string()
     .optional()
-    .meta({ description: 'The secret that the server generated; absent if the request had one. Store it.' }),
+    .meta({ description: 'The generated signing secret. Absent if the request contained a secret. Store it.' }),
 }).meta({
   id: 'CreatedWebhook',
-  description: 'A new subscription, with its secret if the server generated it. No other endpoint returns the secret.',
+  description:
+    'A new subscription, with its signing secret if the server generated it. No other endpoint returns the secret.',
   example: Webhook.meta()?.example,
 });
 export type CreatedWebhook = z.output<typeof CreatedWebhook>;
@@ -126,7 +134,7 @@ export const NewWebhook = z
     url: Url,
     secret: Secret.optional().meta({
       description:
-        'Signs each delivery; 24 characters or more are recommended. If absent, the server generates a secret and returns it.',
+        'The signing secret. Use at least 24 characters. If absent, the server generates a secret and returns it.',
     }),
     events: Events,
     filter: Filter.nullish(),
@@ -134,7 +142,7 @@ export const NewWebhook = z
   })
   .meta({
     id: 'NewWebhook',
-    description: 'A new subscription to events.',
+    description: 'A new webhook subscription.',
     example: {
       url: 'https://hooks.example.com/itsm',
       secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -143,13 +151,13 @@ export const NewWebhook = z
   });
 export type NewWebhook = z.output<typeof NewWebhook>;
 
-/** For how long the secret before signs, too, when a new one is given. */
+/** How long the previous signing secret stays valid after a change, in hours. */
 export const secretOverlapHours = 24;
 
 export const WebhookPatch = patch({
   url: Url.optional(),
   secret: Secret.optional().meta({
-    description: `The new secret. The one before signs, too, for ${secretOverlapHours} hours, in \`webhook-signature\`.`,
+    description: `The new signing secret. For ${secretOverlapHours} hours, \`webhook-signature\` also contains a signature with the previous secret.`,
   }),
   events: Events.optional(),
   filter: Filter.nullable().optional(),
@@ -159,12 +167,12 @@ export const WebhookPatch = patch({
     .optional()
     .meta({
       description:
-        'Whether deliveries rest. `true`: events queue and nothing is sent. `false`: what waits is sent when it is due, ' +
-        'whatever paused it, and failures before count no more.',
+        'Whether deliveries are paused. `true`: events are queued, and nothing is sent. `false`: resumes deliveries, whatever ' +
+        'paused them, and resets the count of failures.',
     }),
 }).meta({
   id: 'WebhookPatch',
-  description: 'Absent fields stay as they are; null clears.',
+  description: 'Changes to a subscription. Absent fields stay unchanged, and null clears a field.',
   example: { events: ['ticket.created', 'ticket.updated'] },
 });
 export type WebhookPatch = z.output<typeof WebhookPatch>;
@@ -172,49 +180,55 @@ export type WebhookPatch = z.output<typeof WebhookPatch>;
 export const WebhookReplay = z
   .strictObject({
     since: TimestampInput.refine(
-      // The clock of whoever asks may be ahead.
+      // Allows for a client clock that is ahead.
       (moment) => Date.parse(moment) <= Date.now() + 60_000,
       'must not be in the future',
     ).meta({
-      description: 'Deliveries that were made then or later.',
+      description: 'Only deliveries created at or after this time.',
     }),
-    states: z.array(DeliveryState).min(1).max(DeliveryState.options.length).optional().meta({
-      description:
-        'Those in one of these states; EXHAUSTED alone unless given. With PENDING what waits for another attempt is sent at once.',
-    }),
+    states: z
+      .array(DeliveryState)
+      .min(1)
+      .max(DeliveryState.options.length)
+      .optional()
+      .meta({
+        description:
+          'Only deliveries with one of these statuses. The default is EXHAUSTED. With PENDING, deliveries that wait for a retry ' +
+          'are sent immediately.',
+      }),
   })
   .meta({
     id: 'WebhookReplay',
-    description: 'Which deliveries are sent again.',
+    description: 'The deliveries to send again.',
     example: { since: '2026-11-20T10:00:00Z' },
   });
 export type WebhookReplay = z.output<typeof WebhookReplay>;
 
-/** How many replays of a subscription may be under way. */
+/** The maximum number of replays in progress for a subscription. */
 export const maxReplays = 10;
 
-/** More deliveries aren't counted before they are replayed. */
+/** The maximum number of deliveries that are counted before a replay. */
 export const maxCountedReplay = 10_000;
 
 export const WebhookReplayStarted = z
   .object({
-    webhookId: Id.meta({ description: 'The subscription whose deliveries they are.' }),
-    since: Timestamp.meta({ description: 'Those that were made then or later.' }),
-    states: z.array(DeliveryState).meta({ description: 'Those in one of these states.' }),
+    webhookId: Id.meta({ description: 'The subscription of the deliveries.' }),
+    since: Timestamp.meta({ description: 'Only deliveries created at or after this time are sent.' }),
+    states: z.array(DeliveryState).meta({ description: 'Only deliveries with one of these statuses are sent.' }),
     matching: z
       .int()
       .min(0)
       .meta({
-        description: `How many deliveries were found; ${maxCountedReplay} of them and more are not counted.`,
+        description: `The number of matching deliveries. Counting stops at ${maxCountedReplay}.`,
       }),
     paused: z.boolean().meta({
       description:
-        'Whether `paused: true` holds the deliveries back. They are sent after a PATCH with `paused: false`.',
+        'Whether `paused: true` holds back the deliveries. To send them, update the subscription with `paused: false`.',
     }),
   })
   .meta({
     id: 'WebhookReplayStarted',
-    description: 'What is being sent again from now on.',
+    description: 'A replay that has started.',
     example: { webhookId: 1, since: '2026-11-20T10:00:00.000Z', states: ['EXHAUSTED'], matching: 131, paused: false },
   });
 export type WebhookReplayStarted = z.output<typeof WebhookReplayStarted>;
@@ -227,7 +241,7 @@ export const webhooks = endpoints({
     method: 'GET',
     path: '/webhooks',
     summary: 'List active webhook subscriptions',
-    description: 'Newest first.',
+    description: 'Returns the newest first.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     query: WebhookQuery,
     responses: { 200: list(Webhook) },
@@ -236,7 +250,7 @@ export const webhooks = endpoints({
     method: 'GET',
     path: '/webhooks/:id',
     summary: 'Get a webhook subscription',
-    description: 'One that was deactivated, too.',
+    description: 'Also returns a deactivated subscription.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -247,8 +261,9 @@ export const webhooks = endpoints({
     path: '/webhooks',
     summary: 'Register a webhook subscription',
     description:
-      'Without `secret`, the server generates one and returns it in this response only, and if you repeat the request with ' +
-      `the same \`Idempotency-Key\`. A workspace may have ${maxActiveWebhooks} active subscriptions.`,
+      'If `secret` is absent, the server generates a signing secret. It returns the secret in this response only, and again ' +
+      'if you repeat the request with the same `Idempotency-Key`. ' +
+      `A workspace can have ${maxActiveWebhooks} active subscriptions.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     query: NoQuery,
     body: NewWebhook,
@@ -259,8 +274,8 @@ export const webhooks = endpoints({
     path: '/webhooks/:id',
     summary: 'Change, pause or resume a webhook subscription',
     description:
-      'What waits is sent as the subscription is then: to the new URL, with the new secret. A new URL begins without ' +
-      'the failures of the one before. One that was deactivated is `NOT_FOUND`.',
+      'Pending deliveries use the changed settings, such as the new URL and the new signing secret. A new URL starts without ' +
+      'the failures of the previous URL. For a deactivated subscription, returns `NOT_FOUND`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -270,11 +285,12 @@ export const webhooks = endpoints({
   test: {
     method: 'POST',
     path: '/webhooks/:id/test',
-    summary: 'Send a subscription a test event',
+    summary: 'Send a test event to a subscription',
     description:
-      'Of the first type that it wants, with the example of this document as its resource, whatever its filter. Its ' +
-      '`webhook-id` begins with `evt_test_`. Returns the delivery, which records each attempt. The event is sent ' +
-      'although the circuit is open, and a 2xx closes it. After `paused: true` it waits.',
+      'Sends an event of the first subscribed type with the example resource from this document, and ignores the filter. ' +
+      'The `webhook-id` starts with `evt_test_`. Returns the delivery, which records each attempt. ' +
+      'The event is sent even if the circuit breaker is open, and a 2xx response closes it. ' +
+      'If the subscription has `paused: true`, the event waits for `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -284,12 +300,13 @@ export const webhooks = endpoints({
   replay: {
     method: 'POST',
     path: '/webhooks/:id/replay',
-    summary: 'Send deliveries of a subscription again',
+    summary: 'Send the deliveries of a subscription again',
     description:
-      'Answers at once; they are sent again in the background, oldest first, with the same `webhook-id`. Only those that ' +
-      'were settled before the request, or made before it where they are pending. An open circuit becomes half-open: one ' +
-      'delivery is sent at once, and its success closes the circuit. After `paused: true` all wait for `paused: false`. ' +
-      `A subscription may have ${maxReplays} replays under way.`,
+      'Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. ' +
+      'Includes deliveries that finished before the request, and pending ones that were created before it. ' +
+      'If the circuit breaker is open, it becomes half-open: one delivery is sent immediately, and a success closes it. ' +
+      'If the subscription has `paused: true`, the deliveries wait for `paused: false`. ' +
+      `A subscription can have ${maxReplays} replays in progress.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -300,7 +317,8 @@ export const webhooks = endpoints({
     method: 'DELETE',
     path: '/webhooks/:id',
     summary: 'Deactivate a webhook subscription',
-    description: 'Answers the deactivated subscription, and again when repeated.',
+    description:
+      'Returns the deactivated subscription. Pending deliveries are cancelled. Repeating the request has no further effect.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,

@@ -106,7 +106,7 @@ describe('a list that follows what is typed', () => {
     await page.goto(`${origin}/developer/assets`);
     await found().getByText(name).waitFor();
     await search().fill('!!!');
-    await found().getByText('Search: must hold a letter or a digit').waitFor();
+    await found().getByText('Search: must contain a letter or a digit').waitFor();
     expect(await found().textContent()).not.toContain('is like that');
     await search().fill('x'.repeat(1001));
     await found().getByText('must have at most 1000 characters').waitFor();

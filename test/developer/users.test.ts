@@ -49,7 +49,7 @@ describe('/developer/users', () => {
     expect(await found(new URLSearchParams({ q: name, role: '', active: '' }).toString())).toEqual([id]);
     expect(await found('role=AGENT&active=true')).toEqual([other.id]);
     expect(await found('active=false')).toEqual([]);
-    expect((await admin.get('/developer/users?q=%2B')).text).toContain('must hold a letter or a digit');
+    expect((await admin.get('/developer/users?q=%2B')).text).toContain('must contain a letter or a digit');
   });
 });
 

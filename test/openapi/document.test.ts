@@ -81,7 +81,8 @@ describe('what it says of deliveries', () => {
     const [second, day] = [1000, 24 * 60 * 60 * 1000];
     const { waits, attemptTimeout, pauseAfter } = deliverySchedule;
     expect([waits.length + 1, attemptTimeout / second, pauseAfter / day]).toEqual([10, 15, 5]);
-    for (const figure of ['10 times in all', 'within 15 seconds', 'five days']) expect(description).toContain(figure);
+    for (const figure of ['10 attempts in all', 'within 15 seconds', 'five days'])
+      expect(description).toContain(figure);
   });
 });
 

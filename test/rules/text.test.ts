@@ -70,7 +70,7 @@ it.each(longFields)('$name of $title holds at most 65,535 bytes', async ({ name,
   for (const tooLong of [longInBytes, '😀'.repeat(40_000)]) {
     expect(errorOf(await send(endpoint, { [name]: tooLong }))).toMatchObject({
       code: 'VALIDATION_ERROR',
-      details: [{ path: name, message: 'must take at most 65535 bytes as UTF-8' }],
+      details: [{ path: name, message: 'must be at most 65535 bytes in UTF-8' }],
     });
   }
 });

@@ -4,19 +4,19 @@ import type { Endpoint } from '../endpoint.ts';
 import { literal } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
 
-/** An endpoint as the client has it. */
+/** How the client calls an endpoint. */
 export interface Call {
-  /** The schema of the resource that is answered; of a bulk request, that of an item that was done. */
+  /** The schema of the returned resource. For a bulk request, the schema of a successful item. */
   row: z.ZodType;
-  /** What `data` holds: one row, those of a page, what has changed, or an answer for each item of a bulk request. */
+  /** The content of `data`: one row, a page of rows, changed rows, or one result for each item of a bulk request. */
   kind: 'one' | 'list' | 'changes' | 'answers';
-  /** The field of a bulk request that holds its items, and the schema of one. */
+  /** The field of a bulk request that has the items, and the schema of one item. */
   items: [field: string, item: z.ZodType] | undefined;
   params: [name: string, schema: z.ZodType][];
   body: z.ZodType | undefined;
 }
 
-/** What the client makes of an endpoint. */
+/** Returns how the client calls an endpoint. */
 export function callOf(route: Endpoint): Call {
   const success = Object.entries(route.responses).find(([status]) => Number(status) < 300)?.[1];
   const { data, meta } = (success as z.ZodObject<{ data: z.ZodType; meta?: z.ZodType }>).shape;
@@ -34,13 +34,13 @@ export function callOf(route: Endpoint): Call {
   };
 }
 
-/** The row that a bulk request answers for an item that was done. */
+/** Returns the schema of the row in the result of a successful item. */
 function doneOf(answer: z.ZodType): z.ZodType {
   const [done] = (answer as z.ZodUnion<[z.ZodObject<{ data: z.ZodType }>]>).options;
   return done.shape.data;
 }
 
-/** The one field of a bulk body, and what stands in it behind the preprocessing and `catch` that check items one by one. */
+/** Returns the only field of a bulk body and the schema of one item, without the `catch` that validates items one by one. */
 function itemsOf(body: z.ZodObject): [string, z.ZodType] {
   const [[field, items] = []] = Object.entries(
     body.shape as Record<string, z.ZodPipe<z.ZodType, z.ZodArray<z.ZodCatch>>>,
@@ -51,15 +51,15 @@ function itemsOf(body: z.ZodObject): [string, z.ZodType] {
 
 /** A call of the client with the examples of the contract. */
 export interface ExampleCall {
-  /** `client.tickets.get(38)` */
+  /** The source text, such as `client.tickets.get(38)`. */
   source: string;
-  /** What a program calls its answer: of a list and of changes, one row. */
+  /** The name of the variable for the result; for lists and changes, for one row. */
   variable: string;
-  /** Whether it is walked through with `for await`. */
+  /** Whether the result is iterated with `for await`. */
   isWalked: boolean;
 }
 
-/** @param width how many characters a value in it may have on one line */
+/** @param width the maximum number of characters of a value on one line */
 export function exampleCall(
   { resource, name, route }: { resource: string; name: string; route: Endpoint },
   width?: number,
@@ -78,12 +78,12 @@ export function exampleCall(
   };
 }
 
-/** The example that the contract gives a body; undefined where there is none. */
+/** Returns the example body of an endpoint; undefined if there is none. */
 export function exampleBody(route: Endpoint): unknown {
   return callOf(route).body?.meta()?.example;
 }
 
-/** What an example asks with: the first filter that takes an enum, with the first of its values; or since when. */
+/** Returns an example query: the first filter by enum with its first value, or `since` for changes. */
 export function exampleQuery(route: Endpoint): Record<string, string> | undefined {
   if (callOf(route).kind === 'changes') return { since: '2026-11-20T10:00:00Z' };
   const filters = route.query instanceof z.ZodObject ? route.query.shape : {};
@@ -97,7 +97,7 @@ export function exampleQuery(route: Endpoint): Record<string, string> | undefine
   return undefined;
 }
 
-/** Without `optional`, `nullable` and `default` around it. */
+/** Removes `optional`, `nullable` and `default` around a schema. */
 function withoutWrappers(schema: z.ZodType): z.ZodType {
   const inner = 'innerType' in schema.def ? (schema.def.innerType as z.ZodType) : undefined;
   return inner === undefined ? schema : withoutWrappers(inner);

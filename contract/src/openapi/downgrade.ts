@@ -1,7 +1,7 @@
 import { componentNamed, mapSchema } from './schemas.ts';
 import type { Components, OpenApi, Schema } from './types.ts';
 
-/** The document in OpenAPI 3.0.3, for generators that know no later one. It has no webhooks: 3.0 can't say them. */
+/** Converts the document to OpenAPI 3.0.3, for generators without support for 3.1. Removes webhooks, which 3.0 lacks. */
 export function downgrade({ webhooks = {}, ...document }: OpenApi): OpenApi {
   const deliveryTags = Object.values(webhooks).flatMap(({ post }) => post.tags);
   const { identifier, ...license } = document.info.license;
@@ -24,7 +24,7 @@ function downgradeReference({ $ref, ...words }: Schema): Schema {
 }
 
 /**
- * Translates a schema of 3.1; objects that are no schemas have none of these keywords.
+ * Converts a schema from 3.1. Objects that are not schemas have none of these keywords.
  * @param named returns a named schema in its 3.0 form
  */
 function downgradeSchema({ propertyNames, ...schema }: Schema, named: (name: string) => Schema): Schema {
@@ -48,13 +48,13 @@ function downgradeSchema({ propertyNames, ...schema }: Schema, named: (name: str
   return { ...withNull(named(componentNamed(only.$ref))), ...rest };
 }
 
-/** A copy of a named schema that also accepts null (docs/decisions/api-documentation.md). */
+/** Copies a named schema and also accepts null (docs/decisions/openapi.md). */
 function withNull(schema: Schema): Schema {
   if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: firstNullable(schema.anyOf) };
   return { ...schema, nullable: true, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
 }
 
-/** Choices of which the first also accepts null: in 3.0 `nullable` needs a type beside it. */
+/** Makes the first choice nullable: in 3.0, `nullable` needs a type in the same schema. */
 function firstNullable([first, ...others]: Schema[]): Schema[] {
   return [{ ...first, nullable: true }, ...others];
 }
@@ -63,7 +63,7 @@ function isNull(schema: Schema): boolean {
   return schema.type === 'null';
 }
 
-/** The components that the paths refer to, and those that these refer to. */
+/** Returns the components that the paths reference, directly or through other components. */
 function usedBy(paths: unknown, components: Components): Components {
   const used = new Set<string>();
   const visit = (value: unknown): void => {

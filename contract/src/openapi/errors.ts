@@ -7,7 +7,7 @@ export const errorCodes = Object.keys(errors) as ErrorCode[];
 
 type Said = Omit<ErrorEnvelope['error'], 'code' | 'docs' | 'requestId'>;
 
-/** What the server says with each code, in one case of it. */
+/** An example of the error with each code. */
 const said: Record<ErrorCode, Said> = {
   VALIDATION_ERROR: detailed('perPage', 'must be a whole number from 1 to 100'),
   INVALID_JSON: { message: 'The body is empty; send a JSON object.' },
@@ -54,7 +54,7 @@ function detailed(path: string, message: string): Said {
   return { message: `${path} ${message}`, details: [{ path, message }] };
 }
 
-/** An example of every error, to be referred to by its code. */
+/** An example of every error response, referenced by its code. */
 export const errorExamples: Record<string, Example> = Object.fromEntries(
   errorCodes.map((code) => {
     const error = { code, ...said[code], docs: docsOf(code), requestId: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b' };
@@ -62,7 +62,7 @@ export const errorExamples: Record<string, Example> = Object.fromEntries(
   }),
 );
 
-/** The body of an answer that carries one of these codes. */
+/** Returns the body of a response with one of these codes. */
 export function errorContent(codes: readonly ErrorCode[]): Content {
   const examples = codes.map((code): [string, Reference] => [code, { $ref: `#/components/examples/${code}` }]);
   return {
@@ -73,7 +73,7 @@ export function errorContent(codes: readonly ErrorCode[]): Content {
   };
 }
 
-/** When each of the codes is answered, as a list. */
+/** Lists the codes and the condition of each. */
 export function describeErrors(codes: readonly ErrorCode[]): string {
   return codes.map((code) => `- \`${code}\`: ${errors[code].when}`).join('\n');
 }

@@ -6,65 +6,64 @@ const seconds = { type: 'integer', minimum: 0 };
 
 const rateLimitHeaders: Record<string, Header> = {
   'X-RateLimit-Limit': {
-    description: 'How many requests the tighter of the two windows allows.',
+    description: 'The number of requests allowed in the window with the fewest requests left.',
     schema: { type: 'integer', minimum: 1 },
     example: group,
   },
   'X-RateLimit-Remaining': {
-    description: 'How many requests the tighter window still allows.',
+    description: 'The number of requests left in that window.',
     schema: seconds,
     example: group - 3,
   },
   'X-RateLimit-Reset': {
-    description: 'Seconds until the tighter window opens again.',
+    description: 'Seconds until that window resets.',
     schema: seconds,
     example: 31,
   },
   'RateLimit-Policy': {
     description:
-      'Both windows: `q` requests in `w` seconds, over all endpoints and in the group (IETF RateLimit fields).',
+      'Both rate limits: `q` requests per `w` seconds, globally and for the endpoint group (IETF RateLimit fields).',
     schema: { type: 'string' },
     example: `"global";q=${global};w=${windowSeconds}, "tickets";q=${group};w=${windowSeconds}`,
   },
   RateLimit: {
-    description: 'Both windows: `r` requests are left, for `t` seconds (IETF RateLimit fields).',
+    description: 'The quota remaining in both windows: `r` requests for the next `t` seconds (IETF RateLimit fields).',
     schema: { type: 'string' },
     example: `"global";r=${global - 3};t=31, "tickets";r=${group - 3};t=31`,
   },
 };
 
-/** Every header that an answer may carry, by its name. */
+/** Every response header, by name. */
 export const headers: Record<string, Header> = {
   'x-request-id': {
     description:
-      "Names the request in the server's log. It is the request's own `x-request-id` where that is 1 to 64 of " +
-      '`A-Z a-z 0-9 _ -`, else a new one.',
+      'Identifies the request in the server log. The server uses the `x-request-id` of the request if it has 1 to 64 ' +
+      'characters of `A-Z a-z 0-9 _ -`, or else a new value.',
     required: true,
     schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
     example: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b',
   },
   ...rateLimitHeaders,
   'Retry-After': {
-    description: 'Seconds to wait before the next request; the same as `retryAfterSeconds` in the body.',
+    description: 'Seconds to wait before you retry, the same as `retryAfterSeconds` in the body.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 17,
   },
   'Idempotent-Replayed': {
-    description:
-      'Whether this was answered before, to the first request with this `Idempotency-Key`; absent where not.',
+    description: 'Present if this is the stored response to an earlier request with the same `Idempotency-Key`.',
     required: false,
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
   ETag: {
-    description: 'Names the state that the resource is in, for `If-Match` and `If-None-Match`.',
+    description: 'The version of the resource, for `If-Match` and `If-None-Match`.',
     required: true,
     schema: { type: 'string' },
     example: '"7-mi7d2ls0"',
   },
   'WWW-Authenticate': {
-    description: 'The scheme that would be right.',
+    description: 'The required authentication scheme.',
     required: true,
     schema: { type: 'string', const: 'Bearer' },
     example: 'Bearer',
@@ -72,15 +71,15 @@ export const headers: Record<string, Header> = {
 };
 
 interface Kind {
-  /** Whether the endpoint needs a key: limits are told wherever it was valid. */
+  /** Whether the endpoint requires an API key. Responses to a valid key have the rate limit headers. */
   keyed: boolean;
-  /** Whether it may be an answer that was given before. */
+  /** Whether the response can be a repeated one. */
   replayable?: boolean;
-  /** Whether a success has an ETag. */
+  /** Whether a successful response has an ETag. */
   versioned?: boolean;
 }
 
-/** The headers of an answer with this status. */
+/** Returns the headers of a response with this status. */
 export function headersOf(
   status: number,
   { keyed, replayable = false, versioned = false }: Kind,

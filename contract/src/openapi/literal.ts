@@ -2,7 +2,7 @@
 interface Syntax {
   text(value: string): string;
   name(name: string): string;
-  /** What follows the last of several lines. */
+  /** The character after the last of several lines. */
   last: ',' | '';
 }
 
@@ -15,14 +15,14 @@ const typeScript: Syntax = {
 const json: Syntax = { text: (value) => JSON.stringify(value), name: (name) => JSON.stringify(name), last: '' };
 
 /**
- * A value as TypeScript source: on one line where that has at most `width` characters, else each field or element on
- * its own.
+ * Formats a value as TypeScript: on one line of at most `width` characters, or else with each field or element on its
+ * own line.
  */
 export function literal(value: unknown, width = 100): string {
   return written(value, width, typeScript);
 }
 
-/** A value as JSON, broken into lines in the same way. */
+/** Formats a value as JSON, with the same line breaks. */
 export function jsonLiteral(value: unknown, width: number): string {
   return written(value, width, json);
 }

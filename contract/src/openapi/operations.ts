@@ -9,7 +9,7 @@ import { codeSamples } from './samples.ts';
 import { metaOf } from './schemas.ts';
 import type { Components, Content, Operation, Parameter, Reference, Response } from './types.ts';
 
-/** The statuses of errors whose answer is the same on every endpoint. */
+/** The error statuses with the same response on every endpoint. */
 const sharedStatuses: Record<number, string> = {
   401: 'InvalidApiKey',
   403: 'InsufficientScope',
@@ -35,7 +35,7 @@ export type DraftedOperation = Pick<Operation, 'operationId' | 'summary' | 'tags
   responses: Record<string, { content: Content }>;
 };
 
-/** The operation with all that ts-rest doesn't know: errors, headers, scope, words. Its parameters become components. */
+/** Adds what ts-rest doesn't know: errors, headers, scope and descriptions. Moves the parameters to the components. */
 export function completed(
   drafted: DraftedOperation,
   route: Endpoint,
@@ -86,7 +86,7 @@ function successes({ responses }: DraftedOperation, route: Endpoint): Record<str
       }),
     ),
     ...(takesIfNoneMatch(route) && {
-      304: { description: 'The resource is still as `If-None-Match` names it. No body.', headers: headers(304) },
+      304: { description: 'The resource still has this `ETag`. No body.', headers: headers(304) },
     }),
   };
 }
@@ -107,7 +107,7 @@ function errorResponse(status: number, codes: ErrorCode[], keyed: boolean): Resp
   return { description: describeErrors(codes), headers: headersOf(status, { keyed }), content: errorContent(codes) };
 }
 
-/** The errors that an endpoint can answer with. */
+/** Returns the error codes of an endpoint. */
 function codesOf(resource: string, route: Endpoint, fields: readonly string[]): ErrorCode[] {
   const keyed = route.metadata.scope !== null;
   const can: Record<ErrorCode, boolean> = {

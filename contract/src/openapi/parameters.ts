@@ -10,7 +10,7 @@ import { Webhook } from '../webhooks.ts';
 import { metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Parameter, Reference } from './types.ts';
 
-/** The headers that an endpoint takes; ts-rest describes none that zod 4 does. */
+/** Describes the headers of an endpoint. ts-rest can't describe headers with zod 4. */
 export function headerParameters({ headers }: Endpoint, schemas: Schemas): Parameter[] {
   return Object.entries((headers ?? {}) as Record<string, z.ZodType>).map(([name, header]) => {
     const { description = '', ...schema } = toSchema(header, 'input', schemas);
@@ -19,7 +19,7 @@ export function headerParameters({ headers }: Endpoint, schemas: Schemas): Param
   });
 }
 
-/** Puts a parameter as ts-rest describes it among the components, named and in words, and refers to it. */
+/** Adds a parameter, with its name and description, to the components and returns a reference to it. */
 export function toComponent(
   drafted: Parameter,
   path: string,
@@ -52,25 +52,25 @@ function named(
   }
   if (schema.type !== 'array') {
     const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
-    // The reference would send an example without being asked to.
+    // The reference page would send the example by default.
     const { examples, ...asked } = schema;
     const shown = key === '' ? { ...asked, examples } : asked;
     return [key + capitalised(name), { name, in: where, required: false, description, schema: shown }];
   }
-  const words = `Only those with one of these values of \`${name}\`. Repeat it, or separate the values by commas.`;
+  const words = `Only items with one of these values of \`${name}\`. Repeat the parameter or separate values with commas.`;
   const filter = { name, in: where, required: false, description: words, style: 'form', explode: true, schema };
   return [`${singular(resource)}${capitalised(name)}Filter`, filter];
 }
 
-/** The headers by which a request may say in which state it wants the resource (RFC 9110 §13). */
+/** The headers for conditional requests (RFC 9110 §13). */
 const conditions = {
   'If-Match': condition(
     'If-Match',
-    'The request is done only while the `ETag` of the resource is one of these, or the resource is there at all (`*`).',
+    'Performs the request only if the current `ETag` is in this list, or `*` for any. Otherwise, returns 412.',
   ),
   'If-None-Match': condition(
     'If-None-Match',
-    'The `ETag` of an answer that you have: 304 without a body says that it still holds.',
+    'The `ETag` of an earlier response. If the resource is unchanged, returns 304 without a body.',
   ),
 };
 
@@ -78,7 +78,7 @@ function condition(name: string, description: string): Parameter {
   return { name, in: 'header', required: false, description, schema: { type: 'string' }, example: '"7-mi7d2ls0"' };
 }
 
-/** Those of them that an endpoint asks, put among the components. */
+/** Adds the conditional headers that an endpoint accepts to the components and returns references to them. */
 export function conditionsOf(route: Endpoint, parameters: Record<string, Parameter>): Reference[] {
   const names = [
     ...(takesIfMatch(route) ? (['If-Match'] as const) : []),
@@ -90,10 +90,10 @@ export function conditionsOf(route: Endpoint, parameters: Record<string, Paramet
   });
 }
 
-/** The resources that a path may name. */
+/** The resources that a path parameter can identify. */
 const owners: Record<string, z.ZodType> = { Ticket, Asset, Project, Task, User, Webhook, Delivery };
 
-/** The id that examples have in the place of a path's parameter. */
+/** Returns the id that examples use for a path parameter. */
 export function exampleIdOf(path: string, parameter: string): number {
   const owner = ownerOf(path, parameter);
   const resource = owners[owner];
@@ -101,7 +101,7 @@ export function exampleIdOf(path: string, parameter: string): number {
   return (metaOf(resource).example as { id: number }).id;
 }
 
-/** The resource that a parameter of the path names: `Ticket` for `:id` in `/tickets/:id`. */
+/** Returns the resource of a path parameter: `Ticket` for `:id` in `/tickets/:id`. */
 function ownerOf(path: string, parameter: string): string {
   const parts = path.split('/');
   return singular(parts[parts.indexOf(`:${parameter}`) - 1] ?? '');

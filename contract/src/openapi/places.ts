@@ -4,17 +4,17 @@ import { ErrorEnvelope } from '../errors.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Content, Schema } from './types.ts';
 
-/** Where an endpoint has a schema, as ts-rest names it. */
+/** A schema of an endpoint and its position, as ts-rest passes them. */
 interface Place {
   schema: unknown;
   type: 'path' | 'query' | 'header' | 'body' | 'response';
   appRoute: unknown;
 }
 
-/** A schema with the examples that ts-rest puts beside it. */
+/** A schema with the examples that ts-rest adds to the media type. */
 type Described = Schema & { mediaExamples?: Content['application/json']['examples'] };
 
-/** The JSON Schema of one place; null where there is none, and for errors, which are described by their codes. */
+/** Returns the JSON Schema of one position; null if it has none, and for errors, which are described by code. */
 export function describeSchema({ schema, type, appRoute }: Place, schemas: Schemas): Described | null {
   if (!(schema instanceof z.ZodObject) || schema === ErrorEnvelope) return null;
   if (type === 'response') return describeEnvelope(schema, appRoute as Endpoint, schemas);
@@ -24,7 +24,7 @@ export function describeSchema({ schema, type, appRoute }: Place, schemas: Schem
 
 const onePage: PageMeta = { page: 1, perPage: 20, totalCount: 1 };
 
-/** The answer of a success: the resource as the request would leave it, in its envelope. */
+/** Describes a successful response. Its example is the resource after the example request. */
 function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas): Described {
   const data = schema.shape.data as z.ZodType;
   const isArray = data instanceof z.ZodArray;
@@ -38,21 +38,21 @@ function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas
   return { ...reference, mediaExamples: { success: { value } } };
 }
 
-/** What the envelope of a resource is called, and what it is: of one; of several, with their meta or without any. */
+/** Returns the name and the description of an envelope. */
 function envelopeOf(id: string, meta: z.ZodType | null | undefined): [name: string, description: string] {
   if (meta === undefined) return [`${id}Envelope`, `One \`${id}\`.`];
-  if (meta === null) return [`${id}sEnvelope`, `A \`${id}\` for each item.`];
-  if (meta === PageMeta) return [`${id}ListEnvelope`, `A page of a list, of \`${id}\`.`];
-  return [`${id}ChangesEnvelope`, `A page of what has changed, of \`${id}\`.`];
+  if (meta === null) return [`${id}sEnvelope`, `One \`${id}\` for each item.`];
+  if (meta === PageMeta) return [`${id}ListEnvelope`, `A page of \`${id}\` items.`];
+  return [`${id}ChangesEnvelope`, `A page of changed \`${id}\` items.`];
 }
 
-/** What the example of the request changes in the example of the resource. */
+/** Returns the fields that the example request changes in the example resource. */
 function changeOf(route: Endpoint): object {
   if (route.method === 'DELETE') return { active: false };
   return 'body' in route && route.body instanceof z.ZodObject ? (metaOf(route.body).example as object) : {};
 }
 
-/** What was sent and is answered: not a secret. */
+/** Keeps the sent fields that the response contains, so not a secret. */
 function visible(change: object, answered: object): object {
   return Object.fromEntries(Object.entries(change).filter(([field]) => field in answered));
 }

@@ -9,85 +9,86 @@ import { type Scope, scopes } from '../scopes.ts';
 import { ticketTransitions } from '../tickets.ts';
 import { errorCodes } from './errors.ts';
 
-/** Where the server shows the changelog of the API, docs/changelog.md. */
+/** The path of the changelog of the API, which shows docs/changelog.md. */
 export const changelogPath = '/docs/changelog';
 
-/** What is said of the whole API. */
+/** The introduction of the document. */
 export const introduction = `
-Tickets, assets, projects and tasks, users and webhook subscriptions of one workspace.
-All paths are below \`${pathPrefix}\` of the workspace's own address. Requests and answers are JSON.
+Manage the tickets, assets, projects, tasks, users and webhook subscriptions of one workspace.
+All paths start with \`${pathPrefix}\` at the address of the workspace. Requests and responses are JSON.
 
-What has been added, and when: [the changelog](${changelogPath}).
+For additions and their dates, see [the changelog](${changelogPath}).
 
-Samples take the address of the server and the key from the environment: \`export ITSM_URL=http://127.0.0.1:3000\` and
-\`export ITSM_KEY=itsm_…\`. Their ids are those of the demo workspace.
+The samples read the address of the server and the API key from the environment: \`export ITSM_URL=http://127.0.0.1:3000\`
+and \`export ITSM_KEY=itsm_…\`. Their ids are from the demo workspace.
 
-# Keys and scopes
+# Authentication and scopes
 
-Every request but ping carries an API key, as \`Authorization: Bearer <API_KEY>\` or as \`X-API-Key: <API_KEY>\`.
-The key decides the workspace. It may do what its scopes allow:
+Send your API key with every request except ping, as \`Authorization: Bearer <API_KEY>\` or \`X-API-Key: <API_KEY>\`.
+The key belongs to one workspace. Its scopes define what it can do:
 
 ${table(
-  ['Scope', 'Allows to'],
+  ['Scope', 'Allows you to'],
   Object.entries(scopes).map(([scope, what]) => [`\`${scope}\``, lower(what)]),
 )}
 
-# Answers
+# Responses
 
-Every answer is an envelope: \`success\`, then \`data\` (and \`meta\` on lists) or \`error\`.
-A resource always has all its fields; what is absent is \`null\`. Timestamps are UTC. Answers may get new fields, enums
-new values: ignore those you don't know. Every answer carries \`x-request-id\`.
+Every response is an envelope: \`success\`, then \`data\` (and \`meta\` for lists) or \`error\`. A resource always has all
+its fields, and a field without a value is \`null\`. Timestamps are in UTC. Ignore fields and enum values that you don't
+know, because the API can add new ones. Every response has the header \`x-request-id\`.
 
-# Lists
+# Pagination, filters and search
 
-Newest first, by id. \`page\` counts from 1, \`perPage\` is 20 unless given and at most 100. \`meta.totalCount\` is exact
-unless \`meta.totalCountCapped\` says that there are more; a page past the end is empty. Filters combine with
-AND. A filter may be repeated (\`status=OPEN&status=PENDING\`) or its values separated by commas
-(\`status=OPEN,PENDING\`), at most 100; several values mean any of them.
+Lists return the newest items first, by id. \`page\` starts at 1. \`perPage\` is 20 by default and at most 100. A page past
+the end is empty. \`meta.totalCount\` is exact unless \`meta.totalCountCapped\` is present. Then there are more items.
 
-\`q\` finds rows by words, whatever their case: all of them must be there, and the last may be the beginning of one.
-Words are runs of letters and digits; all else separates them.
+Filters combine with AND. To match any of several values, repeat the filter (\`status=OPEN&status=PENDING\`) or separate
+the values with commas (\`status=OPEN,PENDING\`). A filter takes at most 100 values.
 
-# Changes
+\`q\` is a full-text search that ignores case. All words must match, and the last word can be a prefix. A word is a
+sequence of letters and digits.
 
-\`GET …/changes\` is for those who keep a copy: rows at their newest state, in the order of their last change. Ask with the
-\`nextCursor\` of the last answer, again and again, also when \`hasMore\` was false. What commits after a cursor was given
-comes after it; a row may come twice, none is missed.
+# Incremental sync
+
+\`GET …/changes\` is a change feed: it returns the current version of changed rows, ordered by their last change. To sync,
+request the next page with \`nextCursor\`, and repeat this later if \`hasMore\` is false. You get every change that is
+committed after a cursor was issued. A row can appear more than once.
 
 # Updates
 
-\`PATCH\` changes the fields it names, at least one. An absent field stays as it is, \`null\` clears it where it may be null.
+\`PATCH\` changes the fields in the body, at least one. Absent fields stay unchanged. \`null\` clears a field that can be null.
 
-# Sending a request again
+# Idempotent requests
 
-A \`POST\` with an \`Idempotency-Key\` is done once, however often it is sent: one that succeeded is answered again as it
-was, with \`Idempotent-Replayed: true\`, for ${idempotencyHours} hours. The same key with another path or body is an error.
-A request that was refused may be mended and sent with the same key.
+Send an \`Idempotency-Key\` with a \`POST\` so that you can retry it safely. If the request succeeded, a retry within
+${idempotencyHours} hours has no further effect and returns the same response with \`Idempotent-Replayed: true\`. The same key
+with another path or body is an error. If the request failed with an error, you can correct it and use the same key.
 
-# Many at once
+# Bulk requests
 
-\`/tickets/bulk\` takes up to ${bulkItems} tickets in one request. \`data\` tells of each, in their order, what the single request
-would have been answered: \`status\`, and \`data\` or \`error\`.
+\`/tickets/bulk\` takes up to ${bulkItems} tickets in one request. \`data\` has one result for each ticket, in the same order:
+the \`status\`, and the \`data\` or \`error\`, that the single request would return.
 
-# Conditions
+# Optimistic concurrency
 
-A single resource is answered with an \`ETag\`, which names the state that it is in; creating and changing answer the new
-one. \`If-None-Match\` with it asks for the resource only where it has changed: else the answer is 304, without a body.
-\`PATCH\` and \`DELETE\` with \`If-Match\` are done only while it has not changed: else the answer is 412, and nothing is
-done. 304 and 412 answer no other requests. A ticket changes with its watchers and its comments, too.
+A response with a single resource has an \`ETag\`, which identifies the version of the resource. A create or an update
+returns the new one. With \`If-None-Match\`, a read returns 304 without a body if the resource is unchanged. With
+\`If-Match\`, a \`PATCH\` or \`DELETE\` returns 412 without making changes if the resource has changed. Changes to the
+watchers or comments of a ticket also change its \`ETag\`.
 
-# What is refused
+# Limits
 
-Unknown query parameters and unknown fields are errors that name them. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB, is nested at most
-${requestLimits.jsonDepth} deep and holds at most ${requestLimits.jsonValues} values, objects and arrays among them. Text holds no control characters but
-tab, line feed and carriage return; descriptions, notes and resolutions have at most 65535 bytes in UTF-8.
+Unknown query parameters and unknown fields are errors. A body has at most ${requestLimits.bodyBytes / 2 ** 20} MiB, ${requestLimits.jsonDepth} nested levels and
+${requestLimits.jsonValues} values, including objects and arrays. Text can't contain control characters except tab, line feed and
+carriage return. Descriptions, notes and resolutions have at most 65535 bytes in UTF-8.
 
 # Rate limits
 
-A key may send ${rateLimits.global} requests in ${rateLimits.windowSeconds} seconds, and ${rateLimits.group} of them in each group of endpoints:
-${groups.join(', ')} (tasks belong to projects). A workspace may have other figures; the headers of
-every answer tell them, and what is left. A request over the limit is answered 429 with \`Retry-After\`, and takes
-nothing from either window.
+An API key can send ${rateLimits.global} requests per ${rateLimits.windowSeconds} seconds in all, and ${rateLimits.group} to each endpoint group:
+${groups.join(', ')}. Tasks belong to the group projects. The limits of a workspace can
+differ. The response headers state the limits and the quota remaining. If you exceed a limit, the server returns 429 with
+\`Retry-After\`. Rejected requests don't count.
 
 # Errors
 
@@ -96,37 +97,37 @@ ${table(
   errorCodes.map((code) => [`\`${code}\``, String(errors[code].status), errors[code].when]),
 )}
 
-They are checked in this order: path, key, rate limits, scope, parameters and body, rows, \`If-Match\`. Every error
-names in \`docs\` the page on this server that says what its code means.
+The server checks in this order: path, key, rate limits, scope, parameters and body, rows, \`If-Match\`. In every error,
+\`docs\` is the address of the page that explains the code.
 `.trim();
 
-/** The tags: a resource each, and what is sent to receivers. */
+/** The tags, one for each resource. */
 export const tags: Record<string, string> = {
-  ping: 'Whether the service answers. Needs no key.',
-  me: 'The key of the request.',
+  ping: 'Check that the service is available. Requires no API key.',
+  me: 'The API key of the request.',
   tickets: 'Incidents, problems, changes and service requests.',
-  comments: 'What is said of tickets.',
-  assets: 'Devices, licences and other things the workspace looks after.',
-  activities: 'Who did what to tickets and assets, and when.',
-  projects: 'Projects, to which tasks belong.',
+  comments: 'Comments on tickets.',
+  assets: 'Devices, licenses and other items that the workspace manages.',
+  activities: 'The history of actions on tickets and assets.',
+  projects: 'Projects, which have tasks.',
   tasks: 'The tasks of projects.',
-  users: 'The people of the workspace.',
-  webhooks: 'Subscriptions to events. What they deliver stands under `events`.',
-  deliveries: 'Events on their way to subscriptions, and what came of them.',
+  users: 'The users of the workspace.',
+  webhooks: 'Webhooks: subscriptions to events. For their deliveries, see `events`.',
+  deliveries: 'Deliveries of events to subscriptions, and their attempts.',
 };
 
-/** Where a status may go, for the resources whose moves are not all free. */
+/** The allowed transitions of the resources with restrictions. */
 const transitions: Record<string, Readonly<Record<string, readonly string[]>>> = {
   tickets: ticketTransitions,
   assets: Object.fromEntries(AssetStatus.options.map((from) => [from, assetTransitions(from)])),
 };
 
-/** Whether an update can ask for a move that is forbidden. */
+/** Checks whether an update can request a forbidden transition. */
 export function hasForbiddenMoves(resource: string, { method }: Endpoint, fields: readonly string[]): boolean {
   return method === 'PATCH' && fields.includes('status') && resource in transitions;
 }
 
-/** What an endpoint does and asks for, in words. */
+/** Returns the description of an endpoint: its behavior, its transitions and its scope. */
 export function describeOperation(resource: string, route: Endpoint, fields: readonly string[]): string {
   const { scope } = route.metadata;
   const paragraphs = [
@@ -135,8 +136,8 @@ export function describeOperation(resource: string, route: Endpoint, fields: rea
     scope === null
       ? undefined
       : scope === 'any'
-        ? 'Any valid key will do.'
-        : `Needs the scope ${describeScope(scope)}.`,
+        ? 'Requires an API key with any scope.'
+        : `Requires the scope ${describeScope(scope)}.`,
   ];
   return paragraphs.filter((each) => each !== undefined).join('\n\n');
 }
@@ -146,7 +147,7 @@ function describeScope(scope: Scope): string {
 }
 
 function describeMoves(table: Readonly<Record<string, readonly string[]>> | undefined): string {
-  if (table === undefined) return 'Every move of `status` is free.';
+  if (table === undefined) return 'Every transition of `status` is allowed.';
   const states = Object.keys(table);
   const final = states.filter((from) => table[from]?.length === 0);
   const open = states.filter((from) => !final.includes(from));
@@ -155,8 +156,8 @@ function describeMoves(table: Readonly<Record<string, readonly string[]>> | unde
     ? ['- any other status → every status']
     : open.map((from) => `- ${from} → ${table[from]?.join(', ')}`);
   return [
-    'Moves of `status`; any other is `INVALID_TRANSITION`, and the same status again changes nothing:',
-    [...moves, ...final.map((from) => `- ${from} is final; the other fields may still change`)].join('\n'),
+    'Allowed transitions of `status`. Others return `INVALID_TRANSITION`. Setting the current status again changes nothing:',
+    [...moves, ...final.map((from) => `- ${from} is final; other fields can still change`)].join('\n'),
   ].join('\n\n');
 }
 

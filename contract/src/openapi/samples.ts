@@ -5,15 +5,15 @@ import { jsonLiteral } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
 import type { CodeSample } from './types.ts';
 
-/** What the client is installed by; the contract itself knows nothing of it. */
+/** The npm package of the client, which the contract doesn't otherwise know. */
 const clientPackage = '@itsm-api/client';
 
-/** How many characters a value may have on one line, where samples are shown: beside the words. */
+/** The maximum number of characters of a value on one line, so that samples fit in the column of the reference page. */
 const width = 48;
 
 /**
- * How an operation is called with its example, as a reader pastes it: with the client, then with curl. Both take the
- * address and the key from `ITSM_URL` and `ITSM_KEY`, as the guides do.
+ * Returns samples that call an operation with its example, with the client and with curl. Both read the address and the
+ * key from `ITSM_URL` and `ITSM_KEY`, as in the guides.
  */
 export function codeSamples(resource: string, name: string, route: Endpoint): CodeSample[] {
   return [
@@ -48,7 +48,7 @@ function curlSample(resource: string, name: string, route: Endpoint): string {
   const parts = [
     `curl ${isImplied ? '' : `-X ${route.method} `}"$ITSM_URL${pathPrefix}${path}${query && `?${query}`}"`,
     ...(route.metadata.scope === null ? [] : ['-H "Authorization: Bearer $ITSM_KEY"']),
-    // Of its own at each pasting; a program keeps it for when it has to ask again.
+    // A new key for each pasted command. A program reuses its key for retries.
     ...(route.method === 'POST' ? [`-H "Idempotency-Key: ${resource}-${name}-$(date +%s)"`] : []),
     ...(body === undefined
       ? []
@@ -57,7 +57,7 @@ function curlSample(resource: string, name: string, route: Endpoint): string {
   return parts.join(' \\\n  ');
 }
 
-/** As one word of a shell. */
+/** Quotes text as one word of a shell command. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import type { Schema } from './types.ts';
 
-/** The named schemas of the document, filled as places are described that use them. */
+/** The named schemas of the document. Describing a schema that uses one adds it. */
 export type Schemas = Record<string, Schema>;
 
 type Io = 'input' | 'output';
 
 const componentsBelow = '#/components/schemas/';
 
-/** The schema of one place; what the contract gives an id becomes a component and is referred to. */
+/** Returns the JSON Schema of a zod schema. Schemas with an id become components and are referenced. */
 export function toSchema(schema: z.ZodType, io: Io, schemas: Schemas): Schema {
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ root: schema }), {
     io,
@@ -19,7 +19,7 @@ export function toSchema(schema: z.ZodType, io: Io, schemas: Schemas): Schema {
   return tidy(properties?.root, schemas);
 }
 
-/** Adds a component and refers to it. @throws when another schema has the name */
+/** Adds a component and returns a reference to it. @throws if a different schema has the name */
 export function addSchema(schemas: Schemas, name: string, schema: Schema): Schema {
   if (name in schemas && JSON.stringify(schemas[name]) !== JSON.stringify(schema)) {
     throw new Error(`Two schemas are called ${name}; give one another id.`);
@@ -28,35 +28,36 @@ export function addSchema(schemas: Schemas, name: string, schema: Schema): Schem
   return { $ref: `${componentsBelow}${name}` };
 }
 
-/** The name of the component that a reference leads to. */
+/** Returns the name of the component that a reference points to. */
 export function componentNamed($ref: string): string {
   return $ref.slice(componentsBelow.length);
 }
 
-/** The id, the words and the example that the contract gives a schema. */
+/** Returns the id, the description and the example of a schema. */
 export function metaOf(schema: z.ZodType): { id: string; description: string; example: unknown } {
   const { id, description, example } = z.globalRegistry.get(schema) ?? {};
-  if (id === undefined || description === undefined) throw new Error('A body or an answer lacks an id or words.');
+  if (id === undefined || description === undefined)
+    throw new Error('A body or a response lacks an id or a description.');
   return { id, description, example };
 }
 
-/** Takes out of zod's JSON Schema what says nothing to a reader, and says the rest as OpenAPI 3.1 does. */
+/** Removes details of zod's JSON Schema that don't help readers, and converts the rest to OpenAPI 3.1. */
 function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   delete schema.id;
-  // An answer may get new fields; a request may not have unknown ones. What is known of new ones isn't said: generators
-  // make types of it that don't compile, since the known fields aren't of the same type.
+  // Responses can get new fields, requests can't have unknown ones. The type of new fields is left out: generators
+  // would create types that don't compile, because the known fields have other types.
   if (io === 'output' && (schema.properties ?? schema.$ref) !== undefined) delete schema.additionalProperties;
   if ('example' in schema) {
-    // A named schema that is said in other words has its example already.
+    // A named schema with another description already has its example.
     if (schema.$ref === undefined) schema.examples = [schema.example];
     delete schema.example;
   }
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  // The format says it; the pattern is zod's way to check it.
+  // The format describes it. The pattern is only how zod validates it.
   if (schema.format !== undefined) delete schema.pattern;
 }
 
-/** References into the components, and what may be null without a choice that has no name. */
+/** Points references to the components, and replaces unnamed choices with null. */
 function tidy(value: unknown, schemas: Schemas): Schema {
   return mapSchema(value, (schema) => {
     if (typeof schema.$ref === 'string') schema.$ref = schema.$ref.replace('#/$defs/', componentsBelow);
@@ -64,7 +65,7 @@ function tidy(value: unknown, schemas: Schemas): Schema {
   }) as Schema;
 }
 
-/** A choice within a choice is one choice. */
+/** Merges a choice within a choice into one choice. */
 function flattened(schema: Schema): Schema {
   if (!Array.isArray(schema.anyOf)) return schema;
   const choices = schema.anyOf.flatMap((each: Schema) => {
@@ -73,7 +74,7 @@ function flattened(schema: Schema): Schema {
   return { ...schema, anyOf: choices };
 }
 
-/** What may be null: of a named schema `Nullable<Name>`, of any other its type with null among the types. */
+/** Describes a nullable schema: `Nullable<Name>` for a named one, or else a type list that includes null. */
 function nullable(schema: Schema, schemas: Schemas): Schema {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1]?.type !== 'null') return schema;
@@ -86,7 +87,7 @@ function nullable(schema: Schema, schemas: Schemas): Schema {
   return typeof inline.type === 'string' ? { ...inline, ...rest, type: [inline.type, 'null'] } : schema;
 }
 
-/** A copy of a JSON value in which every object went through `change`, the inner ones first. */
+/** Copies a JSON value and passes every object through `change`, innermost first. */
 export function mapSchema(value: unknown, change: (object: Schema) => unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => mapSchema(each, change));
   if (typeof value !== 'object' || value === null) return value;

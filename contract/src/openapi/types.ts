@@ -1,12 +1,12 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 
 /*
- * The objects of OpenAPI 3.1, with what this document always says made certain.
+ * The objects of OpenAPI 3.1. Fields that this document always has are mandatory here.
  */
 
 type With<Base, Fields> = Omit<Base, keyof Fields> & Fields;
 
-/** JSON Schema 2020-12, of which openapi-types knows only the words that 3.0 had. */
+/** JSON Schema 2020-12. openapi-types only knows the keywords of 3.0. */
 export type Schema = Record<string, unknown>;
 
 export type Reference = OpenAPIV3_1.ReferenceObject;
@@ -29,16 +29,16 @@ export type Operation = With<
     parameters?: (Parameter | Reference)[];
     requestBody?: { description: string; required: true; content: Content };
     responses: Record<string, Response | Reference>;
-    /** The scope that the key must carry; absent where no key is needed. */
+    /** The scope that the API key needs; absent if no key or no specific scope is required. */
     'x-required-scope'?: string;
-    /** How it is called, in the languages that a reader may choose from. Absent of what the service sends. */
+    /** Samples of the call in several languages; absent for webhooks, which the server sends. */
     'x-codeSamples'?: CodeSample[];
   }
 >;
 
 /** https://redocly.com/docs-legacy/api-reference-docs/specification-extensions/x-code-samples */
 export interface CodeSample {
-  /** The language, as highlighters call it. */
+  /** The name of the language for syntax highlighting. */
   lang: string;
   label: string;
   source: string;

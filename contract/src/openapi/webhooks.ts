@@ -3,7 +3,7 @@ import { scheduleForReceivers } from './schedule.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Operation, Parameter } from './types.ts';
 
-/** A delivery with its signatures, so that a receiver can be tried out; the secret is no one's. */
+/** A signed delivery, for testing receivers. No subscription uses its secret. */
 const vector = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   id: 'evt_5d41402abc4b2a76b9719d911017c592',
@@ -13,16 +13,16 @@ const vector = {
   standard: 'v1,lfE0Xw2XpYn5cGjhfWo5CiLxJNb35aa99bPb0jZGbz8= v1,9RWj6Osiw0ZqBYVn3srNwo08NlB5KV1CwoZKLpTIQiE=',
 };
 
-/** What is said of deliveries as a whole. */
+/** The description of the deliveries. */
 export const deliveriesDescription = `
-What subscriptions deliver: a \`POST\` of JSON to the URL registered, at least once per event and in no certain order.
-\`webhook-id\` is the same on every attempt: deduplicate by it.
+The server sends each event as a \`POST\` with a JSON body to the URL of the subscription, at least once and in no
+guaranteed order. Use \`webhook-id\`, which is the same on every attempt, to deduplicate.
 
 ${scheduleForReceivers.success}. ${scheduleForReceivers.retries}
 ${scheduleForReceivers.pause}
 ${scheduleForReceivers.trials}
 
-**Verify every delivery** over the raw body, before it is parsed, and compare in constant time:
+**Verify the signature of every delivery.** Use the raw body, before parsing, and compare in constant time:
 
 \`\`\`js
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -34,8 +34,8 @@ export function isGenuine(rawBody, headers, secret) {
 }
 \`\`\`
 
-\`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow Standard Webhooks, so its libraries work too; they
-also refuse what is replayed later. To try a receiver out:
+\`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow Standard Webhooks. You can use its libraries, which
+also protect against replay attacks. To test a receiver, use these values:
 
 | | |
 | --- | --- |
@@ -47,23 +47,23 @@ also refuse what is replayed later. To try a receiver out:
 | \`webhook-signature\` | \`${vector.standard}\` |
 `.trim();
 
-/** The headers of a delivery, by the names of their components. */
+/** The headers of a delivery, by component name. */
 export const deliveryHeaders: Record<string, Parameter> = Object.fromEntries(
   [
     header(
       'X-Service-Signature',
-      'Lower-case hex HMAC-SHA256 of the raw body, keyed with the secret.',
+      'The HMAC-SHA256 of the raw body with the signing secret, in lower-case hex.',
       vector.signature,
     ),
-    header('X-Service-Event', "The event's type.", 'ticket.created'),
-    header('X-Service-Delivery', 'Names the delivery: one event on its way to one subscription.', '9001'),
-    header('X-Service-Attempt', 'Which attempt this is, from 1.', '1'),
-    header('webhook-id', "The event's id, the same on every attempt.", vector.id),
-    header('webhook-timestamp', 'When the attempt was made, in Unix seconds.', vector.timestamp),
+    header('X-Service-Event', 'The type of the event.', 'ticket.created'),
+    header('X-Service-Delivery', 'The id of the delivery.', '9001'),
+    header('X-Service-Attempt', 'The number of the attempt, from 1.', '1'),
+    header('webhook-id', 'The id of the event, the same on every attempt.', vector.id),
+    header('webhook-timestamp', 'When the attempt was sent, in Unix seconds.', vector.timestamp),
     header(
       'webhook-signature',
-      '`v1,` and base64 HMAC-SHA256 of `id.timestamp.body`, keyed with the secret; where the secret is `whsec_` and ' +
-        'base64, after a space the same with the decoded key.',
+      '`v1,` and the HMAC-SHA256 of `id.timestamp.body` with the signing secret, in base64. If the secret is `whsec_` and ' +
+        'base64, a second signature with the decoded secret follows after a space.',
       vector.standard,
     ),
   ].map((parameter) => [`Event-${parameter.name}`, parameter]),
@@ -73,7 +73,7 @@ function header(name: string, description: string, example: string): Parameter {
   return { name, in: 'header', required: true, description, schema: { type: 'string' }, example };
 }
 
-/** The four events as they are delivered. */
+/** Describes the delivery of each of the four events. */
 export function describeWebhooks(schemas: Schemas): Record<string, { post: Operation }> {
   const types = Object.keys(events) as EventType[];
   return Object.fromEntries(types.map((type) => [type, { post: deliveryOf(type, schemas) }]));
@@ -95,12 +95,12 @@ function deliveryOf(type: EventType, schemas: Schemas): Operation {
   return {
     operationId: `events_${type.replace('.', '_')}`,
     summary: when.replace(/\.$/, ''),
-    description: changes ? 'Carries the whole resource and what changed.' : 'Carries the whole resource.',
+    description: changes ? 'Contains the complete resource and the changed fields.' : 'Contains the complete resource.',
     tags: ['events'],
     security: [],
     parameters: Object.keys(deliveryHeaders).map((each) => ({ $ref: `#/components/parameters/${each}` })),
     requestBody: {
-      description: 'The event. Its signatures are over these very bytes.',
+      description: 'The event. The signatures cover its exact bytes.',
       required: true,
       content: {
         'application/json': {
@@ -110,9 +110,9 @@ function deliveryOf(type: EventType, schemas: Schemas): Operation {
       },
     },
     responses: {
-      '2XX': { description: 'Received; nothing more is sent of it.' },
-      '410': { description: 'Nobody is there any more; the subscription pauses.' },
-      default: { description: 'Not received; tried again later, not before `Retry-After`.' },
+      '2XX': { description: 'Success. The server sends no further attempts.' },
+      '410': { description: 'The endpoint is gone. The server pauses the subscription.' },
+      default: { description: 'Failure. The server retries later, not before `Retry-After`.' },
     },
   };
 }
