@@ -72,6 +72,6 @@ export function requireMatch(ifMatch: EntityTags | undefined, resource: object):
   if (ifMatch.some((each) => each.startsWith(beginning))) return;
   throw new ApiError(
     'PRECONDITION_FAILED',
-    '`If-Match` names another state than the one that this is in: it was changed meanwhile. Read it again.',
+    "`If-Match` doesn't match the current `ETag`. Fetch the resource again and retry.",
   );
 }

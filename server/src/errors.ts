@@ -1,9 +1,9 @@
 import { type ErrorCode, type ErrorDetail, errors } from '@itsm-api/contract';
 
 /**
- * What a handler or query throws to be answered as an error; the code decides the status (contract/src/errors.ts).
- * The message says what was wrong and what would be right. It never repeats an id: the answer for another tenant's
- * id must be that for an id that doesn't exist (docs/decisions/tickets.md).
+ * The error that a handler or query throws. Its code determines the status (contract/src/errors.ts). The message says what
+ * is wrong, then what to do. It never contains an id: the response for an id of another tenant must equal the response for
+ * an id that doesn't exist (docs/decisions/tickets.md).
  */
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -23,12 +23,23 @@ export class ApiError extends Error {
   }
 }
 
-/** The row that a path names is not there, or another tenant's. */
+/** Returns the error for an id that doesn't exist, or that belongs to another tenant. */
 export function notFound(resource: string): ApiError {
-  return new ApiError('NOT_FOUND', `There is no such ${resource} in this workspace.`);
+  const name = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}`;
+  return new ApiError('NOT_FOUND', `${name} not found in this workspace. Check the id.`);
 }
 
-/** One field is wrong in a way that only the row or the database shows. */
+/** Formats a wait for an error message: `1 second`, `5 seconds`. */
+export function formatSeconds(seconds: number): string {
+  return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
+}
+
+/** Returns the error of a value that must be unique and already belongs to another resource, such as `asset`. */
+export function takenBy(resource: string, value: string): string {
+  return `${value} is already used by another ${resource}. Choose a different value.`;
+}
+
+/** Returns the error for one field that is invalid for a reason that the schema can't know. */
 export function invalidField(code: ErrorCode, path: string, message: string): ApiError {
   return new ApiError(code, `${path} ${message}`, { details: [{ path, message }] });
 }

@@ -39,7 +39,7 @@ export interface Refusal {
 /** A tenant asks for more at once than is its share. The request costs it nothing of its limits. */
 export class FairUseRefused extends ApiError {
   constructor(reason: string) {
-    const message = `This workspace has as many requests under way at once as it may, and ${reason}. Send fewer at the same time, and this one again in 1 second.`;
+    const message = `Too many concurrent requests for this workspace: ${reason}. Reduce concurrency and retry in 1 second.`;
     super('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
   }
 }
@@ -92,18 +92,18 @@ export function createFairUse(options: FairUseOptions): FairUse {
   function refuseUnread(tenantId: TenantId): void {
     const bytes = unreadOf(tenantId);
     if (bytes <= mostUnread) return;
-    throw refuse({ tenantId, cause: 'unread', reason: `${bytes} bytes of its answers wait to be read` });
+    throw refuse({ tenantId, cause: 'unread', reason: `its clients have not read ${bytes} bytes of responses` });
   }
 
   function wait(tenantId: TenantId, { waiting }: Line): Promise<void> {
     if (waiting.size >= longestQueue) {
-      throw refuse({ tenantId, cause: 'queue', reason: `${waiting.size} more are waiting` });
+      throw refuse({ tenantId, cause: 'queue', reason: `${waiting.size} requests are already waiting` });
     }
     const since = performance.now();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting.delete(mine);
-        reject(refuse({ tenantId, cause: 'wait', reason: `this one has waited ${waitMs} ms` }));
+        reject(refuse({ tenantId, cause: 'wait', reason: `this request waited ${waitMs} ms` }));
       }, waitMs);
       const mine = {
         start() {

@@ -16,7 +16,7 @@ export const unknownField = 'is not a field of this request';
 /** A VALIDATION_ERROR that names each fault; its message tells the first (spec §7). */
 export function validationError(details: ErrorDetail[]): ApiError {
   const [first] = details;
-  if (first === undefined) return new ApiError('VALIDATION_ERROR', 'The request is not valid.');
+  if (first === undefined) return new ApiError('VALIDATION_ERROR', 'The request is invalid. Check its fields and parameters.');
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
   return new ApiError('VALIDATION_ERROR', `${joined([first.path, first.message], ' ')}${more}`, {
     details: details.slice(0, requestLimits.errorDetails),

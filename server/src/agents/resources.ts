@@ -21,7 +21,7 @@ const resources: readonly Resource[] = [
   {
     uri: uriOf('/llms.txt'),
     name: 'All pages',
-    description: 'What there is to read about the API.',
+    description: 'The index of the documentation.',
     mimeType: 'text/plain',
     read: async () => listOfPages(),
   },
@@ -49,7 +49,7 @@ export function offerResources(server: Server): void {
     if (resource === undefined) {
       throw new ResourceNotFoundError(
         uri,
-        'There is no such resource here; resources/list names those that there are.',
+        'Unknown resource. Call resources/list for the available resources.',
       );
     }
     return { contents: [{ uri, mimeType: resource.mimeType, text: await resource.read() }] };

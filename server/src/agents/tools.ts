@@ -41,7 +41,7 @@ function definitionOf(route: Endpoint, { tool, when }: AgentTool): ToolDefinitio
 function ownArguments(route: Endpoint): Record<string, InputSchema> {
   if (idempotencyKeyHeader in shapeOfHeaders(route)) {
     return {
-      [idempotencyArgument]: { type: 'string', description: 'Any text of your own; send the same when repeating' },
+      [idempotencyArgument]: { type: 'string', description: 'A unique value of your choice. Send it again when you retry' },
     };
   }
   return route.method === 'GET' && Object.keys(shapeOf(route.pathParams)).length > 0

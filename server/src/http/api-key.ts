@@ -11,11 +11,11 @@ export function keyOf(request: IncomingMessage): string {
   const apiKey = singleValue(request, 'X-API-Key');
   const bearer = authorization?.match(/^bearer +(.*)/i)?.[1];
   if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer) {
-    throw invalidKey('The two headers carry different API keys.');
+    throw invalidKey('`Authorization` and `X-API-Key` contain different API keys. Send the key in one header.');
   }
   const key = apiKey ?? bearer;
   if (key === undefined) {
-    throw invalidKey('Send the API key as `Authorization: Bearer <API_KEY>` or as `X-API-Key: <API_KEY>`.');
+    throw invalidKey('The API key is missing. Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`.');
   }
   return key;
 }
@@ -27,6 +27,6 @@ export function invalidKey(message: string): ApiError {
 /** The value of a header that may be repeated, but not contradicted: what a proxy looks at may be another one. */
 function singleValue(request: IncomingMessage, name: string): string | undefined {
   const values = new Set(headerValues(request, name.toLowerCase()));
-  if (values.size > 1) throw invalidKey(`The request carries several \`${name}\` headers that differ.`);
+  if (values.size > 1) throw invalidKey(`The request has several \`${name}\` headers with different values. Send one.`);
   return values.values().next().value;
 }

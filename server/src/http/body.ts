@@ -18,7 +18,7 @@ export function addBodyParsers(app: FastifyInstance): void {
       return done(
         new ApiError(
           'UNSUPPORTED_MEDIA_TYPE',
-          'Send the body as JSON in UTF-8, with `Content-Type: application/json`.',
+          'The body is not declared as JSON in UTF-8. Send it with `Content-Type: application/json`.',
         ),
       );
     }
@@ -34,7 +34,7 @@ export function addBodyParsers(app: FastifyInstance): void {
     const encoded = !isEmpty(headers) && !/^(identity)?$/i.test(encoding.trim());
     done(
       encoded
-        ? new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as it is, without a `Content-Encoding`.')
+        ? new ApiError('UNSUPPORTED_MEDIA_TYPE', '`Content-Encoding` is not supported. Send the body uncompressed.')
         : undefined,
     );
   });
@@ -48,7 +48,7 @@ export function addBodyParsers(app: FastifyInstance): void {
   app.addHook('preValidation', (request, _reply, done) => {
     const route = request.routeOptions.config.tsRestRoute;
     const missing = route && takesBody(route) && request.body === undefined;
-    done(missing ? new ApiError('INVALID_JSON', 'The body is empty; send a JSON object.') : undefined);
+    done(missing ? new ApiError('INVALID_JSON', 'The body is empty. Send a JSON object.') : undefined);
   });
 }
 
@@ -64,7 +64,8 @@ function parse(body: Buffer): unknown {
     return secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw new ApiError('INVALID_JSON', `The body is not valid JSON: ${error instanceof Error ? error.message : error}`);
+    const reason = error instanceof Error ? error.message : error;
+    throw new ApiError('INVALID_JSON', `The body is not valid JSON. Correct this error: ${reason}`);
   }
 }
 

@@ -4,22 +4,30 @@ import type { Duplex } from 'node:stream';
 import { docsOf, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasSaid, LOCK_NOT_AVAILABLE } from '../error-code.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, formatSeconds } from '../errors.ts';
 import { FairUseRefused } from '../fair-use.ts';
 import { tenantIdToJson } from '../tenant-id.ts';
 import { answerHeadersOf, setAnswerHeaders } from './answer-headers.ts';
 import { requestIdOf } from './request-id.ts';
 
-const tooLarge = `The body is larger than ${requestLimits.bodyBytes} bytes.`;
+const tooLarge = `The body is larger than ${requestLimits.bodyBytes} bytes. Send less data in each request.`;
 
-/** What Fastify's own errors mean to a caller; all others are ours (INTERNAL_ERROR). */
+const unexpected = 'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.';
+
+/** Maps the errors of Fastify to errors of the API. All other errors are INTERNAL_ERROR. */
 const frameworkErrors: Record<string, () => ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('PAYLOAD_TOO_LARGE', tooLarge),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new ApiError('INVALID_JSON', 'The body is not as long as `Content-Length` says.'),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The content type is malformed.'),
-  FST_ERR_BAD_URL: () => new ApiError('VALIDATION_ERROR', 'The path is not a valid percent-encoded URL.'),
-  FST_ERR_MAX_PARAM_LENGTH: () => new ApiError('VALIDATION_ERROR', 'A path parameter is too long.'),
+    new ApiError(
+      'INVALID_JSON',
+      "The length of the body doesn't match `Content-Length`. Send the exact length in bytes.",
+    ),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new ApiError('UNSUPPORTED_MEDIA_TYPE', '`Content-Type` is malformed. Send `Content-Type: application/json`.'),
+  FST_ERR_BAD_URL: () =>
+    new ApiError('VALIDATION_ERROR', 'The path is not correctly percent-encoded. Encode each `%` in it as `%25`.'),
+  FST_ERR_MAX_PARAM_LENGTH: () =>
+    new ApiError('VALIDATION_ERROR', 'A path parameter is too long. Use the id of the resource.'),
 };
 
 declare module 'fastify' {
@@ -43,7 +51,7 @@ export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): vo
   });
   // Node passes on the bare connection.
   app.server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    endWith(new ApiError('NOT_FOUND', 'There is no CONNECT here: this is no proxy.'), socket, app.publicUrl);
+    endWith(new ApiError('NOT_FOUND', 'CONNECT is not supported, because this server is not a proxy. Use GET, POST, PATCH or DELETE.'), socket, app.publicUrl);
   });
 }
 
@@ -119,11 +127,11 @@ function endWith(error: ApiError, socket: Duplex, publicUrl: string | undefined)
 function clientError(code: string | undefined): ApiError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new ApiError('PAYLOAD_TOO_LARGE', 'The request line and headers are larger than 16 KiB.');
+      return new ApiError('PAYLOAD_TOO_LARGE', 'The request line and headers are larger than 16 KiB. Shorten the URL or the headers.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ApiError('VALIDATION_ERROR', 'The request took too long to arrive.');
+      return new ApiError('VALIDATION_ERROR', 'The request did not arrive within 30 seconds. Check your connection and retry.');
     default:
-      return new ApiError('VALIDATION_ERROR', 'This is not a valid HTTP request.');
+      return new ApiError('VALIDATION_ERROR', 'This is not a valid HTTP request. Check the request line and the headers.');
   }
 }
 
@@ -133,7 +141,7 @@ function isHangUp(thrown: unknown, { raw }: FastifyRequest): boolean {
 }
 
 function brokenOff(): ApiError {
-  return new ApiError('INVALID_JSON', 'The body broke off.');
+  return new ApiError('INVALID_JSON', 'The connection closed before the body was complete. Send the request again.');
 }
 
 /** When to come back, in seconds: not everybody at the same time. */
@@ -141,21 +149,22 @@ const outageSeconds = { min: 1, max: 5 };
 
 function outage(): ApiError {
   const seconds = randomInt(outageSeconds.min, outageSeconds.max + 1);
-  const message = `The database is unavailable. Retry in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+  const message = `The database is unavailable. Retry in ${formatSeconds(seconds)}.`;
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
 }
 
 /** Something else holds what is needed for longer than a lock is waited for, such as an import of many rows. */
 function heldUp(): ApiError {
-  const message = 'Something else held this up for too long, and nothing was done. Try again in a few seconds.';
-  return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: outageSeconds.max });
+  const seconds = outageSeconds.max;
+  const message = `Timed out waiting for a lock. No changes were made. Retry in ${formatSeconds(seconds)}.`;
+  return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
 }
 
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (hasSaid(thrown, LOCK_NOT_AVAILABLE)) return heldUp();
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', 'Something failed on our side. Please try again.');
+  return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', unexpected);
 }
 
 /** Returns the body of an error (spec §7). */

@@ -108,14 +108,17 @@ export async function addGuard(
   });
 }
 
+/** Doesn't say which: that would help to guess keys. */
+const invalid = 'The API key is unknown, expired or revoked. Check the key, or create a new one.';
+
 /** @throws ApiError INVALID_API_KEY */
 function valid(identity: KeyIdentity | undefined): KeyIdentity {
-  if (identity === undefined) throw invalidKey('The API key is not valid.');
+  if (identity === undefined) throw invalidKey(invalid);
   return identity;
 }
 
 /** @throws ApiError INSUFFICIENT_SCOPE */
 function checkScope({ scopes }: KeyIdentity, scope: Endpoint['metadata']['scope']): void {
   if (scope === null || scope === 'any' || scopes.has(scope)) return;
-  throw new ApiError('INSUFFICIENT_SCOPE', `This key lacks the scope ${scope}.`);
+  throw new ApiError('INSUFFICIENT_SCOPE', `This API key lacks the scope ${scope}. Use a key that has it.`);
 }

@@ -32,10 +32,10 @@ export function checkJsonSize(text: string): void {
         depth--;
     }
     if (values > requestLimits.jsonValues) {
-      throw new ApiError('PAYLOAD_TOO_LARGE', `The body holds more than ${requestLimits.jsonValues} values.`);
+      throw new ApiError('PAYLOAD_TOO_LARGE', `The body has more than ${requestLimits.jsonValues} values. Send less data in each request.`);
     }
     if (depth > requestLimits.jsonDepth) {
-      throw new ApiError('PAYLOAD_TOO_LARGE', `The body is nested more than ${requestLimits.jsonDepth} deep.`);
+      throw new ApiError('PAYLOAD_TOO_LARGE', `The body has more than ${requestLimits.jsonDepth} nested levels. Use fewer levels.`);
     }
   }
 }

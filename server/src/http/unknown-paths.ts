@@ -32,7 +32,7 @@ export function addUnknownPaths(app: FastifyInstance): void {
 
     const withoutSlash = withoutSlashes(path);
     if (withoutSlash !== path && methodsOf(withoutSlash).length > 0) {
-      return done(unknown(`There is no slash at the end of a path; this one is ${withoutSlash}.`));
+      return done(unknown(`Paths have no slash at the end. Use ${withoutSlash}.`));
     }
     // Whoever answers the rest says so.
     if (route.endsWith('/*')) return done();
@@ -63,10 +63,10 @@ function nearestPath(path: string, patterns: Iterable<string>): string | undefin
 }
 
 function describe({ method }: FastifyRequest, allowed: string[], nearest: string | undefined): string {
-  if (allowed.length > 0) return `There is no ${method} on this path; it has ${allowed.join(', ')}.`;
+  if (allowed.length > 0) return `This path doesn't support ${method}. Use one of these methods: ${allowed.join(', ')}.`;
   return nearest !== undefined
-    ? `There is no such path. Did you mean ${nearest}?`
-    : `There is no such path. Those of the API begin with ${pathPrefix}; /docs lists them.`;
+    ? `Path not found. Did you mean ${nearest}?`
+    : `Path not found. API paths start with ${pathPrefix}. See /docs for all paths.`;
 }
 
 function unknown(message: string): ApiError {

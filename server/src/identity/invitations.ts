@@ -1,5 +1,5 @@
 import type { TenantClient } from '../database/tenant-client.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, notFound } from '../errors.ts';
 import {
   type Account,
   type AccountRow,
@@ -36,10 +36,10 @@ export async function createInvitation(
   { demo = false } = {},
 ): Promise<string> {
   const user = await db.user.findFirst({ where: { id: userId }, select: { email: true, active: true, role: true } });
-  if (user === null) throw new ApiError('NOT_FOUND', 'There is no such user in this workspace.');
-  if (!user.active) throw new ApiError('VALIDATION_ERROR', `${user.email} is inactive.`);
+  if (user === null) throw notFound('user');
+  if (!user.active) throw new ApiError('VALIDATION_ERROR', `${user.email} is inactive. Reactivate the user first.`);
   if (user.role === 'REQUESTER') {
-    throw new ApiError('VALIDATION_ERROR', `${user.email} is a REQUESTER: the developer area is for AGENT and ADMIN.`);
+    throw new ApiError('VALIDATION_ERROR', `${user.email} has the role REQUESTER, which can't use the developer area. Change the role to AGENT or ADMIN first.`);
   }
   const { text, hash } = newToken(db.$tenantId);
   await db.invitation.updateMany({ where: { userId, usedAt: null }, data: { usedAt: new Date() } });

@@ -88,8 +88,9 @@ export function createKey(context: Context, input: NewKey): Promise<{ key: strin
     const found = await db.user.findFirst({ where, select: { id: true } });
     if (found !== null) await lockUser(context, found.id);
     const user = await db.user.findFirst({ where, select: { id: true, active: true } });
-    if (user === null) throw invalidField('INVALID_REFERENCE', 'user', `${input.user} is no user of this workspace`);
-    if (!user.active) throw invalidField('INVALID_REFERENCE', 'user', `${input.user} is inactive`);
+    if (user === null || !user.active) {
+      throw invalidField('INVALID_REFERENCE', 'user', `${input.user} ${noSuchUser}`);
+    }
     return addKey(context, {
       userId: user.id,
       name: input.name,
@@ -111,7 +112,7 @@ async function addKey(context: Context, fields: KeyFields): Promise<{ key: strin
 export async function getKey({ db, now }: Context, id: number, { user }: { user?: number } = {}): Promise<Key> {
   const where = { id, ...(user !== undefined && { userId: user }) };
   const row = await db.apiKey.findFirst({ where, select: keyColumns });
-  if (row === null) throw notFound('key');
+  if (row === null) throw notFound('API key');
   return presentKey(row, now());
 }
 
@@ -146,7 +147,7 @@ export function narrowKey(context: Context, id: number, scopes: Scope[]): Promis
     const before = await lockKey(context, id);
     const added = scopes.filter((scope) => !before.scopes.includes(scope));
     if (added.length > 0) {
-      const message = `can only be taken away, and this key has not ${added.join(', ')}: make another key for that`;
+      const message = `can only be removed, and this key doesn't have ${added.join(', ')}. Create a new key with these scopes.`;
       throw invalidField('VALIDATION_ERROR', 'scopes', message);
     }
     return updateKey(context, id, { scopes });
@@ -170,10 +171,10 @@ export function rotateKey(
     await lockUser(context, (await getKey(context, id)).userId);
     const { userId, user, name, scopes, state, ...before } = await lockKey(context, id);
     if (state === 'revoked' || state === 'expired') {
-      const message = `Key ${id} works no more, so nothing can take its place: make a new one.`;
+      const message = `API key ${id} is expired or revoked and can't be rotated. Create a new key.`;
       throw new ApiError('VALIDATION_ERROR', message);
     }
-    if (state === 'inactive') throw new ApiError('VALIDATION_ERROR', `${user} is inactive.`);
+    if (state === 'inactive') throw new ApiError('VALIDATION_ERROR', `${user} is inactive, so the API key can't be rotated. Reactivate the user first.`);
     const expiresAt = before.expiresAt === null ? null : new Date(before.expiresAt);
     // One that was rotated before ends with the overlap of then: the last of those that took its place has its length of life.
     let life = { id: BigInt(id), createdAt: new Date(before.createdAt), expiresAt };
@@ -213,7 +214,7 @@ async function lockUser({ db }: Context, userId: number | bigint): Promise<void>
 
 /** One key, which nobody else changes until the end of the transaction. @throws ApiError NOT_FOUND */
 async function lockKey(context: Context, id: number): Promise<Key> {
-  if (!(await lockRow(context.db, 'api_keys', id))) throw notFound('key');
+  if (!(await lockRow(context.db, 'api_keys', id))) throw notFound('API key');
   return getKey(context, id);
 }
 

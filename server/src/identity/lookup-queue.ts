@@ -56,7 +56,7 @@ export function createLookupQueue({ atOnce, onTurnedAway }: LookupQueueOptions):
     const priority = Number(wasValid(key));
     if (priority === 0 && queue.sizeBy({ priority }) >= longestQueue) {
       onTurnedAway?.();
-      const message = 'Too many keys are being looked up that were not used lately. Try again in 1 second.';
+      const message = 'Too many concurrent requests with API keys that were not used recently. Retry in 1 second.';
       throw new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
     }
     const found = await inTurn(lookUp, priority);

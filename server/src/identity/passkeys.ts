@@ -135,7 +135,7 @@ export async function keepPasskey(
     await tenantClient(system, tenantId).passkey.create({ data: { userId, ...passkey } });
   } catch (error) {
     if (!isTaken(error)) throw error;
-    throw new ApiError('VALIDATION_ERROR', 'This passkey was added before. Create another one.');
+    throw new ApiError('VALIDATION_ERROR', 'This passkey is already registered. Create a different one.');
   }
 }
 
@@ -242,7 +242,7 @@ export async function removePasskey(
 ): Promise<string> {
   const { passkey } = tenantClient(system, tenantId);
   const row = await passkey.findFirst({ where: { id, userId } });
-  if (row === null) throw new ApiError('NOT_FOUND', 'There is no such passkey.');
+  if (row === null) throw new ApiError('NOT_FOUND', 'Passkey not found. Reload the page.');
   await passkey.deleteMany({ where: { id, userId } });
   return row.name;
 }
@@ -250,7 +250,7 @@ export async function removePasskey(
 function notValid(): ApiError {
   return new ApiError(
     'VALIDATION_ERROR',
-    'The passkey was not accepted: it is not known here, or the page was open for too long. Try again.',
+    'The passkey is unknown, or the page was open for too long. Reload the page and try again.',
   );
 }
 

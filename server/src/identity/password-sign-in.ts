@@ -53,7 +53,7 @@ export async function signInByPassword(
     throw error;
   }
   if (found.length === 0) {
-    throw new ApiError('VALIDATION_ERROR', 'No account has this e-mail address and this password.');
+    throw new ApiError('VALIDATION_ERROR', 'The email address or the password is incorrect. Check both and try again.');
   }
   // Who has an account of the same address, and with it a password that is right, guesses at the others all the same.
   await (found.length === tried.length ? takeBack() : takeBackOfNetwork());

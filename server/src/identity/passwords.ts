@@ -28,7 +28,7 @@ export async function isPassword(password: string, hash: string | undefined): Pr
 /** @throws ApiError RATE_LIMIT_EXCEEDED while too many wait */
 function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   if (turns.size < longestQueue) return turns.add(work);
-  const message = 'Too many people sign in with a password just now. Try again in 5 seconds, or use a passkey.';
+  const message = 'Too many concurrent sign-ins with a password. Retry in 5 seconds, or use a passkey.';
   throw new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 5 });
 }
 

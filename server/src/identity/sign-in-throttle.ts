@@ -121,7 +121,7 @@ async function countOne(
 
 function refused(seconds: number): ApiError {
   const minutes = Math.max(1, Math.ceil(seconds / 60));
-  const message = `Signing in has failed too often. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, or use a passkey.`;
+  const message = `Too many failed sign-ins. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, or use a passkey.`;
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: Math.max(1, seconds) });
 }
 

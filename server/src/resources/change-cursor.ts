@@ -38,7 +38,7 @@ export function readCursor(followed: Followed, text: string): Cursor {
     throw invalidField(
       'VALIDATION_ERROR',
       'cursor',
-      'is no nextCursor of this list; start again with since, a time from which nothing may be missed',
+      'is not a `nextCursor` of this change feed. Start again with `since`, set to the time of your last sync.',
     );
   }
   return { startedAt, position: Number(position), id: Number(id) };

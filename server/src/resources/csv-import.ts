@@ -145,12 +145,10 @@ function readRecords<Given extends object>(
 ): { records: CsvRecord[]; problems: Problem[] } {
   try {
     const records = parseCsv(bytes, most + 2);
-    const header = records[0]?.cells ?? [];
-    const messages = records.length === 0 ? ['it is empty'] : faultsOfHeader(columns, header);
-    if (records.length === 1) messages.push('it has no line below its header');
-    if (records.length > most + 1) messages.push(`it has more than ${most} ${columns.resource}; split it`);
-    const checked = header.length > mostColumns ? [] : records.slice(0, most + 1);
-    return { records: checked, problems: messages.map(ofFile) };
+    const messages = records.length === 0 ? ['it is empty. Add a header and at least one row'] : faultsOfHeader(columns, records[0]?.cells ?? []);
+    if (records.length === 1) messages.push('it has no rows below the header. Add at least one');
+    if (records.length > most + 1) messages.push(`it has more than ${most} ${columns.resource}. Split it`);
+    return messages.length > 0 ? { records: [], problems: messages.map(ofFile) } : { records, problems: [] };
   } catch (error) {
     if (error instanceof NoCsv) return { records: [], problems: [ofFile(error.message)] };
     throw error;
@@ -165,7 +163,7 @@ function faultsOfHeader<Given extends object>(
   { names, needed, hasCustomFields }: CsvColumns<Given>,
   header: readonly string[],
 ): string[] {
-  if (header.length > mostColumns) return [`it has ${header.length} columns, and may have ${mostColumns}`];
+  if (header.length > mostColumns) return [`it has ${header.length} columns, and the maximum is ${mostColumns}. Remove columns`];
   const columns: readonly string[] = names;
   const isCustom = (name: string) => hasCustomFields && customFieldOf(name) !== undefined;
   const unknown = header.filter((name) => !columns.includes(name) && !isCustom(name));
@@ -173,9 +171,9 @@ function faultsOfHeader<Given extends object>(
   const repeated = new Set(header.filter((name, index) => header.indexOf(name) !== index));
   const known = `${columns.join(', ')}${hasCustomFields ? ' and customFields.NAME' : ''}`;
   return [
-    ...unknown.slice(0, 20).map((name) => `there is no column "${named(name)}"; there are ${known}`),
-    ...missing.map((name) => `the column ${name} is missing`),
-    ...[...repeated].slice(0, 20).map((name) => `the column ${named(name)} is there twice`),
+    ...unknown.slice(0, 20).map((name) => `the column "${named(name)}" is unknown. Use ${known}`),
+    ...missing.map((name) => `the column ${name} is missing. Add it`),
+    ...[...repeated].slice(0, 20).map((name) => `the column ${named(name)} occurs twice. Remove one`),
   ];
 }
 
@@ -194,7 +192,7 @@ function readLine<Given extends object>(
   { line, cells }: CsvRecord,
 ): { given?: Given; problems: Problem[] } {
   if (cells.length !== header.length) {
-    const message = `it has ${cells.length} cells, and the header ${header.length}`;
+    const message = `it has ${cells.length} cells, but the header has ${header.length}. Correct the commas and quotes`;
     return { problems: [{ line, path: '', message }] };
   }
   const needed: readonly string[] = columns.needed;
@@ -226,7 +224,7 @@ function findRepeated<Given extends object>({ unique }: CsvColumns<Given>, lines
     const value = String(given[unique]);
     const first = firstLines.get(value);
     if (first === undefined) firstLines.set(value, line);
-    return first === undefined ? [] : [{ line, path: unique, message: `${value} is already on line ${first}` }];
+    return first === undefined ? [] : [{ line, path: unique, message: `${value} is already on line ${first}. Choose a different value` }];
   });
 }
 

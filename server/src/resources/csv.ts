@@ -63,7 +63,7 @@ export function parseCsv(bytes: Uint8Array, most: number): CsvRecord[] {
       return { line, cells: record.map((cell) => cell.replace(apostrophe, '')) };
     });
   } catch (error) {
-    if (error instanceof CsvError) throw new NoCsv(`it is not valid CSV: ${error.message}`);
+    if (error instanceof CsvError) throw new NoCsv(`it is not valid CSV. Correct this error: ${error.message}`);
     throw error;
   }
 }
@@ -77,7 +77,7 @@ function decode(bytes: Uint8Array): string {
     // Takes off the byte order mark, too.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    if (hasSaid(error, 'ERR_STRING_TOO_LONG')) throw new NoCsv('it is larger than 512 MB; split it');
-    throw new NoCsv('it is not in UTF-8; save it as "CSV UTF-8"');
+    if (hasSaid(error, 'ERR_STRING_TOO_LONG')) throw new NoCsv('it is larger than 512 MB. Split it');
+    throw new NoCsv('it is not in UTF-8. Save it as "CSV UTF-8"');
   }
 }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Context, transaction, type UserContext } from '../context.ts';
 import { type Statement, selectRows } from '../database/statements.ts';
 import { ConditionNotMet } from '../database/transaction.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, formatSeconds } from '../errors.ts';
 
 /** What a handler answers. */
 export interface Answer {
@@ -117,8 +117,8 @@ async function find({ context: { db, keyId }, key, fingerprints }: Named): Promi
   if (row === undefined) return undefined;
   if (!fingerprints.some((fingerprint) => row.fingerprint.equals(fingerprint))) {
     const message =
-      'This Idempotency-Key has been used for another request. ' +
-      'Repeat a request with the same path and body, and send a new one with a new key.';
+      'This `Idempotency-Key` was already used for a request with a different path or body. ' +
+      'Use a new key for a new request. To retry the first request, send it unchanged.';
     throw new ApiError('IDEMPOTENCY_KEY_REUSED', message);
   }
   return { status: row.status, body: JSON.parse(row.answer), etag: row.etag ?? undefined };
@@ -126,8 +126,8 @@ async function find({ context: { db, keyId }, key, fingerprints }: Named): Promi
 
 function inProgress(): ApiError {
   const message =
-    'Another request with this Idempotency-Key is still being answered. ' +
-    `Send this one again in ${retryAfterSeconds} second, with the same key.`;
+    'A request with this `Idempotency-Key` is still in progress. ' +
+    `Retry in ${formatSeconds(retryAfterSeconds)} with the same key.`;
   return new ApiError('IDEMPOTENCY_IN_PROGRESS', message, { retryAfterSeconds });
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '@itsm-api/contract';
 import type { TenantClient } from '../database/tenant-client.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, takenBy } from '../errors.ts';
 import type { CsvColumns } from './csv-columns.ts';
 import { noSuchUser } from './references.ts';
 
@@ -34,12 +34,12 @@ export async function checkNewRows<Line extends object>(
   }
   const details = rows.flatMap((row, index): ErrorDetail[] => [
     ...(taken.has(row.unique)
-      ? [{ path: `${index}.${unique}`, message: `${row.unique} is taken by another ${one}` }]
+      ? [{ path: `${index}.${unique}`, message: takenBy(one, row.unique) }]
       : []),
     ...(row.userId != null && !users.has(row.userId) ? [{ path: `${index}.${user}`, message: noSuchUser }] : []),
   ]);
   if (details.length === 0) return;
-  throw new ApiError('VALIDATION_ERROR', `${details.length} of the ${resource} cannot be created.`, { details });
+  throw new ApiError('VALIDATION_ERROR', `${details.length} of the ${resource} can't be created. Correct the rows in \`details\`.`, { details });
 }
 
 /** Some of the items at a time, in their order. */

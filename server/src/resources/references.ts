@@ -3,11 +3,11 @@ import type { Context } from '../context.ts';
 import { read, reading } from '../database/statements.ts';
 import { ApiError } from '../errors.ts';
 
-/** What is wrong with a reference to a user that is well written. */
-export const noSuchUser = 'names no active user of this workspace';
+/** The error of a reference to a user that doesn't exist or is inactive. */
+export const noSuchUser = 'must be an active user of this workspace';
 
-/** The same of a ticket. */
-export const noSuchTicket = 'names no ticket of this workspace';
+/** The error of a reference to a ticket that doesn't exist. */
+export const noSuchTicket = 'must be a ticket of this workspace';
 
 /** An id in a body, and the field that gives it. */
 interface Reference {

@@ -132,7 +132,7 @@ export async function refusingTooBroad<Result>(ask: () => Promise<Result>): Prom
     return await ask();
   } catch (error) {
     if (!hasSaid(error, QUERY_CANCELED) || byRequest.test((error as Error).message)) throw error;
-    const advice = 'Ask for fewer rows: add a filter, or another word to `q`.';
-    throw new ApiError('QUERY_TOO_BROAD', `This list takes too long to find. ${advice}`);
+    const advice = 'Narrow it: add a filter, or add a word to `q`.';
+    throw new ApiError('QUERY_TOO_BROAD', `The query took too long. ${advice}`);
   }
 }

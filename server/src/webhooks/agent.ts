@@ -49,7 +49,7 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
         return callback(null, socket);
       }
       socket?.destroy();
-      callback(new TargetRefused(`the connection led to an address that ${refusal}`), null);
+      callback(new TargetRefused(`the server connected to an address that ${refusal}`), null);
     });
   };
   return new Agent({

@@ -51,8 +51,8 @@ export interface PresentedHealth {
 }
 
 const quotaReason =
-  'New events are not queued, since the workspace has reached its limit of pending deliveries. Those pending are sent. ' +
-  'Read the change feed to catch up.';
+  'The workspace has reached its limit of pending deliveries. The server still sends them, but queues no new events. ' +
+  'To catch up, read the change feeds.';
 
 type HealthRow = Health & { active: boolean; held: boolean; quotaReachedAt: Date | null };
 
@@ -114,9 +114,9 @@ function afterFailure(health: Health, { gone, probe }: Sign, now: Date): Health 
 }
 
 function reasonToPause({ gone, failingSince, now }: { gone: boolean; failingSince: Date; now: Date }): string | null {
-  if (gone) return 'The endpoint answered 410 Gone.';
+  if (gone) return 'The endpoint returned 410 Gone.';
   if (now.getTime() - failingSince.getTime() < pauseAfter) return null;
-  return `Every attempt has failed for ${inWords(pauseAfter)}.`;
+  return `Every attempt failed for ${inWords(pauseAfter)}.`;
 }
 
 /** For how long the circuit opens that has opened so often before. Milliseconds. */

@@ -52,13 +52,13 @@ export function createTargetPolicy(options: {
   const refused = [...neverCalled, ...options.refusedNetworks].map(parseNetwork);
 
   const refusalOf = (text: string) => {
-    if (!ipaddr.isValid(text)) return 'is no address';
+    if (!ipaddr.isValid(text)) return 'is not valid';
     const address = ipaddr.process(text);
     const embedded = embeddedIn(address);
     const [target = address] = isWithin(address, nat64) ? embedded : [];
     if (!allowPrivate && !isPublic(target)) return 'is not public';
     const isRefused = refused.some((network) => [address, ...embedded].some((each) => isWithin(each, network)));
-    return isRefused ? 'is one that deliveries never go to' : undefined;
+    return isRefused ? 'is blocked for webhooks' : undefined;
   };
 
   return {
@@ -70,10 +70,10 @@ export function createTargetPolicy(options: {
       const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
       const refusal = ipaddr.isValid(host) ? refusalOf(host) : undefined;
       if (refusal === 'is not public' || (!allowPrivate && !ipaddr.isValid(host) && !isPublicName(host))) {
-        throw invalidField('VALIDATION_ERROR', 'url', 'must lead to a public host');
+        throw invalidField('VALIDATION_ERROR', 'url', 'must have a public host: not localhost, a private address or an internal name');
       }
       if (refusal !== undefined) {
-        throw invalidField('VALIDATION_ERROR', 'url', `must not lead to an address that ${refusal}`);
+        throw invalidField('VALIDATION_ERROR', 'url', `must have another host: its address ${refusal}`);
       }
     },
   };
@@ -101,9 +101,9 @@ function parseTarget(value: string, schemes: string[]): URL {
   if (!/^[a-z]+:\/\/\S+$/i.test(value) || !URL.canParse(value))
     throw invalidField('VALIDATION_ERROR', 'url', 'must be an absolute URL such as https://example.com/hook');
   const url = new URL(value);
-  if (!schemes.includes(url.protocol)) throw invalidField('VALIDATION_ERROR', 'url', 'must begin with https://');
+  if (!schemes.includes(url.protocol)) throw invalidField('VALIDATION_ERROR', 'url', 'must start with https://');
   if (url.username !== '' || url.password !== '') {
-    throw invalidField('VALIDATION_ERROR', 'url', 'must not hold a user name or password');
+    throw invalidField('VALIDATION_ERROR', 'url', 'must not contain a user name or password');
   }
   return url;
 }

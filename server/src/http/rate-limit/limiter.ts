@@ -1,7 +1,7 @@
 import rateLimit, { type FastifyRateLimitStoreCtor, normalizeIP } from '@fastify/rate-limit';
 import { groups, type Limit } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../../errors.ts';
+import { ApiError, formatSeconds } from '../../errors.ts';
 import type { RateLimitStore } from './store.ts';
 
 /** Requests per key and window, and failed authentications per address and minute. */
@@ -134,7 +134,7 @@ export async function createRateLimiter(
 const failureWindowMs = 60_000;
 
 function tooManyFailures(seconds: number): ApiError {
-  const message = `Too many requests from this address had no valid API key. Check the key and retry in ${seconds} seconds.`;
+  const message = `Too many requests from this address had no valid API key. Check the key and retry in ${formatSeconds(seconds)}.`;
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: seconds });
 }
 
@@ -150,9 +150,9 @@ function exceeded(windows: Window[]): ApiError {
   const seconds = Math.max(...windows.map(({ resetSeconds }) => resetSeconds));
   const used = windows.map(({ name, limit, windowSeconds }) => {
     const what = name === 'global' ? 'all endpoints' : `${name} endpoints`;
-    return `This key has used its ${limit} requests per ${windowSeconds} seconds on ${what}.`;
+    return `This API key has reached its limit of ${limit} requests per ${formatSeconds(windowSeconds)} on ${what}.`;
   });
-  return new ApiError('RATE_LIMIT_EXCEEDED', `${used.join(' ')} Try again in ${seconds} seconds.`, {
+  return new ApiError('RATE_LIMIT_EXCEEDED', `${used.join(' ')} Retry in ${formatSeconds(seconds)}.`, {
     retryAfterSeconds: seconds,
   });
 }

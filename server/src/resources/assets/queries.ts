@@ -14,7 +14,7 @@ import { read, reading } from '../../database/statements.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
-import { invalidField, notFound } from '../../errors.ts';
+import { invalidField, notFound, takenBy } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
 import { emit, emitAll } from '../../webhooks/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
@@ -69,7 +69,7 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   return transaction(context, async (context) => {
     const { db } = context;
     await checkUsers(context, reference('assignedToId', input.assignedToId));
-    const taken = `${input.assetTag} is taken by another asset`;
+    const taken = takenBy('asset', input.assetTag);
     const row = await createUnique('assetTag', taken, () => db.asset.create({ data: columnsOf(input) }));
     const asset = presentAsset(row);
     await record(context, { resource: 'ASSET', ids: [asset.id], action: 'CREATED' });
@@ -78,7 +78,7 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   });
 }
 
-const takenMeanwhile = 'of one asset was taken by another just now; try again';
+const takenMeanwhile = 'must be unique. Another asset received one of these tags during the import. Try again.';
 
 /**
  * Creates many assets in one transaction, all or none, and emits `asset.created` for each.
@@ -226,7 +226,7 @@ function merge(before: Asset, { customFields, ...fields }: AssetPatch): Asset {
     throw invalidField(
       'INVALID_TRANSITION',
       'status',
-      `cannot become ${after.status}: the asset is ${before.status}, which is final`,
+      `can't change from ${before.status} to ${after.status}. ${before.status} is final. Create a new asset instead.`,
     );
   }
   return after;

@@ -28,7 +28,7 @@ export const DeliveryFilter = z.strictObject({
   subscription: Id.optional(),
   /** An event's type, or the id of one event. */
   event: z
-    .union([EventType, z.string().regex(/^evt_\w{1,100}$/)], { error: 'must be an event type or the id of an event' })
+    .union([EventType, z.string().regex(/^evt_\w{1,100}$/)], { error: 'must be an event type or an event id' })
     .optional(),
   state: DeliveryState.optional(),
   /** Those that were made then or later. */
@@ -182,7 +182,10 @@ export async function replayDelivery(context: Context, id: number): Promise<Deli
   const before = await find();
   if (before === null || !isKnown(before)) throw notFound('delivery');
   if (!before.subscription.active) {
-    throw new ApiError('VALIDATION_ERROR', 'The subscription of this delivery is deactivated: nothing is sent to it.');
+    throw new ApiError(
+      'VALIDATION_ERROR',
+      'The subscription of this delivery is deactivated. Reactivate it in the developer area or on the command line, then retry.',
+    );
   }
   await replayBatchOf(context, [before.id]);
   return presentDelivery((await find()) ?? before);
@@ -277,7 +280,9 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
     if (wanted === undefined || !subscription.events.includes(wanted)) {
       throw new ApiError(
         'VALIDATION_ERROR',
-        `The subscription wants ${subscription.events.join(', ')}, not ${wanted ?? 'what this version could send'}.`,
+        wanted === undefined
+          ? 'The subscription has no event type that this version of the server supports. Change its `events`.'
+          : `The subscription is not subscribed to ${wanted}. Choose one of its event types: ${subscription.events.join(', ')}.`,
       );
     }
     const { payload, changes } = events[wanted];

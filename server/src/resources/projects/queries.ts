@@ -4,7 +4,7 @@ import { type Context, transaction } from '../../context.ts';
 import { lockRow } from '../../database/lock.ts';
 import { createUnique } from '../../database/unique.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
-import { notFound } from '../../errors.ts';
+import { notFound, takenBy } from '../../errors.ts';
 import { presentDate, presentId, presentTimestamps, toDate } from '../../present.ts';
 import type { Rows } from '../change-feed.ts';
 import { changesBetween } from '../changes.ts';
@@ -52,7 +52,7 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
   return transaction(context, async (context) => {
     const { db } = context;
     await checkUsers(context, reference('managerId', input.managerId));
-    const taken = `${input.key} is taken by another project`;
+    const taken = takenBy('project', input.key);
     const row = await createUnique('key', taken, () => db.project.create({ data: columnsOf(input) }));
     return presentProject(row);
   });
@@ -75,7 +75,7 @@ export function createProjects(context: Context, inputs: readonly NewProject[], 
   });
 }
 
-const takenMeanwhile = 'of one project was taken by another just now; try again';
+const takenMeanwhile = 'must be unique. Another project received one of these keys during the import. Try again.';
 
 /** Looks whether `createProjects` would create these. @throws ApiError VALIDATION_ERROR as it does */
 export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {

@@ -5,7 +5,7 @@ import type { Context, Services } from '../../context.ts';
 import type { Database, PrismaClient } from '../../database/prisma.ts';
 import { tenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
-import { ApiError, invalidField } from '../../errors.ts';
+import { ApiError, invalidField, takenBy } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
 import { toTenantId } from '../../tenant-id.ts';
 import { presentUser } from '../users/queries.ts';
@@ -62,7 +62,7 @@ export async function createTenant(
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
 ): Promise<{ tenant: Tenant; admin: User }> {
   // One statement to Prisma, so one transaction: there is no tenant without a user.
-  const { users, ...tenant } = await createUnique('name', `${name} is taken by another tenant`, () =>
+  const { users, ...tenant } = await createUnique('name', takenBy('tenant', name), () =>
     prisma.tenant.create({
       data: {
         name,
@@ -88,7 +88,7 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
   const where = isId(name) ? { id: BigInt(name) > largestId ? -1n : BigInt(name) } : { nameKey: tenantNameKey(name) };
   const row = await prisma.tenant.findUnique({ where });
   if (row === null)
-    throw new ApiError('NOT_FOUND', `There is no tenant ${isId(name) ? 'with the id' : 'named'} ${name}.`);
+    throw new ApiError('NOT_FOUND', `No tenant has the ${isId(name) ? 'id' : 'name'} ${name}. List the tenants with \`tenants list\`.`);
   return presentTenant(row);
 }
 
@@ -112,7 +112,7 @@ export async function describeTenant(prisma: PrismaClient, nameOrId: string): Pr
 export async function updateTenant(prisma: PrismaClient, nameOrId: string, { name }: TenantPatch): Promise<Tenant> {
   const { id } = await findTenant(prisma, nameOrId);
   const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey: tenantNameKey(name) } });
-  return presentTenant(await createUnique('name', `${name} is taken by another tenant`, update));
+  return presentTenant(await createUnique('name', takenBy('tenant', name), update));
 }
 
 /**
@@ -153,7 +153,7 @@ export async function tenantContext(sources: Sources, nameOrId: string): Promise
 export async function activeTenantContext(sources: Sources, nameOrId: string): Promise<Context> {
   const tenant = await findTenant(sources.databases.system.prisma, nameOrId);
   if (!tenant.active) {
-    throw invalidField('VALIDATION_ERROR', 'tenant', `${tenant.name} is inactive: nothing can be created in it`);
+    throw invalidField('VALIDATION_ERROR', 'tenant', `${tenant.name} is inactive. Activate it first.`);
   }
   return contextOf(sources, tenant);
 }
@@ -171,7 +171,7 @@ export async function requestContext(sources: RequestSources, nameOrId: string):
 export async function keyContext(sources: Sources, id: number): Promise<Context> {
   const { prisma } = sources.databases.system;
   const key = await prisma.apiKey.findFirst({ where: { id }, select: { tenantId: true } });
-  if (key === null) throw new ApiError('NOT_FOUND', `There is no key with the id ${id}.`);
+  if (key === null) throw new ApiError('NOT_FOUND', `No API key has the id ${id}. List the keys with \`keys list\`.`);
   return contextOf(sources, { id: presentId(key.tenantId) });
 }
 

@@ -207,7 +207,7 @@ export function refuseCycle({ before, references }: Change, parents: Parents): v
   const [parent] = references.tickets;
   const seen = new Set<number>();
   for (let id = parent?.id; id !== undefined && !seen.has(id); id = parents.get(id)) {
-    if (id === before.id) throw invalidField('VALIDATION_ERROR', 'parentId', 'would make the ticket its own ancestor');
+    if (id === before.id) throw invalidField('VALIDATION_ERROR', 'parentId', 'must not be the ticket itself or one of its descendants');
     seen.add(id);
   }
 }
@@ -230,8 +230,11 @@ function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: ById
 function move(from: Ticket, to: TicketStatus, now: Date): Pick<Ticket, 'resolvedAt' | 'closedAt'> {
   const allowed = ticketTransitions[from.status];
   if (!allowed.includes(to)) {
-    const choice = allowed.length === 0 ? 'which is final' : `from which it can become ${allowed.join(', ')}`;
-    throw invalidField('INVALID_TRANSITION', 'status', `cannot become ${to}: the ticket is ${from.status}, ${choice}`);
+    const advice =
+      allowed.length === 0
+        ? `${from.status} is final. To continue, create a new ticket.`
+        : `Allowed values: ${allowed.join(', ')}.`;
+    throw invalidField('INVALID_TRANSITION', 'status', `can't change from ${from.status} to ${to}. ${advice}`);
   }
   const moment = now.toISOString();
   if (to === 'RESOLVED') return { resolvedAt: moment, closedAt: null };

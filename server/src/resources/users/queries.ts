@@ -5,7 +5,7 @@ import { lockRow, lockTenant } from '../../database/lock.ts';
 import type { TenantClient } from '../../database/tenant-client.ts';
 import { createUnique } from '../../database/unique.ts';
 import { requireMatch, withVersion } from '../../entity-tag.ts';
-import { ApiError, invalidField, notFound } from '../../errors.ts';
+import { ApiError, invalidField, notFound, takenBy } from '../../errors.ts';
 import { presentId, presentTimestamps } from '../../present.ts';
 import type { Rows } from '../change-feed.ts';
 import { anyOf, type Page, readSearchablePage } from '../lists.ts';
@@ -104,7 +104,7 @@ export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): P
     phone: input.phone ?? null,
     timeZone: input.timeZone ?? null,
   };
-  const row = await createUnique('email', `${input.email} is taken by another user`, () => db.user.create({ data }));
+  const row = await createUnique('email', takenBy('user', input.email), () => db.user.create({ data }));
   return presentUser(row);
 }
 
@@ -144,7 +144,7 @@ export function updateUser(
     await lockRow(db, 'users', id);
     const before = await findUser({ db }, id);
     if (ifMatch !== undefined) requireMatch(ifMatch, before);
-    const [row] = await createUnique('email', `${data.email} is taken by another user`, () =>
+    const [row] = await createUnique('email', takenBy('user', String(data.email)), () =>
       db.user.updateManyAndReturn({ where: { id }, data }),
     );
     if (row === undefined) throw notFound('user');
@@ -208,7 +208,7 @@ function keepingAnAdministrator(
   });
 }
 
-const lastAdministrator = 'This is the last active administrator of the workspace: make somebody else one first.';
+const lastAdministrator = 'This is the last active administrator of the workspace. Give another active user the role ADMIN first.';
 
 function whereOf(reference: string | number): { email: string } | { id: number } {
   return typeof reference === 'number' ? { id: reference } : { email: reference };

@@ -5,7 +5,7 @@ import * as z from 'zod';
 export const UserReference = z.string().transform((text, { addIssue }) => {
   const parsed = (/^\d+$/.test(text) ? integerFromText() : NewUser.shape.email).safeParse(text);
   if (parsed.success) return parsed.data;
-  addIssue({ code: 'custom', message: 'must be the e-mail address or the id of a user' });
+  addIssue({ code: 'custom', message: 'must be the email address or the id of a user' });
   return z.NEVER;
 });
 export type UserReference = z.output<typeof UserReference>;

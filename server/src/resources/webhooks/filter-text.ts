@@ -8,14 +8,14 @@ import * as z from 'zod';
 
 /** `FIELD=VALUE,VALUE`, any number of times. */
 export const FilterPairs = z
-  .array(z.string().regex(/^(?!__proto__=)[^=]+=./, 'must be like FIELD=VALUE,VALUE'))
+  .array(z.string().regex(/^(?!__proto__=)[^=]+=./, 'must have the form FIELD=VALUE,VALUE'))
   .transform((pairs, { addIssue }): WebhookFilter => {
     const fields = pairs.map(fieldOf);
     const repeated = fields.find(([name], index) => fields.findIndex(([other]) => other === name) < index);
     if (repeated === undefined) return Object.fromEntries(fields);
     addIssue({
       code: 'custom',
-      message: `names ${repeated[0]} twice; write all of its values behind one, with commas`,
+      message: `contains ${repeated[0]} twice. List all its values once, separated by commas.`,
     });
     return z.NEVER;
   });
@@ -24,7 +24,7 @@ const Json = z.string().transform((text, { addIssue }): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    addIssue({ code: 'custom', message: 'is no JSON; write a line like FIELD=VALUE,VALUE for each field' });
+    addIssue({ code: 'custom', message: 'must be valid JSON, or one line such as FIELD=VALUE,VALUE for each field' });
     return z.NEVER;
   }
 });

@@ -37,7 +37,7 @@ function isScalar(schema: z.ZodType): boolean {
 function lacks(event: EventType): string {
   const { shape } = events[event].payload as z.ZodObject;
   const names = Object.keys(shape).filter((name) => isScalar(shape[name] as z.ZodType));
-  return `is no field of ${event} to filter by; it has ${names.join(', ')}`;
+  return `is not a filterable field of ${event}. Use one of: ${names.join(', ')}.`;
 }
 
 function wrongValues(schema: z.ZodType | undefined, field: string, values: readonly unknown[]): ErrorDetail[] {
@@ -45,7 +45,7 @@ function wrongValues(schema: z.ZodType | undefined, field: string, values: reado
     const path = `filter.${field}.${index}`;
     const { error, data } = schema?.safeParse(value) ?? {};
     // What is written otherwise as it is taken is so in no event.
-    if (error === undefined) return data === value ? [] : [{ path, message: `is written ${JSON.stringify(data)}` }];
+    if (error === undefined) return data === value ? [] : [{ path, message: `must be written as ${JSON.stringify(data)}` }];
     return detailsOf(error.issues.slice(0, 1), 'is unknown').map(({ message }) => ({ path, message }));
   });
 }

@@ -137,7 +137,7 @@ export const keptNewWebhook = {
 async function refuseTooMany(db: TenantClient): Promise<void> {
   await lockTenant(db, 'webhookCount');
   if ((await db.webhookSubscription.count({ where: { active: true } })) < maxActiveWebhooks) return;
-  const message = `This workspace has ${maxActiveWebhooks} active webhook subscriptions, the most it may have; delete one first.`;
+  const message = `This workspace has the maximum of ${maxActiveWebhooks} active webhook subscriptions. Deactivate one first.`;
   throw new ApiError('VALIDATION_ERROR', message);
 }
 
@@ -275,7 +275,7 @@ export function replayWebhook(
     const { since } = replay;
     const states = [...new Set<DeliveryState>(replay.states ?? ['EXHAUSTED'])];
     if ((await db.webhookReplay.count({ where: { subscriptionId: id, finishedAt: null } })) >= maxReplays) {
-      const message = `This subscription has ${maxReplays} replays under way, the most it may have; ask again when one is done.`;
+      const message = `This subscription has the maximum of ${maxReplays} replays in progress. Retry when one of them has finished.`;
       throw new ApiError('VALIDATION_ERROR', message);
     }
     const matching = await countMadeSince(db, { subscriptionId: id, states, since, atMost: maxCountedReplay });
@@ -370,7 +370,7 @@ export function activateWebhook(context: Context, id: number): Promise<TrackedWe
 async function refuseUnreadable({ db, secretCipher }: Context, id: number): Promise<void> {
   const { secret } = await db.webhookSubscription.findFirstOrThrow({ where: { id } });
   if (readable(secretCipher, secret, { tenantId: db.$tenantId, subscriptionId: BigInt(id) }) !== undefined) return;
-  const message = "Its secret can't be read any more: the key that encrypted it is gone. Register a new subscription.";
+  const message = "The signing secret can't be decrypted, because its encryption key was removed. Register a new subscription.";
   throw new ApiError('VALIDATION_ERROR', message);
 }
 
