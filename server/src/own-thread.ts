@@ -11,9 +11,9 @@ export interface OwnThread {
   mostOfTenant: number;
   /** What is said of too many tasks. */
   tooMany(count: number): string;
-  /** How long a task may take once it has begun, and what is said of one that took longer. Without it there is no end. */
-  time?: { mostMs: number; tooLong: string };
-  /** When to ask again, of both. */
+  /** How long a task may take once it has begun, and the error of a task that takes longer. Without it there is no limit. */
+  time?: { mostMs: number; tooLong(): ApiError };
+  /** When to ask again after too many tasks. */
   retryAfterSeconds: number;
 }
 
@@ -21,7 +21,8 @@ export interface OwnThread {
  * Has what takes much CPU time done in a thread of its own, one task after the other, so that no request waits for it. The
  * thread starts with the first task, and gives its memory back when there was none in a minute. Left to itself V8 would let
  * what is young in it grow to 200 MB before it looks what is in use.
- * @returns does a task of a tenant, or throws ApiError RATE_LIMIT_EXCEEDED while too many wait, or when it took too long
+ * @returns does a task of a tenant, or throws ApiError RATE_LIMIT_EXCEEDED while too many wait, or the error of `time` when it
+ * took too long
  */
 export function inOwnThread<Task, Result>(options: OwnThread): (tenantId: TenantId, task: Task) => Promise<Result> {
   const { worker, longestQueue, mostOfTenant, tooMany, time, retryAfterSeconds } = options;
@@ -47,7 +48,7 @@ export function inOwnThread<Task, Result>(options: OwnThread): (tenantId: Tenant
     try {
       return await pool.run(task, { signal });
     } catch (error) {
-      throw time !== undefined && signal?.aborted === true ? refused(time.tooLong) : error;
+      throw time !== undefined && signal?.aborted === true ? time.tooLong() : error;
     }
   }
 

@@ -96,7 +96,7 @@ describe('the tools', () => {
     const { tools: listed } = await client.listTools();
     expect(listed.length).toBeGreaterThan(5);
     expect(listed.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
-    await expect(callTool(client, 'create_ticket', {})).rejects.toThrow('There is no such tool here');
+    await expect(callTool(client, 'create_ticket', {})).rejects.toThrow('Unknown tool. Call tools/list');
   });
 });
 
@@ -117,9 +117,9 @@ describe('a list', () => {
     expect(first.text).toContain(`"INC-25","VPN drops in`);
     expect(first.text).toContain(`"OPEN","MEDIUM","${jonas.id} Jonas Weber"`);
     const second = await callTool(client, 'list_tickets', { page: 2 });
-    expect(second.text).toContain('rows 21 to 25. This is the end.');
+    expect(second.text).toContain('rows 21 to 25. Last page.');
     const none = await callTool(client, 'list_tickets', { status: ['CLOSED'] });
-    expect(none.text).toBe('totalCount 0; no rows here. This is the end.');
+    expect(none.text).toBe('totalCount 0; no rows on this page. Last page.');
 
     const blind = await connect({ key: await here.createKey({ scopes: ['tickets:read'] }) });
     expect((await callTool(blind, 'list_tickets')).text).not.toContain('Jonas');
@@ -156,7 +156,7 @@ describe('a ticket', () => {
       const { text } = await callTool(client, 'get_ticket', { id, textFrom });
       expect(Buffer.byteLength(text)).toBeLessThan(20_000);
       read += JSON.parse(/^"description": (.*)$/m.exec(text)?.[1] ?? '""').replace(/…$/, '');
-      const next = /textFrom (\d+) goes on/.exec(text)?.[1];
+      const next = /To continue, set textFrom to (\d+)\./.exec(text)?.[1];
       textFrom = next === undefined ? undefined : Number(next);
     }
     expect(read).toBe(description);
@@ -185,8 +185,8 @@ describe('a ticket', () => {
         { id: 999_999_999, status: 'RESOLVED' },
       ],
     });
-    expect(text).toContain('1 done, 1 refused.');
-    expect(text).toContain('"item":1,"refused":"There is no such ticket in this workspace."');
+    expect(text).toContain('1 succeeded, 1 failed.');
+    expect(text).toContain('"item":1,"error":"Ticket not found in this workspace. Check the id."');
     const { body } = await workspace.call('GET', `/tickets/${number}`);
     expect(body.data).toMatchObject({ status: 'RESOLVED', assigneeId: workspace.userId, commentCount: 1 });
   });
@@ -211,8 +211,8 @@ describe('a ticket', () => {
         { id: 'INC-3', priority: 'HIGH' },
       ],
     });
-    expect(many.text).toMatch(/^2 done, 1 refused\./);
-    expect(many.text).toContain('There is no such ticket in this workspace.');
+    expect(many.text).toMatch(/^2 succeeded, 1 failed\./);
+    expect(many.text).toContain('Ticket not found in this workspace. Check the id.');
     const below = await callTool(client, 'list_tickets', { parentId: ['PRB-1'], priority: ['HIGH'] });
     expect(below.text).toMatch(/^totalCount 2;/);
     expect((await here.call('GET', '/tickets/INC-1')).body.data).toMatchObject({ id: second.id, priority: 'HIGH' });
@@ -264,7 +264,7 @@ describe('who asks', () => {
     for (const named of [ticketNumber, id]) {
       const { text, isError } = await callTool(client, 'get_ticket', { id: named });
       expect({ text, isError }).toEqual({
-        text: 'NOT_FOUND: There is no such ticket in this workspace.',
+        text: 'NOT_FOUND: Ticket not found in this workspace. Check the id.',
         isError: true,
       });
     }
@@ -274,7 +274,7 @@ describe('who asks', () => {
   it('reads what would be right', async () => {
     const reader = await connect({ key: await workspace.createKey({ scopes: ['tickets:read'] }) });
     expect(await callTool(reader, 'list_users')).toEqual({
-      text: 'INSUFFICIENT_SCOPE: This key lacks the scope users:read.',
+      text: 'INSUFFICIENT_SCOPE: This API key lacks the scope users:read. Use a key that has it.',
       isError: true,
     });
     const client = await connect();
@@ -294,7 +294,7 @@ describe('who asks', () => {
       expect(text.length).toBeLessThan(2000);
     }
     expect(errors[0]?.text).toContain('- colour is not a parameter of this endpoint');
-    await expect(callTool(client, 'drop_tables')).rejects.toThrow('There is no such tool here');
+    await expect(callTool(client, 'drop_tables')).rejects.toThrow('Unknown tool. Call tools/list');
   });
 
   it.each([
@@ -428,7 +428,7 @@ describe('who asks', () => {
     expect((await client.listTools()).tools).toHaveLength(tools.length);
     expect(client.getInstructions()).toContain('it is data');
     expect((await callTool(client, 'get_key')).text).toContain('"workspace"');
-    await expect(callTool(client, 'drop_tables')).rejects.toThrow('There is no such tool here');
+    await expect(callTool(client, 'drop_tables')).rejects.toThrow('Unknown tool. Call tools/list');
   });
 
   it.each(['2025-06-18', '2025-11-25'])('may speak %s', async (protocolVersion) => {
@@ -466,12 +466,12 @@ describe('the limits', () => {
       ]) {
         const answer = await send(callOf('list_tickets', {}));
         expect(left(answer)).toBe(`"global";r=${remaining}, "tickets";r=${group}`);
-        expect(text(answer)).toMatch(new RegExp(`^${group} requests are left for the next \\d+ seconds`));
+        expect(text(answer)).toMatch(new RegExp(`^Requests left: ${group}\\. The window resets in \\d+ seconds\\.`));
       }
       const refused = await send(callOf('list_tickets', {}));
       expect(refused.body.result.isError).toBe(true);
       expect(text(refused)).toMatch(
-        /^RATE_LIMIT_EXCEEDED: This key has used its 3 requests .* Try again in \d+ seconds\.$/,
+        /^RATE_LIMIT_EXCEEDED: This API key has reached its limit of 3 requests .* Retry in \d+ seconds\.$/,
       );
       expect(left(refused)).toBe('"global";r=4, "tickets";r=0');
       // What comes to no endpoint isn't free.
@@ -490,7 +490,7 @@ describe('the limits', () => {
         id: 7,
         error: {
           code: -32_000,
-          message: expect.stringMatching(/Try again in \d+ seconds/),
+          message: expect.stringMatching(/Retry in \d+ seconds/),
           data: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: Number(last.headers['retry-after']) },
         },
       });

@@ -44,5 +44,5 @@ it('are every guide and the list of all pages, as the site has them', async () =
 });
 
 it('are told apart from what is not there', async () => {
-  await expect(read('itsm:///../../package.json')).rejects.toThrow('resources/list names those that there are');
+  await expect(read('itsm:///../../package.json')).rejects.toThrow('Unknown resource. Call resources/list');
 });

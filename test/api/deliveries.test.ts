@@ -86,7 +86,7 @@ describe('GET /deliveries/:id', () => {
     const attempt = { tenantId: workspace.tenantId, deliveryId: BigInt(deliveryId), startedAt, durationMs: 12 };
     await api.prisma.deliveryAttempt.createMany({
       data: [
-        { ...attempt, number: 1, error: 'no answer within 15 s' },
+        { ...attempt, number: 1, error: 'no response within 15 seconds' },
         { ...attempt, number: 2, status: 500, publicAnswer: 'told' },
         // It may come from a private network.
         { ...attempt, number: 3, status: 500, answer: 'hidden' },
@@ -97,7 +97,7 @@ describe('GET /deliveries/:id', () => {
       ...made[0],
       body: expect.stringContaining('"type":"ticket.created"'),
       attempts: [
-        { number: 1, status: null, error: 'no answer within 15 s', answer: null },
+        { number: 1, status: null, error: 'no response within 15 seconds', answer: null },
         { number: 2, status: 500, error: null, answer: 'told' },
         { number: 3, status: 500, error: null, answer: null },
       ].map((each) => ({ ...each, startedAt: startedAt.toISOString(), durationMs: 12 })),

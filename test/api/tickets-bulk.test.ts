@@ -307,7 +307,7 @@ describe('PATCH /tickets/bulk', () => {
     ];
     const answers = await bulk('PATCH', circle);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
-    expect(answers[2].error.message).toBe('parentId would make the ticket its own ancestor');
+    expect(answers[2].error.message).toBe('parentId must not be the ticket itself or one of its descendants');
     // One that is freed may stand below.
     const [top, below] = [await make(), await make()];
     await workspace.call('PATCH', `/tickets/${below}`, { parentId: top });

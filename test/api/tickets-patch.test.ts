@@ -62,7 +62,7 @@ describe('PATCH /tickets/:id', () => {
     expect(made.body.data.parentId).toBe(parent.id);
     const changed = await owner.call('PATCH', `/tickets/${before.id}`, { parentId: 'PRB-1' });
     expect(changed.body.data.parentId).toBe(parent.id);
-    const unknown = { code: 'INVALID_REFERENCE', message: 'parentId names no ticket of this workspace' };
+    const unknown = { code: 'INVALID_REFERENCE', message: 'parentId must be a ticket of this workspace' };
     for (const parentId of ['PRB-2', 'CHG-1', 'INC-2147483648']) {
       expect(errorOf(await owner.call('POST', '/tickets', { ...ticket, parentId }))).toMatchObject(unknown);
       expect(errorOf(await owner.call('PATCH', '/tickets/INC-1', { parentId }))).toMatchObject(unknown);

@@ -313,7 +313,7 @@ describe('a ticket named by its number', () => {
         await owner.call('PATCH', `/tickets/${number}`, { title: 'x' }),
       ]) {
         expect(answer.status, answer.text).toBe(404);
-        expect(errorOf(answer).message).toBe('There is no such ticket in this workspace.');
+        expect(errorOf(answer).message).toBe('Ticket not found in this workspace. Check the id.');
       }
     },
   );

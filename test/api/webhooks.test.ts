@@ -312,7 +312,7 @@ describe('GET /webhooks', () => {
     const made = await owner.createWebhook();
     const health = { lastSuccessAt: 1, lastFailureAt: 2, pausedAt: 3 };
     const moments = Object.entries(health).map(([name, day]) => [name, `2026-11-0${day}T10:00:00.000Z`]);
-    const paused = { ...Object.fromEntries(moments), pausedReason: 'The endpoint answered 410.' };
+    const paused = { ...Object.fromEntries(moments), pausedReason: 'The endpoint returned 410 Gone.' };
     await api.prisma.webhookSubscription.updateMany({ where: { id: made.id }, data: paused });
     const { data } = (await list(owner)).body;
     expect(data).toEqual([{ ...made, ...paused, health: 'PAUSED', updatedAt: data[0].updatedAt }]);

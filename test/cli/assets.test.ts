@@ -66,7 +66,7 @@ describe('assets create', { timeout: 60_000 }, () => {
     expect(JSON.parse(event?.body ?? '')).toMatchObject({ type: 'asset.created', asset });
 
     const again = await itsm(create);
-    expect(again).toEqual({ code: 1, stdout: '', stderr: 'error: --asset-tag LT-1 is taken by another asset\n' });
+    expect(again).toEqual({ code: 1, stdout: '', stderr: 'error: --asset-tag LT-1 is already used by another asset. Choose a different value.\n' });
     expect(await db.event.count()).toBe(1);
   });
 });
@@ -128,9 +128,9 @@ describe('assets import', { timeout: 60_000 }, () => {
     expect(lines.slice(0, 6)).toEqual([
       expect.stringMatching(/^, line 3: type must be one of LAPTOP, /),
       expect.stringMatching(/^, line 3: purchaseCost must be a decimal such as "1499.00": /),
-      ', line 5: assetTag T-1 is already on line 2',
-      ', line 5: assignedToId nobody@example.com names no active user of this workspace',
-      ', line 6: it has 3 cells, and the header 5',
+      ', line 5: assetTag T-1 is already on line 2. Choose a different value',
+      ', line 5: assignedToId nobody@example.com must be an active user of this workspace',
+      ', line 6: it has 3 cells, but the header has 5. Correct the commas and quotes',
       ', line 7: name is required',
     ]);
     expect(lines.slice(20)).toEqual([': and 5 more', ': nothing was imported']);
@@ -150,12 +150,12 @@ describe('assets import', { timeout: 60_000 }, () => {
     ]);
     expect(conflicts).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse(conflicts.stderr).error.details).toEqual([
-      { line: 3, path: 'assetTag', message: 'T-2 is taken by another asset' },
-      { line: 4, path: 'assignedToId', message: 'names no active user of this workspace' },
+      { line: 3, path: 'assetTag', message: 'T-2 is already used by another asset. Choose a different value.' },
+      { line: 4, path: 'assignedToId', message: 'must be an active user of this workspace' },
     ]);
     expect(columns.code).toBe(1);
     expect(columns.stderr.replaceAll(header, 'FILE')).toMatch(
-      /^error: FILE: there is no column "Asset Tag"; there are name, assetTag, .*\nerror: FILE: the column assetTag is missing\nerror: FILE: the column type is there twice\nerror: FILE, line 3: type .*\n$/,
+      /^error: FILE: the column "Asset Tag" is unknown. Use name, assetTag, .*\nerror: FILE: the column assetTag is missing. Add it\nerror: FILE: the column type occurs twice. Remove one\n$/,
     );
     expect(await db.asset.count()).toBe(1);
     expect(await db.event.count()).toBe(0);

@@ -79,7 +79,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
 
     expect((await itsm('tenants deactivate globex')).code).toBe(0);
     await expect.poll(() => statusWith(key)).toBe(401);
-    const stderr = 'error: --tenant Globex is inactive: nothing can be created in it\n';
+    const stderr = 'error: --tenant Globex is inactive. Activate it first.\n';
     expect(
       await Promise.all([
         itsm(newKey),
@@ -106,14 +106,14 @@ describe('the name of a tenant', { timeout: 60_000 }, () => {
     const { tenant } = await createTenant(api.prisma, { name: 'Straße Ⅻ', adminEmail });
     for (const name of ['STRASSE XII', 'ｓtraße xii', 'Straße Ⅻ']) {
       expect((await findTenant(api.prisma, name)).id).toBe(tenant.id);
-      await expect(createTenant(api.prisma, { name, adminEmail })).rejects.toThrow('is taken by another tenant');
+      await expect(createTenant(api.prisma, { name, adminEmail })).rejects.toThrow('is already used by another tenant');
     }
   });
 
   it('is no id, which ends where those of the database do', async () => {
     const { tenant } = await createTenant(api.prisma, { name: 'Wrapped', adminEmail: 'a@wrapped.example' });
     const beyond = (2n ** 64n + BigInt(tenant.id)).toString();
-    await expect(findTenant(api.prisma, beyond)).rejects.toThrow(`There is no tenant with the id ${beyond}.`);
+    await expect(findTenant(api.prisma, beyond)).rejects.toThrow(`No tenant has the id ${beyond}. List the tenants with \`tenants list\`.`);
   });
 });
 
@@ -129,8 +129,8 @@ describe('projects create', { timeout: 60_000 }, () => {
       status: 'PLANNED',
     });
     expect(await Promise.all([itsm(create), itsm(`${create} --manager milton@initech.example`)])).toMatchObject([
-      { code: 1, stderr: 'error: --key TPS is taken by another project\n' },
-      { code: 1, stderr: 'error: --manager names no active user of this workspace\n' },
+      { code: 1, stderr: 'error: --key TPS is already used by another project. Choose a different value.\n' },
+      { code: 1, stderr: 'error: --manager must be an active user of this workspace\n' },
     ]);
   });
 });
@@ -144,15 +144,15 @@ describe('a command that fails', { timeout: 60_000 }, () => {
       itsm('keys create --tenant Umbrella --user b@umbrella.example --name k --scopes all'),
       itsm('keys revoke 999999'),
     ]);
-    expect(taken).toEqual({ code: 1, stdout: '', stderr: 'error: --name UMBRELLA is taken by another tenant\n' });
+    expect(taken).toEqual({ code: 1, stdout: '', stderr: 'error: --name UMBRELLA is already used by another tenant. Choose a different value.\n' });
     expect(unknown).toMatchObject({ code: 1, stdout: '' });
-    const error = { code: 'NOT_FOUND', message: 'There is no tenant named Nowhere.' };
+    const error = { code: 'NOT_FOUND', message: 'No tenant has the name Nowhere. List the tenants with `tenants list`.' };
     expect(JSON.parse(unknown.stderr)).toEqual({ error });
     expect(nobody).toMatchObject({
       code: 1,
-      stderr: 'error: --user b@umbrella.example is no user of this workspace\n',
+      stderr: 'error: --user b@umbrella.example must be an active user of this workspace\n',
     });
-    expect(noKey).toMatchObject({ code: 1, stderr: 'error: There is no key with the id 999999.\n' });
+    expect(noKey).toMatchObject({ code: 1, stderr: 'error: No API key has the id 999999. List the keys with `keys list`.\n' });
   });
 });
 
@@ -175,7 +175,7 @@ describe('a command that is called wrongly', { timeout: 60_000 }, () => {
       '',
     ]);
     expect(scope.code).toBe(2);
-    expect(scope.stderr).toMatch(/^error: --scopes may not hold tickets:reed; there are tickets:read, /);
+    expect(scope.stderr).toMatch(/^error: --scopes must not contain tickets:reed. Use any of tickets:read, /);
     expect(scope.stderr).toMatch(/^error: --expires-in-days must be a whole number of days from 1 to 3650$/m);
     expect(setting.code).toBe(2);
     expect(setting.stderr).toMatch(/^error: DATABASE_URL: must be like [^\n]+\n$/);

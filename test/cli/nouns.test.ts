@@ -132,7 +132,7 @@ describe('keys rotate', { timeout: 180_000 }, () => {
     expect(await itsm(`keys rotate ${id}`)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: `error: Key ${id} works no more, so nothing can take its place: make a new one.\n`,
+      stderr: `error: API key ${id} is expired or revoked and can't be rotated. Create a new key.\n`,
     });
 
     await json(`keys update ${successor.id} --scopes users:read --expires-in-days 30`);
@@ -194,7 +194,7 @@ describe('projects and assets', { timeout: 180_000 }, () => {
     expect(again).toMatchObject({
       code: 1,
       // The line of the names of the columns is two.
-      stderr: expect.stringContaining('line 3: assetTag A-1 is taken by another asset'),
+      stderr: expect.stringContaining('line 3: assetTag A-1 is already used by another asset'),
     });
 
     const template = (await itsm('assets template')).stdout.replace('ada@acme.example', from.email);
@@ -241,7 +241,7 @@ describe('projects', { timeout: 180_000 }, () => {
     ]);
     expect(await itsm(load)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('line 2: key OFFICE is taken by another project'),
+      stderr: expect.stringContaining('line 2: key OFFICE is already used by another project'),
     });
     expect((await itsm('projects template')).stdout).toMatch(/^key,name,description,.*\nOFFICE,/);
   });

@@ -85,11 +85,11 @@ describe('/developer/assets', () => {
     expect(wrong.text).toContain('id="error-customFields">must be lines such as');
     expect(wrong.text).toContain('&lt;/textarea&gt;&lt;script&gt;');
     const taken = await admin.submit('/developer/assets/new', 'create', { ...typed, assetTag });
-    expect(taken.text).toContain(`id="error-assetTag">${assetTag} is taken by another asset`);
+    expect(taken.text).toContain(`id="error-assetTag">${assetTag} is already used by another asset`);
     const nobody = await admin.submit('/developer/assets/new', 'create', {
       ...{ ...typed, assetTag: 'A-2', assignedToId: 'nobody@example.com' },
     });
-    expect(nobody.text).toContain('id="error-assignedToId">names no active user');
+    expect(nobody.text).toContain('id="error-assignedToId">must be an active user');
   });
 });
 
@@ -149,7 +149,7 @@ describe('/developer/assets/import', () => {
     await own.createAsset({ assetTag: 'T-1' });
     const late = await sendAbout(visitor, path, 'import');
     expect(late.status).toBe(400);
-    expect(late.text).toContain('T-1 is taken by another asset');
+    expect(late.text).toContain('T-1 is already used by another asset');
     expect(await tagsOf(own)).toEqual(['T-1']);
     const next = (await visitor.get(path)).text;
     expect([next.includes('Check the file'), next.includes('T-1 is taken')]).toEqual([true, false]);
@@ -184,7 +184,7 @@ describe('/developer/assets/import', () => {
     ],
     ['what is not UTF-8', Buffer.from([0x6e, 0xff, 0xfe]), 'it is not in UTF-8'],
     ['an open quote', 'name,assetTag,type\n"a,b,OTHER', 'it is not valid CSV'],
-    ['columns that there are not', 'name,<script>,type\nA,B,OTHER', 'there is no column &quot;&lt;script&gt;&quot;'],
+    ['columns that there are not', 'name,<script>,type\nA,B,OTHER', 'the column &quot;&lt;script&gt;&quot; is unknown'],
     ['thousands of columns', `${'customFields.a,'.repeat(10_000)}\n`, 'it has 10001 columns'],
     ['half a character', 'name,assetTag,type\nA\u0000,B,OTHER', 'must not contain control characters'],
   ])('says of a file what is wrong with it: %s', async (_, file, told) => {

@@ -67,7 +67,7 @@ describe('a passkey', () => {
     // Six pages later this one's challenge is forgotten.
     for (let i = 0; i < 5; i++) await context.request.get(`${origin}/developer/sign-in`);
     await press('Create a passkey');
-    await page.getByRole('alert').filter({ hasText: 'The passkey was not accepted' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The passkey is unknown' }).waitFor();
     // The link is as good as it was.
     await press('Create a passkey');
     await page.waitForURL(`${origin}/developer/keys`);
@@ -82,7 +82,7 @@ describe('a passkey', () => {
     await page.goto(`${origin}/developer/account`);
     await press('Sign out');
     await press('Sign in with a passkey');
-    await page.getByRole('alert').filter({ hasText: 'The passkey was not accepted' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The passkey is unknown' }).waitFor();
   });
 });
 

@@ -98,11 +98,11 @@ describe('a new key', () => {
     });
     expect(sent.status).toBe(400);
     expect(sent.text).toContain('must be 30, 60, 90 or 365 days, or no end');
-    expect(sent.text).toContain('may not hold tickets:reed');
+    expect(sent.text).toContain('must not contain tickets:reed');
     expect(sent.text).not.toContain('<script>alert');
     expect(sent.text).toContain('&lt;script&gt;alert(1)');
     const none = await admin.submit(fresh, 'create', { name: ' ', life: '30' });
-    expect(none.text).toContain('must hold at least one scope');
+    expect(none.text).toContain('must contain at least one scope');
     expect(none.text).toContain('must have at least 1 character');
   });
 });

@@ -16,7 +16,7 @@ let mine: Workspace;
 let theirs: Workspace;
 let email: string;
 const dayMs = 86_400_000;
-const missing = { code: 'NOT_FOUND', message: 'There is no such key in this workspace.' };
+const missing = { code: 'NOT_FOUND', message: 'API key not found in this workspace. Check the id.' };
 
 beforeAll(async () => {
   api = await startApi();
@@ -53,7 +53,7 @@ describe('a key', () => {
     expect(revoked.state).toBe('revoked');
     await expect.poll(() => statusWith(next.key)).toBe(401);
     expect(await revokeKey(asRequest(mine), next.id)).toEqual(revoked);
-    await expect(rotateKey(asRequest(mine), next.id, { overlapHours: 2 })).rejects.toThrow('works no more');
+    await expect(rotateKey(asRequest(mine), next.id, { overlapHours: 2 })).rejects.toThrow('is expired or revoked');
   });
 
   it('is given one successor where two would take its place at once', async () => {
@@ -68,7 +68,7 @@ describe('a key', () => {
     await rotated.promise;
     const second = rotateKey(asRequest(mine), id, { overlapHours: 0 });
     setTimeout(() => mayEnd.resolve(), 200);
-    await expect(second).rejects.toThrow('works no more');
+    await expect(second).rejects.toThrow('is expired or revoked');
     await first;
   });
 

@@ -54,7 +54,7 @@ describe('/developer/projects', () => {
     expect(wrong.status).toBe(400);
     for (const name of ['key', 'startDate', 'name']) expect(wrong.text).toContain(`id="error-${name}"`);
     expect(wrong.text).toContain('value="no capitals"');
-    expect((await create({ key })).text).toContain(`id="error-key">${key} is taken by another project`);
+    expect((await create({ key })).text).toContain(`id="error-key">${key} is already used by another project`);
   });
 });
 
@@ -99,11 +99,11 @@ describe('/developer/projects/import', () => {
       ['6', ''],
     ]);
     expect(wrong).toContain('P2 is already on line 3');
-    expect(await preview(visitor, path, 'key,name,customFields.a\nP1,A,1')).toContain('there is no column');
+    expect(await preview(visitor, path, 'key,name,customFields.a\nP1,A,1')).toContain('is unknown. Use key');
 
     await preview(visitor, path, 'key,name\nP1,A\nP2,B\n');
     await own.createProject({ key: 'P2' });
-    expect((await sendAbout(visitor, path, 'import')).text).toContain('P2 is taken by another project');
+    expect((await sendAbout(visitor, path, 'import')).text).toContain('P2 is already used by another project');
     expect((await visitor.get(path)).text).not.toContain('P2 is taken');
     expect(await projectsOf(own)).toMatchObject([{ key: 'P2' }]);
   });

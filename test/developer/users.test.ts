@@ -85,7 +85,7 @@ describe('/developer/users/new', () => {
       ...{ name, email: taken.email, role: 'ADMIN' },
     });
     expect(status).toBe(400);
-    expect(text).toContain(`id="error-email">${taken.email} is taken by another user`);
+    expect(text).toContain(`id="error-email">${taken.email} is already used by another user`);
     expect(text).toContain('value="&lt;script&gt;');
     expect(text).not.toContain('<script>alert');
     expect(text).toContain('<option value="ADMIN" selected>');

@@ -91,12 +91,12 @@ describe('creating a webhook', () => {
     for (const name of ['filter', 'secret']) expect(refused.text).toContain(`id="error-${name}"`);
     const url = 'https://hooks.example.com/';
     for (const [field, sent, message] of [
-      ['url', { url: 'http://169.254.169.254/', events: ['ticket.created'] }, 'must not lead to'],
+      ['url', { url: 'http://169.254.169.254/', events: ['ticket.created'] }, 'must have another host'],
       ['events', { url }, 'at least 1'],
       ['filter', { url, events: ['ticket.created'], filter: 'priority=URGENT' }, 'LOW'],
       ['filter', { url, events: ['ticket.created'], filter: '{"priority": ' }, 'JSON'],
       ['filter', { url, events: ['ticket.created'], filter: 'priority=LOW\r\npriority=HIGH' }, 'priority twice'],
-      ['filter', { url, events: ['ticket.created', 'task.updated'], filter: 'category=NETWORK' }, 'is no field of'],
+      ['filter', { url, events: ['ticket.created', 'task.updated'], filter: 'category=NETWORK' }, 'is not a filterable field of'],
     ] as const) {
       const { status, text } = await admin.submit(`${list}/new`, 'create', { filter: '', secret: '', ...sent });
       expect(status).toBe(400);
@@ -115,7 +115,7 @@ describe('a webhook', () => {
     const paused = await eventually(async () => {
       const { text } = await admin.get(path);
       expect(text).toContain(
-        '<span class="badge bad">PAUSED</span> The endpoint answered 410 Gone. Next attempt <time',
+        '<span class="badge bad">PAUSED</span> The endpoint returned 410 Gone. Next attempt <time',
       );
       return text;
     });

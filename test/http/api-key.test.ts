@@ -20,23 +20,23 @@ describe('the key of a request', () => {
     expect(read('Host', 'x', ...headers)).toBe('one');
   });
 
-  const missing = 'Send the API key as `Authorization: Bearer <API_KEY>` or as `X-API-Key: <API_KEY>`.';
+  const missing = 'The API key is missing. Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`.';
 
   it.each([
     ['none', [], missing],
     ['another scheme', ['Authorization', 'Basic one'], missing],
     ['a scheme before that', ['Authorization', 'Basic Bearer one'], missing],
     ['a scheme that begins so', ['Authorization', 'Bearerone'], missing],
-    ['two keys', ['Authorization', 'Bearer one', 'X-API-Key', 'two'], 'The two headers carry different API keys.'],
+    ['two keys', ['Authorization', 'Bearer one', 'X-API-Key', 'two'], '`Authorization` and `X-API-Key` contain different API keys. Send the key in one header.'],
     [
       'a header twice',
       ['X-API-Key', 'one', 'x-api-key', 'two'],
-      'The request carries several `X-API-Key` headers that differ.',
+      'The request has several `X-API-Key` headers with different values. Send one.',
     ],
     [
       'two schemes',
       ['Authorization', 'Bearer one', 'Authorization', 'Basic one'],
-      'The request carries several `Authorization` headers that differ.',
+      'The request has several `Authorization` headers with different values. Send one.',
     ],
   ])('is refused where there is %s', (_, headers, message) => {
     expect(() => read(...headers)).toThrow(expect.objectContaining({ code: 'INVALID_API_KEY', message }));

@@ -118,7 +118,7 @@ describe('the guard', () => {
     const { get, seen, touched } = await open();
     const { status, headers, body } = await get('/tickets', 'unknown');
     expect([status, ofLimits(headers)]).toEqual([401, []]);
-    expect(body).toMatchObject({ code: 'INVALID_API_KEY', message: 'The API key is not valid.' });
+    expect(body).toMatchObject({ code: 'INVALID_API_KEY', message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.' });
     expect([seen, touched]).toEqual([[], []]);
   });
 
@@ -126,7 +126,7 @@ describe('the guard', () => {
     const { get, seen } = await open({ group: 1 });
     const { status, headers, body } = await get('/tickets', 'stranger');
     expect([status, headers['x-ratelimit-remaining']]).toEqual([403, '0']);
-    expect(body).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: 'This key lacks the scope tickets:read.' });
+    expect(body).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' });
     expect((await get('/tickets', 'stranger')).status).toBe(429);
     expect(seen).toEqual([]);
     expect((await get('/me', 'stranger')).status).toBe(200);
@@ -134,8 +134,8 @@ describe('the guard', () => {
 
   it.each([
     [499, 'revoked', 200, {}],
-    [500, 'revoked', 401, { code: 'INVALID_API_KEY', message: 'The API key is not valid.' }],
-    [500, 'narrowed', 403, { code: 'INSUFFICIENT_SCOPE', message: 'This key lacks the scope tickets:read.' }],
+    [500, 'revoked', 401, { code: 'INVALID_API_KEY', message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.' }],
+    [500, 'narrowed', 403, { code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' }],
     [500, 'kept', 200, {}],
   ])('looks again at a key when its request has waited %i ms: %s', async (elapsedTime, then, status, body) => {
     const { get } = await open();
@@ -170,17 +170,17 @@ describe('the limits of a key', () => {
     await get('/users', 'reader');
     clock.now = 30_000;
     for (let i = 0; i < 2; i++) await get('/tickets', 'reader');
-    const group = 'This key has used its 2 requests per 60 seconds on tickets endpoints.';
-    const all = 'This key has used its 4 requests per 60 seconds on all endpoints.';
+    const group = 'This API key has reached its limit of 2 requests per 60 seconds on tickets endpoints.';
+    const all = 'This API key has reached its limit of 4 requests per 60 seconds on all endpoints.';
     const refusal = async (path: string) => (await get(path, 'reader')).body;
     expect(await refusal('/tickets')).toMatchObject({
       code: 'RATE_LIMIT_EXCEEDED',
-      message: `${group} Try again in 60 seconds.`,
+      message: `${group} Retry in 60 seconds.`,
       retryAfterSeconds: 60,
     });
     await get('/message', 'reader');
-    expect(await refusal('/tickets')).toMatchObject({ message: `${all} ${group} Try again in 60 seconds.` });
-    expect(await refusal('/me')).toMatchObject({ message: `${all} Try again in 30 seconds.`, retryAfterSeconds: 30 });
+    expect(await refusal('/tickets')).toMatchObject({ message: `${all} ${group} Retry in 60 seconds.` });
+    expect(await refusal('/me')).toMatchObject({ message: `${all} Retry in 30 seconds.`, retryAfterSeconds: 30 });
     expect(limited).toEqual([['group'], ['global', 'group'], ['global']]);
   });
 

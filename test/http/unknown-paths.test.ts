@@ -27,7 +27,7 @@ describe.each(paths)('%s', (path) => {
       const answer = await api.call({ method, path });
       expect(answer.status, method).toBe(404);
       expect(answer.headers.allow?.split(', ').sort()).toEqual([...allowed].sort());
-      expect(errorOf(answer).message).toContain(`There is no ${method} on this path; it has `);
+      expect(errorOf(answer).message).toContain(`This path doesn't support ${method}. Use one of these methods: `);
     }
   });
 
@@ -51,7 +51,7 @@ it.each([
   const answer = await api.call({ method: 'GET', path });
   expect(answer.status).toBe(404);
   expect(answer.headers.allow).toBeUndefined();
-  expect(errorOf(answer).message).toContain(`begin with ${pathPrefix}; /docs lists them.`);
+  expect(errorOf(answer).message).toContain(`start with ${pathPrefix}. See /docs for all paths.`);
 });
 
 it.each([
@@ -60,7 +60,7 @@ it.each([
   ['/projects/7/tasks', `${pathPrefix}/projects/7/tasks`],
 ])('suggests the nearest path for %s', async (path, nearest) => {
   const { message } = errorOf(await api.call({ method: 'GET', path }));
-  expect(message).toBe(`There is no such path. Did you mean ${nearest}?`);
+  expect(message).toBe(`Path not found. Did you mean ${nearest}?`);
 });
 
 it.each(['/developer/keys', '/developer', '/developer/keys/new'])(

@@ -122,7 +122,7 @@ describe('the version of a webhook subscription', () => {
     const noted = [
       "last_success_at = '2026-11-20T10:00:00Z'",
       "last_failure_at = '2026-11-20T10:00:00Z', failures = 5, open_until = now()",
-      "paused_at = '2026-11-20T10:00:00Z', paused_reason = 'The endpoint answered 410 Gone.'",
+      "paused_at = '2026-11-20T10:00:00Z', paused_reason = 'The endpoint returned 410 Gone.'",
     ];
     const seen = [headers.etag];
     for (const columns of noted) {

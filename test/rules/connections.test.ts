@@ -156,7 +156,7 @@ it('says of a change that another one holds up that nothing was done, and when t
   expect([answer.status, answer.headers['retry-after']], answer.text).toEqual([500, '5']);
   expect(errorOf(answer)).toMatchObject({
     code: 'INTERNAL_ERROR',
-    message: 'Something else held this up for too long, and nothing was done. Try again in a few seconds.',
+    message: 'Timed out waiting for a lock. No changes were made. Retry in 5 seconds.',
   });
   expect((await workspace.call('PATCH', `/assets/${id}`, { name: 'Laptop of Bo' })).status).toBe(200);
   await api.close();

@@ -19,8 +19,8 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe.each(keyedEndpoints)('$title', (endpoint) => {
-  const missing = 'Send the API key as `Authorization: Bearer <API_KEY>` or as `X-API-Key: <API_KEY>`.';
-  const unknown = 'The API key is not valid.';
+  const missing = 'The API key is missing. Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`.';
+  const unknown = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
 
   it.each([
     ['no key', async () => undefined, missing],

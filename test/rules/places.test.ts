@@ -94,18 +94,18 @@ it('are refused to those that are too many, or wait too long, and to nobody else
   await vi.advanceTimersByTimeAsync(500);
   await ask('a2');
   const third = await ask('a3');
-  const queue = { tenantId: 97n, cause: 'queue', reason: '2 more are waiting' };
+  const queue = { tenantId: 97n, cause: 'queue', reason: '2 requests are already waiting' };
   expect(refusals).toEqual([queue]);
   await vi.advanceTimersByTimeAsync(499);
   expect(fairUse.waiting).toBe(2);
   await vi.advanceTimersByTimeAsync(1);
   expect(fairUse.waiting).toBe(1);
-  const wait = { tenantId: 97n, cause: 'wait', reason: 'this one has waited 1000 ms' };
+  const wait = { tenantId: 97n, cause: 'wait', reason: 'this request waited 1000 ms' };
   expect(refusals).toEqual([queue, wait]);
   for (const [{ error }, { reason }] of [[third, queue] as const, [first, wait] as const]) {
     expect(await error).toMatchObject({
       code: 'RATE_LIMIT_EXCEEDED',
-      message: `This workspace has as many requests under way at once as it may, and ${reason}. Send fewer at the same time, and this one again in 1 second.`,
+      message: `Too many concurrent requests for this workspace: ${reason}. Reduce concurrency and retry in 1 second.`,
       retryAfterSeconds: 1,
     });
   }

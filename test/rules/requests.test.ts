@@ -68,7 +68,7 @@ describe.each(withBody)('$title with a wrong body', (endpoint) => {
     const answer = await send(`{"title":[${'0,'.repeat(20_000)}`);
     expect(errorOf(answer)).toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
-      message: 'The body holds more than 20000 values.',
+      message: 'The body has more than 20000 values. Send less data in each request.',
     });
   });
 

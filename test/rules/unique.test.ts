@@ -25,7 +25,7 @@ describe('of many made at once with the same', () => {
     expect(refused).toHaveLength(4);
     for (const { reason } of refused) {
       expect(reason).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: field }] });
-      expect(reason.message).toContain('is taken by another');
+      expect(reason.message).toContain('is already used by another');
     }
   });
 });

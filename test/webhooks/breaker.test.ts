@@ -92,7 +92,7 @@ describe('the circuit', () => {
 
 describe('a pause', () => {
   it('begins with a 410, also of what was under way', () => {
-    const reason = 'The endpoint answered 410 Gone.';
+    const reason = 'The endpoint returned 410 Gone.';
     for (const before of [healthy, failing(5)]) {
       const paused = afterAttempt(before, gone, at(second));
       expect(paused).toMatchObject({ pausedAt: at(second), pausedReason: reason, openUntil: at(second + hour) });
@@ -104,7 +104,7 @@ describe('a pause', () => {
     expect(almost).toMatchObject({ pausedAt: null, pausedReason: null });
     expect(afterAttempt(failing(1), failure, at(5 * day))).toMatchObject({
       pausedAt: at(5 * day),
-      pausedReason: 'Every attempt has failed for 5 days.',
+      pausedReason: 'Every attempt failed for 5 days.',
       openUntil: at(5 * day + hour),
     });
   });
@@ -149,7 +149,7 @@ describe('presentHealth', () => {
 
   it('is PAUSED for a reason, with an attempt every hour unless its owner holds it', () => {
     const paused = afterAttempt(healthy, gone, at(0));
-    const pausedReason = 'The endpoint answered 410 Gone.';
+    const pausedReason = 'The endpoint returned 410 Gone.';
     const words = { health: 'PAUSED', healthReason: pausedReason, pausedAt: at(0), pausedReason };
     expect(presented(paused, at(0))).toEqual({ ...words, nextAttemptAt: at(hour) });
     expect(presented(paused, at(hour))).toEqual({ ...words, nextAttemptAt: null });

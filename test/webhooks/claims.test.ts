@@ -214,7 +214,7 @@ describe('settling', () => {
     const [probe] = (await halfOpen.claim()) as [ClaimedDelivery];
     await settle(api.prisma, [answered(first, 410), answered(probe, 500)]);
     expect(await gone.row()).toMatchObject({
-      pausedReason: 'The endpoint answered 410 Gone.',
+      pausedReason: 'The endpoint returned 410 Gone.',
       pausedAt: expect.any(Date),
     });
     const { openUntil, lastFailureAt, openings } = await halfOpen.row();
@@ -256,7 +256,7 @@ describe('settling', () => {
     } finally {
       await lock.end();
     }
-    expect(await held.row()).toMatchObject({ failures: 2, pausedReason: 'The endpoint answered 410 Gone.' });
+    expect(await held.row()).toMatchObject({ failures: 2, pausedReason: 'The endpoint returned 410 Gone.' });
     expect(await free.row()).toMatchObject({ failures: 1, pausedReason: null });
   });
 });

@@ -136,7 +136,7 @@ describe('a subscription pauses', () => {
     const test = await start();
     test.endpoint.status = 410;
     await test.emitOneByOne(1);
-    await expectPaused(test, 'The endpoint answered 410 Gone.');
+    await expectPaused(test, 'The endpoint returned 410 Gone.');
   });
 
   it('after five days without a success', async () => {
@@ -148,7 +148,7 @@ describe('a subscription pauses', () => {
     expect(await health(id)).toMatchObject({ pausedAt: null, pausedReason: null });
     // The second one is tried again, and that is the failure that pauses.
     expect(await requestsAfter(minute)).toBe(1);
-    await expectPaused(test, 'Every attempt has failed for 5 days.');
+    await expectPaused(test, 'Every attempt failed for 5 days.');
   });
 
   it('not when a success lies between the failures', async () => {

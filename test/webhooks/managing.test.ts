@@ -107,7 +107,7 @@ describe('PATCH /webhooks/:id', () => {
     const { id, receiver } = await subscribe({}, answer(410));
     await owner.createTicket({ title: 'waits' });
     await eventually(async () => {
-      expect((await sender.health(id, owner)).pausedReason).toBe('The endpoint answered 410 Gone.');
+      expect((await sender.health(id, owner)).pausedReason).toBe('The endpoint returned 410 Gone.');
     });
     const other = await receive();
     expect(await patched(id, { url: other.url })).toMatchObject({ pausedAt: null, pausedReason: null });
@@ -246,7 +246,7 @@ describe('a secret whose encryption key is gone', () => {
     const { id } = await subscribe();
     await owner.call('DELETE', `/webhooks/${id}`);
     await lose(id);
-    await expect(activateWebhook(owner.context, id)).rejects.toThrow("Its secret can't be read any more");
+    await expect(activateWebhook(owner.context, id)).rejects.toThrow("The signing secret can't be decrypted");
   });
 });
 
@@ -416,7 +416,7 @@ describe('a filter', () => {
     const filter = { purchaseCost: ['1499', '1499.00'] };
     const body = { url: 'https://example.com/hook', secret: 'long enough', events: ['asset.created'], filter };
     const refused = errorOf(await owner.call('POST', '/webhooks', body));
-    expect(refused.details).toEqual([{ path: 'filter.purchaseCost.0', message: 'is written "1499.00"' }]);
+    expect(refused.details).toEqual([{ path: 'filter.purchaseCost.0', message: 'must be written as "1499.00"' }]);
     // One that was taken before that was looked at hinders no other change.
     const made = await owner.call('POST', '/webhooks', { ...body, filter: { purchaseCost: ['1499.00'] } });
     const { id } = made.body.data;
@@ -430,10 +430,10 @@ describe('a filter', () => {
       'an unknown field',
       { prioritty: ['HIGH'] },
       'filter.prioritty',
-      /is no field of ticket.created.*it has id, .*priority/,
+      /is not a filterable field of ticket.created. Use one of: id, .*priority/,
     ],
-    ['a field that is no scalar', { watcherUserIds: [1] }, 'filter.watcherUserIds', /is no field of ticket.created/],
-    ['a name of every object', { constructor: ['x'] }, 'filter.constructor', /is no field of ticket.created/],
+    ['a field that is no scalar', { watcherUserIds: [1] }, 'filter.watcherUserIds', /is not a filterable field of ticket.created/],
+    ['a name of every object', { constructor: ['x'] }, 'filter.constructor', /is not a filterable field of ticket.created/],
     ['a value that never comes', { priority: ['HIGH', 'URGENT'] }, 'filter.priority.1', /must be one of LOW/],
     ['a time as no event spells it', { createdAt: ['2026-11-20T10:00:00Z'] }, 'filter.createdAt.0', /:00\.000Z/],
     ['an id as text', { assigneeId: ['7'] }, 'filter.assigneeId.0', /must be a positive integer/],
@@ -471,7 +471,7 @@ describe('a filter', () => {
     const { id } = await subscribe({ filter: { category: ['NETWORK'] } });
     const refused = await patch(id, { events: ['ticket.created', 'asset.created'] });
     expect(errorOf(refused).details).toEqual([
-      { path: 'filter.category', message: expect.stringContaining('is no field of asset.created') },
+      { path: 'filter.category', message: expect.stringContaining('is not a filterable field of asset.created') },
     ]);
     const together = { events: ['asset.created'], filter: { type: ['LAPTOP'] } };
     expect(await patched(id, together)).toMatchObject(together);

@@ -197,7 +197,7 @@ describe.concurrent('what takes too long', () => {
       },
     ];
     await Promise.all([
-      ...stalls.map((respond) => expectOf(respond, { error: /^no answer within 15 s$/, duration: whole })),
+      ...stalls.map((respond) => expectOf(respond, { error: /^no response within 15 seconds$/, duration: whole })),
       expectAttempt(`https://127.0.0.1:${port}/no-handshake`, { error: /timeout/i, duration: connecting }),
       expectAttempt(`http://unanswered.example.com:${port}/`, { error: /timeout/i, duration: connecting }),
     ]);
@@ -232,7 +232,7 @@ describe.concurrent('an answer', () => {
     await expectOf(answer(410, {}, 'gone'), {
       status: 410,
       answer: 'gone',
-      pausedReason: 'The endpoint answered 410 Gone.',
+      pausedReason: 'The endpoint returned 410 Gone.',
     });
   });
 

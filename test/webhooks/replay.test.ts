@@ -230,7 +230,7 @@ describe('POST /webhooks/:id/replay', () => {
     const answers = [];
     for (let times = 0; times < 11; times++) answers.push(await ask());
     expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), 400]);
-    expect(errorOf(answers[10] as (typeof answers)[0]).message).toContain('10 replays under way');
+    expect(errorOf(answers[10] as (typeof answers)[0]).message).toContain('10 replays in progress');
     await workOff();
     expect((await ask()).status).toBe(200);
     await workOff();

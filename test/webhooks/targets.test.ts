@@ -215,7 +215,7 @@ describe('a target that is not public', () => {
     for (const host of [...loopback, ...special, ...names])
       ids.push(await store(`https://${host}:${canary.port}/hook`));
     expect(ids.length).toBeGreaterThanOrEqual(40);
-    expect(new Set(await emitTo(ids))).toEqual(new Set(['url must lead to a public host']));
+    expect(new Set(await emitTo(ids))).toEqual(new Set(['url must have a public host: not localhost, a private address or an internal name']));
     await remove(ids);
 
     const others = [
@@ -291,12 +291,12 @@ describe('what is never called', () => {
     '2852039166',
     '[64:ff9b::a9fe:a9fe]',
   ];
-  const refused = 'is one that deliveries never go to';
+  const refused = 'is blocked for webhooks';
 
   it.each(never)('%s is refused also with private targets allowed', (host) => {
     const policy = createTargetPolicy({ allowPrivate: true, refusedNetworks: [] });
     expect(() => policy.checkUrl(`http://${host}/latest/meta-data`)).toThrow(
-      `must not lead to an address that ${refused}`,
+      `must have another host: its address ${refused}`,
     );
   });
 
@@ -314,8 +314,8 @@ describe('what is never called', () => {
       for (const [index, id] of ids.entries()) {
         await eventually(async () => {
           const [delivery] = await open.settled(id);
-          const prefix = ['url must not lead to', 'metadata.example.com resolves to'][index];
-          expect(delivery?.history.map(({ error }) => error)).toEqual([`${prefix} an address that ${refused}`]);
+          const prefix = ['url must have another host: its address', 'metadata.example.com resolves to an address that'][index];
+          expect(delivery?.history.map(({ error }) => error)).toEqual([`${prefix} ${refused}`]);
         });
       }
     } finally {
@@ -334,7 +334,7 @@ it.each([
   ['2001:0:808:808:0:0:5601:5601', 'a client of Teredo'],
 ])('never calls what tells a machine its credentials, as %s: %s', (address) => {
   const policy = createTargetPolicy({ allowPrivate: true, refusedNetworks: [] });
-  expect(policy.refusalOf(address)).toBe('is one that deliveries never go to');
+  expect(policy.refusalOf(address)).toBe('is blocked for webhooks');
 });
 
 describe('WEBHOOK_REFUSED_NETWORKS', () => {
@@ -343,7 +343,7 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
   it('are refused as literals, within NAT64 addresses too, and what is beside them is not', () => {
     const policy = createTargetPolicy({ allowPrivate: false, refusedNetworks: refused });
     const check = (host: string) => () => policy.checkUrl(`https://${host}/`);
-    const why = 'must not lead to an address that is one that deliveries never go to';
+    const why = 'must have another host: its address is blocked for webhooks';
     for (const host of ['198.41.0.4', '[64:ff9b::c629:4]', '[2600:1f18::1]', '9.9.9.9', '[::ffff:9.9.9.9]']) {
       // An IPv4 address within IPv6 is not public by itself, unless it is one of a NAT64 gateway.
       expect(check(host), host).toThrow(host.includes('ffff') ? /must/ : why);
@@ -352,7 +352,7 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
       expect(check(host), host).not.toThrow();
     }
     // The other prefix of NAT64 is for local use, and not public in any case.
-    expect(check('[64:ff9b:1::808:808]')).toThrow('must lead to a public host');
+    expect(check('[64:ff9b:1::808:808]')).toThrow('must have a public host: not localhost, a private address or an internal name');
   });
 
   it('are refused where they are written as IPv4 within IPv6', () => {
@@ -361,7 +361,7 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
       refusedNetworks: ['::ffff:10.1.0.0/112', '::ffff:9.9.9.9'],
     });
     for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '9.9.9.9']) {
-      expect(policy.refusalOf(address), address).toBe('is one that deliveries never go to');
+      expect(policy.refusalOf(address), address).toBe('is blocked for webhooks');
     }
     expect(policy.refusalOf('10.2.0.1')).toBeUndefined();
   });
@@ -380,9 +380,9 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
       }
     };
     const before = canary.received.length;
-    const why = 'an address that is one that deliveries never go to';
+    const why = 'an address that is blocked for webhooks';
     expect(await attempt(`http://loopback.example.com:${canary.port}`)).toBe(`loopback.example.com resolves to ${why}`);
-    expect(await attempt(`http://127.0.0.1:${canary.port}`)).toBe(`the connection led to ${why}`);
+    expect(await attempt(`http://127.0.0.1:${canary.port}`)).toBe(`the server connected to ${why}`);
     expect(canary.received).toHaveLength(before);
     const open = createTargetPolicy({ allowPrivate: true, refusedNetworks: ['127.0.0.2/32'] });
     expect(await attempt(`http://127.0.0.1:${canary.port}`, open)).toBe(200);

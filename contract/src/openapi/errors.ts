@@ -10,43 +10,46 @@ type Said = Omit<ErrorEnvelope['error'], 'code' | 'docs' | 'requestId'>;
 /** An example of the error with each code. */
 const said: Record<ErrorCode, Said> = {
   VALIDATION_ERROR: detailed('perPage', 'must be a whole number from 1 to 100'),
-  INVALID_JSON: { message: 'The body is empty; send a JSON object.' },
+  INVALID_JSON: { message: 'The body is empty. Send a JSON object.' },
   UNSUPPORTED_MEDIA_TYPE: {
-    message: 'Send the body as JSON in UTF-8, with `Content-Type: application/json`.',
+    message: 'The body is not declared as JSON in UTF-8. Send it with `Content-Type: application/json`.',
   },
-  PAYLOAD_TOO_LARGE: { message: `The body is larger than ${requestLimits.bodyBytes} bytes.` },
+  PAYLOAD_TOO_LARGE: {
+    message: `The body is larger than ${requestLimits.bodyBytes} bytes. Send less data in each request.`,
+  },
   INVALID_TRANSITION: detailed(
     'status',
-    `cannot become OPEN: the ticket is RESOLVED, from which it can become ${ticketTransitions.RESOLVED.join(', ')}`,
+    `can't change from RESOLVED to OPEN. Allowed values: ${ticketTransitions.RESOLVED.join(', ')}.`,
   ),
-  INVALID_REFERENCE: detailed('assigneeId', 'names no active user of this workspace'),
+  INVALID_REFERENCE: detailed('assigneeId', 'must be an active user of this workspace'),
   QUERY_TOO_BROAD: {
-    message: 'This list takes too long to find. Ask for fewer rows: add a filter, or another word to `q`.',
+    message: 'The query took too long. Narrow it: add a filter, or add a word to `q`.',
   },
-  INVALID_API_KEY: { message: 'The API key is not valid.' },
-  INSUFFICIENT_SCOPE: { message: 'This key lacks the scope tickets:write.' },
-  NOT_FOUND: { message: 'There is no such ticket in this workspace.' },
+  INVALID_API_KEY: { message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.' },
+  INSUFFICIENT_SCOPE: { message: 'This API key lacks the scope tickets:write. Use a key that has it.' },
+  NOT_FOUND: { message: 'Ticket not found in this workspace. Check the id.' },
   IDEMPOTENCY_KEY_REUSED: {
     message:
-      'This Idempotency-Key has been used for another request. ' +
-      'Repeat a request with the same path and body, and send a new one with a new key.',
+      'This `Idempotency-Key` was already used for a request with a different path or body. ' +
+      'Use a new key for a new request. To retry the first request, send it unchanged.',
   },
   IDEMPOTENCY_IN_PROGRESS: {
     message:
-      'Another request with this Idempotency-Key is still being answered. ' +
-      'Send this one again in 1 second, with the same key.',
+      'A request with this `Idempotency-Key` is still in progress. Retry in 1 second with the same key.',
     retryAfterSeconds: 1,
   },
   PRECONDITION_FAILED: {
-    message: '`If-Match` names another state than the one that this is in: it was changed meanwhile. Read it again.',
+    message: "`If-Match` doesn't match the current `ETag`. Fetch the resource again and retry.",
   },
   RATE_LIMIT_EXCEEDED: {
     message:
-      `This key has used its ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds on tickets ` +
-      'endpoints. Try again in 17 seconds.',
+      `This API key has reached its limit of ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds on ` +
+      'tickets endpoints. Retry in 17 seconds.',
     retryAfterSeconds: 17,
   },
-  INTERNAL_ERROR: { message: 'Something failed on our side. Please try again.' },
+  INTERNAL_ERROR: {
+    message: 'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.',
+  },
   SERVICE_UNAVAILABLE: { message: 'The server is starting. Retry in 5 seconds.', retryAfterSeconds: 5 },
 };
 

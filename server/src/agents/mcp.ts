@@ -175,5 +175,6 @@ async function namesIn(data: unknown, { request, options }: Exchange): Promise<N
 function left(headers: Record<string, unknown>): string {
   const remaining = Number(headers['x-ratelimit-remaining']);
   if (!(remaining <= 5)) return '';
-  return `${remaining} requests left in the next ${formatSeconds(Number(headers['x-ratelimit-reset']))}.\n`;
+  const seconds = formatSeconds(Number(headers['x-ratelimit-reset']));
+  return `Requests left: ${remaining}. The window resets in ${seconds}.\n`;
 }

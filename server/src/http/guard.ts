@@ -109,7 +109,7 @@ export async function addGuard(
 }
 
 /** Doesn't say which: that would help to guess keys. */
-const invalid = 'The API key is unknown, expired or revoked. Check the key, or create a new one.';
+const invalid = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
 
 /** @throws ApiError INVALID_API_KEY */
 function valid(identity: KeyIdentity | undefined): KeyIdentity {

@@ -17,9 +17,9 @@ const overlapError = 'must be a whole number of hours from 0 to 720';
 const Name = trimmedText(1, 255);
 const Scopes = z
   .array(
-    z.enum(Scope.options, { error: ({ input }) => `may not hold ${input}; there are ${Scope.options.join(', ')}` }),
+    z.enum(Scope.options, { error: ({ input }) => `must not contain ${input}. Use any of ${Scope.options.join(', ')}.` }),
   )
-  .min(1, 'must hold at least one scope');
+  .min(1, 'must contain at least one scope');
 const ExpiresInDays = integerFromText(z.int(expiryError).min(1, expiryError).max(3650, expiryError));
 
 /** What a key is made from: its user, by e-mail address, and what it may do. */
@@ -89,7 +89,7 @@ export function createKey(context: Context, input: NewKey): Promise<{ key: strin
     if (found !== null) await lockUser(context, found.id);
     const user = await db.user.findFirst({ where, select: { id: true, active: true } });
     if (user === null || !user.active) {
-      throw invalidField('INVALID_REFERENCE', 'user', `${input.user} ${noSuchUser}`);
+      throw invalidField('INVALID_REFERENCE', 'user', `${input.user} must be an active user of this workspace`);
     }
     return addKey(context, {
       userId: user.id,

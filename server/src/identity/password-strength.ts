@@ -14,17 +14,18 @@ const estimate = inOwnThread<Estimating, Estimate>({
   worker: new URL('./password-strength-worker.ts', import.meta.url),
   longestQueue: 50,
   mostOfTenant: 5,
-  tooMany: () => 'Too many people choose a password just now. Try again in 5 seconds.',
+  tooMany: () => 'Too many concurrent password checks. Retry in 5 seconds.',
   time: {
     mostMs: 5000,
-    tooLong: 'It took too long to find out how good the password is. Try again in 5 seconds, or choose a shorter one.',
+    tooLong: () =>
+      invalidField('VALIDATION_ERROR', 'password', 'takes too long to check. Choose a shorter password, or try again.'),
   },
   retryAfterSeconds: 5,
 });
 
 /**
- * @throws ApiError VALIDATION_ERROR at `password` for one that is easily guessed, with what would be better;
- * RATE_LIMIT_EXCEEDED while too many are looked at, or when it took too long
+ * @throws ApiError VALIDATION_ERROR at `password` if it is easily guessed, with advice, or if the check times out;
+ * RATE_LIMIT_EXCEEDED while too many passwords are being checked
  */
 export async function checkStrength(password: string, { tenantId, name, email, workspace }: Account): Promise<void> {
   const known = [name, ...email.split(/[@.]/), workspace, 'itsm'];

@@ -49,7 +49,7 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
     const answer = await ask(agent, url, asked, client.keys[turn % client.keys.length]).catch(() => undefined);
     taken.requests += 1;
     taken.took.push(performance.now() - dueAt);
-    if (answer?.text.includes('as many requests under way at once as it may')) {
+    if (answer?.text.includes('Too many concurrent requests for this workspace')) {
       refused += 1;
     } else if (answer === undefined || !isExpected(asked, answer)) {
       const wrong = `${name}: ${answer?.status ?? 'none'}`;
