@@ -23,9 +23,9 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
       actor: Actor,
       changes: changes.meta({
         description:
-          `The changed fields, as in events. Empty for CREATED. Text is cut to ${activityTextLength} characters and \`…\`. ` +
+          `The changed fields, as in events. Empty for CREATED. Longer text is truncated to ${activityTextLength} characters and \`…\`. ` +
           `\`customFields\` has the changed keys only, with ${activityTextLength} characters in all. ` +
-          'A longer list is replaced by the start of its JSON.',
+          'A list that is too long is replaced by the start of its JSON text.',
       }),
     })
     .meta({

@@ -5,7 +5,8 @@ import { TicketIdParam } from './tickets.ts';
 
 export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
   id: 'CommentVisibility',
-  description: 'The intended audience. It is only a label: every key that can read the ticket can read both.',
+  description: 'The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read ' +
+    'the ticket can read both.',
 });
 export type CommentVisibility = z.output<typeof CommentVisibility>;
 
@@ -15,7 +16,7 @@ export const Comment = z
   .object({
     id: Id,
     ticketId: Id.meta({ description: 'The ticket of the comment.' }),
-    authorId: Id.meta({ description: 'The user who created the API key that wrote the comment.' }),
+    authorId: Id.meta({ description: 'The author: the user of the API key that created the comment.' }),
     body: answered(Body),
     visibility: CommentVisibility,
     createdAt: Timestamp.meta({ description: 'When the comment was created. Comments never change.' }),

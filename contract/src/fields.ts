@@ -226,7 +226,7 @@ export type Priority = z.output<typeof Priority>;
 /** The user and the API key that performed an action (docs/decisions/comments-and-activity.md). */
 export const Actor = z
   .object({
-    userId: Id.meta({ description: 'The user who created the API key, or who was signed in to the developer area.' }),
+    userId: Id.meta({ description: 'The user of the API key, or the user who was signed in to the developer area.' }),
     keyId: Id.nullable().meta({ description: 'The API key, or null if the action did not use one.' }),
   })
   .nullable()

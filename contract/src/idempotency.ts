@@ -17,7 +17,7 @@ const IdempotencyKey = z
   .meta({
     description:
       'Makes retries safe: if the first request succeeded, a retry returns its response and has no further effect. ' +
-      `Use a unique value such as a UUID. The server keeps it for ${idempotencyHours} hours for each API key.`,
+      `Use a unique value such as a UUID. It applies to this API key only and expires after ${idempotencyHours} hours.`,
     example: '3f0c2a4e-8d4b-4c0e-9a52-6f1d2f0b7c11',
   });
 

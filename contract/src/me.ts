@@ -7,7 +7,7 @@ import { User } from './users.ts';
 const Key = z
   .object({
     id: Id,
-    name: z.string().meta({ description: 'The name that the API key got when it was created.' }),
+    name: z.string().meta({ description: 'The name of the API key.' }),
     lastFour: z
       .string()
       .meta({ description: 'The last four characters of the API key. The server does not store the rest.' }),
@@ -15,7 +15,7 @@ const Key = z
     createdAt: Timestamp.meta({ description: 'When the API key was created.' }),
     expiresAt: Timestamp.nullable().meta({ description: 'When the API key expires, or null if it never expires.' }),
     lastUsedAt: Timestamp.nullable().meta({
-      description: 'When the API key was used before this request, to the minute, or null if never.',
+      description: 'When the API key was last used before this request, accurate to one minute. Null if it was never used before.',
     }),
   })
   .meta({ id: 'Key', description: 'An API key, without its secret part.' });
@@ -28,13 +28,13 @@ const Limit = z
     resetSeconds: z.int().meta({ description: 'Seconds until the window resets.' }),
     windowSeconds: z.int().meta({ description: 'The length of the window, in seconds.' }),
   })
-  .meta({ id: 'Limit', description: 'A rate limit of the API key and its quota remaining.' });
+  .meta({ id: 'Limit', description: 'A rate limit of the API key and the remaining quota.' });
 export type Limit = z.output<typeof Limit>;
 
 export const Identity = z
   .object({
     key: Key,
-    user: User.meta({ description: 'The user who created the API key.' }),
+    user: User.meta({ description: 'The user of the API key: who created it, or for whom it was created.' }),
     workspace: z
       .object({ name: z.string().meta({ description: 'The name of the workspace.' }) })
       .meta({ id: 'Workspace', description: 'The workspace of the API key. The key can access only its data.' }),
@@ -75,7 +75,7 @@ export const me = endpoints({
       group: 'users',
       agent: {
         tool: 'get_key',
-        when: 'Returns the user you act as, the workspace, the scopes and the quota remaining.',
+        when: 'Returns the user you act as, the workspace, the scopes and the remaining quota.',
       },
     }),
     query: NoQuery,

@@ -10,7 +10,7 @@ export const scopes = {
   'projects:write': 'Create and update tasks',
   'users:read': 'List and read users',
   'kb:read': 'Read the knowledge base (no endpoint yet)',
-  'webhooks:manage': 'List, read, register and deactivate webhook subscriptions',
+  'webhooks:manage': 'List, read, register, change and deactivate webhook subscriptions',
 } as const;
 
 export type Scope = keyof typeof scopes;

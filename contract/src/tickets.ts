@@ -142,7 +142,7 @@ export const Ticket = z
     category: Category,
     categoryConfigId: answered(CategoryConfigId).nullable(),
     requesterId: Id.meta({
-      description: 'The user who requested the ticket, by default the user who created the API key. It never changes.',
+      description: 'The user who requested the ticket, by default the user of the API key. It never changes.',
     }),
     assigneeId: AssigneeId.nullable(),
     watcherUserIds: WatcherUserIds,
@@ -202,7 +202,7 @@ export const NewTicket = z
     categoryConfigId: CategoryConfigId.nullish(),
     priority: Priority.nullish().meta({ description: 'The priority. The default is MEDIUM.' }),
     requesterId: Id.nullish().meta({
-      description: 'The user who requests the ticket. The default is the user who created the API key.',
+      description: 'The user who requests the ticket. The default is the user of the API key.',
     }),
     assigneeId: AssigneeId.nullish(),
     watcherUserIds: WatcherUserIds.nullish(),
@@ -323,7 +323,7 @@ export type TicketPatchAnswer = z.output<typeof TicketPatchAnswer>;
 
 const TicketAssignee = z.union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, me or none' }).meta({
   id: 'TicketAssignee',
-  description: 'A user id, `me` for the user who created the API key, or `none` for unassigned.',
+  description: 'A user id, `me` for the user of the API key, or `none` for unassigned.',
 });
 
 export const TicketQuery = listQuery({

@@ -250,7 +250,7 @@ export const webhooks = endpoints({
     method: 'GET',
     path: '/webhooks/:id',
     summary: 'Get a webhook subscription',
-    description: 'Also returns a deactivated subscription.',
+    description: 'Returns active and deactivated subscriptions.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -318,7 +318,8 @@ export const webhooks = endpoints({
     path: '/webhooks/:id',
     summary: 'Deactivate a webhook subscription',
     description:
-      'Returns the deactivated subscription. Pending deliveries are cancelled. Repeating the request has no further effect.',
+      'Returns the deactivated subscription. Pending deliveries are cancelled. Repeating the request has no further effect. ' +
+      'You can reactivate the subscription in the developer area or on the command line, but not with the API.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,

@@ -2,7 +2,7 @@ import { type ErrorDetail, requestLimits } from '@itsm-api/contract';
 import { ApiError } from './errors.ts';
 import { nearestName } from './suggestion.ts';
 
-/** What zod and the standard schema interface tell of one fault. */
+/** One validation error, as zod and the standard schema interface describe it. */
 export interface Issue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined;
@@ -10,10 +10,10 @@ export interface Issue {
   readonly keys?: readonly string[];
 }
 
-/** What is said of a field that a body may not have. */
+/** The error of an unknown field in a body. */
 export const unknownField = 'is not a field of this request';
 
-/** A VALIDATION_ERROR that names each fault; its message tells the first (spec §7). */
+/** Returns a VALIDATION_ERROR with these details. Its message is the first of them (spec §7). */
 export function validationError(details: ErrorDetail[]): ApiError {
   const [first] = details;
   if (first === undefined) return new ApiError('VALIDATION_ERROR', 'The request is invalid. Check its fields and parameters.');
@@ -38,9 +38,9 @@ export function checkAll(...checks: (() => void)[]): void {
 }
 
 /**
- * What each issue is about, as the error envelope tells it.
- * @param unknownName said of a name that a strict schema doesn't know
- * @param known the names of the schema itself, of which the nearest is suggested
+ * Returns the issues as details of the error envelope.
+ * @param unknownName the error of a name that a strict schema doesn't know
+ * @param known the names that the schema knows; the error suggests the nearest one
  */
 export function detailsOf(issues: readonly Issue[], unknownName: string, known: readonly string[] = []): ErrorDetail[] {
   return issues.flatMap((issue) => {
@@ -50,7 +50,7 @@ export function detailsOf(issues: readonly Issue[], unknownName: string, known: 
         // Only details that are reported are worth a comparison.
         const isCompared = path.length === 0 && index < requestLimits.errorDetails;
         const nearest = isCompared ? nearestName(key, known) : undefined;
-        const hint = nearest === undefined ? '' : `; did you mean \`${nearest}\`?`;
+        const hint = nearest === undefined ? '. Remove it.' : `. Did you mean \`${nearest}\`?`;
         return { path: joined([...path, printable(key)]), message: unknownName + hint };
       });
     }

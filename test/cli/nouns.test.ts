@@ -56,7 +56,7 @@ describe('tenants and users', { timeout: 180_000 }, () => {
     expect(await statusWith(key)).toBe(200);
     expect(await json('tenants update Vandelay --name', 'Vandelay Industries')).toMatchObject({ active: true });
     const taken = await itsm('tenants create --admin-email x@y.example --name', 'vandelay industries');
-    expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('is taken by another tenant') });
+    expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('is already used by another tenant') });
     const tenant = ['--tenant', 'Vandelay Industries'];
 
     const changes = ['--job-title', 'Importer', '--time-zone', 'Europe/Rome', '--name', 'Art'];

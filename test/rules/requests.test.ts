@@ -242,10 +242,10 @@ describe('GET /ping', () => {
 
 describe('an unknown name', () => {
   it.each([
-    ['GET', '/tickets?statu=OPEN', undefined, 'statu', 'is not a parameter of this endpoint; did you mean `status`?'],
-    ['GET', '/tickets?colour=red', undefined, 'colour', 'is not a parameter of this endpoint'],
-    ['POST', '/tickets', { Title: 'x' }, 'Title', 'is not a field of this request; did you mean `title`?'],
-    ['POST', '/tickets', { titel: 'x' }, 'titel', 'is not a field of this request; did you mean `title`?'],
+    ['GET', '/tickets?statu=OPEN', undefined, 'statu', 'is not a parameter of this endpoint. Did you mean `status`?'],
+    ['GET', '/tickets?colour=red', undefined, 'colour', 'is not a parameter of this endpoint. Remove it.'],
+    ['POST', '/tickets', { Title: 'x' }, 'Title', 'is not a field of this request. Did you mean `title`?'],
+    ['POST', '/tickets', { titel: 'x' }, 'titel', 'is not a field of this request. Did you mean `title`?'],
   ] as const)('is met with the nearest known one: %s %s', async (method, path, body, name, message) => {
     const { details } = errorOf(await workspace.call(method, path, body));
     expect(details).toContainEqual({ path: name, message });

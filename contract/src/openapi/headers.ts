@@ -27,7 +27,7 @@ const rateLimitHeaders: Record<string, Header> = {
     example: `"global";q=${global};w=${windowSeconds}, "tickets";q=${group};w=${windowSeconds}`,
   },
   RateLimit: {
-    description: 'The quota remaining in both windows: `r` requests for the next `t` seconds (IETF RateLimit fields).',
+    description: 'The remaining quota in both windows: `r` requests for the next `t` seconds (IETF RateLimit fields).',
     schema: { type: 'string' },
     example: `"global";r=${global - 3};t=31, "tickets";r=${group - 3};t=31`,
   },

@@ -41,7 +41,7 @@ know, because the API can add new ones. Every response has the header \`x-reques
 # Pagination, filters and search
 
 Lists return the newest items first, by id. \`page\` starts at 1. \`perPage\` is 20 by default and at most 100. A page past
-the end is empty. \`meta.totalCount\` is exact unless \`meta.totalCountCapped\` is present. Then there are more items.
+the end is empty. \`meta.totalCount\` is exact, except if \`meta.totalCountCapped\` is present: then more items match.
 
 Filters combine with AND. To match any of several values, repeat the filter (\`status=OPEN&status=PENDING\`) or separate
 the values with commas (\`status=OPEN,PENDING\`). A filter takes at most 100 values.
@@ -87,7 +87,7 @@ carriage return. Descriptions, notes and resolutions have at most 65535 bytes in
 
 An API key can send ${rateLimits.global} requests per ${rateLimits.windowSeconds} seconds in all, and ${rateLimits.group} to each endpoint group:
 ${groups.join(', ')}. Tasks belong to the group projects. The limits of a workspace can
-differ. The response headers state the limits and the quota remaining. If you exceed a limit, the server returns 429 with
+differ. The response headers state the limits and the remaining quota. If you exceed a limit, the server returns 429 with
 \`Retry-After\`. Rejected requests don't count.
 
 # Errors
@@ -97,7 +97,8 @@ ${table(
   errorCodes.map((code) => [`\`${code}\``, String(errors[code].status), errors[code].when]),
 )}
 
-The server checks in this order: path, key, rate limits, scope, parameters and body, rows, \`If-Match\`. In every error,
+The server checks a request in this order: path, API key, rate limits, scope, parameters and body, existence of the
+resource, \`If-Match\`. In every error,
 \`docs\` is the address of the page that explains the code.
 `.trim();
 
