@@ -25,7 +25,7 @@ const frameworkErrors: Record<string, () => ApiError> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ApiError('UNSUPPORTED_MEDIA_TYPE', '`Content-Type` is malformed. Send `Content-Type: application/json`.'),
   FST_ERR_BAD_URL: () =>
-    new ApiError('VALIDATION_ERROR', 'The path is not correctly percent-encoded. Encode each `%` in it as `%25`.'),
+    new ApiError('VALIDATION_ERROR', 'The path is not correctly percent-encoded. Encode a literal `%` as `%25`.'),
   FST_ERR_MAX_PARAM_LENGTH: () =>
     new ApiError('VALIDATION_ERROR', 'A path parameter is too long. Use the id of the resource.'),
 };
