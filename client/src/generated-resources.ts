@@ -482,7 +482,7 @@ export interface Webhooks {
    *
    * Returns the newest first.
    *
-   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
    * Each request counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
@@ -494,9 +494,9 @@ export interface Webhooks {
   /**
    * Get a webhook subscription.
    *
-   * Also returns a deactivated subscription.
+   * Returns active and deactivated subscriptions.
    *
-   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
    * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
@@ -510,7 +510,7 @@ export interface Webhooks {
    *
    * If `secret` is absent, the server generates a signing secret. It returns the secret in this response only, and again if you repeat the request with the same `Idempotency-Key`. A workspace can have 100 active subscriptions.
    *
-   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
    * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
@@ -528,7 +528,7 @@ export interface Webhooks {
    *
    * Pending deliveries use the changed settings, such as the new URL and the new signing secret. A new URL starts without the failures of the previous URL. For a deactivated subscription, returns `NOT_FOUND`.
    *
-   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
    * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
@@ -542,7 +542,7 @@ export interface Webhooks {
    *
    * Sends an event of the first subscribed type with the example resource from this document, and ignores the filter. The `webhook-id` starts with `evt_test_`. Returns the delivery, which records each attempt. The event is sent even if the circuit breaker is open, and a 2xx response closes it. If the subscription has `paused: true`, the event waits for `paused: false`.
    *
-   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
    * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
@@ -556,7 +556,7 @@ export interface Webhooks {
    *
    * Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. Includes deliveries that finished before the request, and pending ones that were created before it. If the circuit breaker is open, it becomes half-open: one delivery is sent immediately, and a success closes it. If the subscription has `paused: true`, the deliveries wait for `paused: false`. A subscription can have 10 replays in progress.
    *
-   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
    * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
@@ -568,9 +568,9 @@ export interface Webhooks {
   /**
    * Deactivate a webhook subscription.
    *
-   * Returns the deactivated subscription. Pending deliveries are cancelled. Repeating the request has no further effect.
+   * Returns the deactivated subscription. Pending deliveries are cancelled. Repeating the request has no further effect. You can reactivate the subscription in the developer area or on the command line, but not with the API.
    *
-   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
    * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
@@ -586,7 +586,7 @@ export interface Deliveries {
    *
    * Returns the newest first, also if the subscription was deactivated. Finished deliveries are kept for 30 days.
    *
-   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
    * Each request counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
@@ -598,7 +598,7 @@ export interface Deliveries {
   /**
    * Get a delivery with its attempts.
    *
-   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
    * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *
@@ -612,7 +612,7 @@ export interface Deliveries {
    *
    * Sends a delivery of any status immediately, with the same `webhook-id` and the full number of attempts. If the delivery is being sent, nothing changes. If the circuit breaker is open, it becomes half-open and tries this delivery. If the subscription has `paused: true`, the delivery waits for `paused: false`.
    *
-   * Requires the scope `webhooks:manage`: list, read, register and deactivate webhook subscriptions.
+   * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
    * Counts against the rate limit `webhooks`, by default 30 requests per 60 seconds.
    *

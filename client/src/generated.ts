@@ -57,7 +57,7 @@ export type Scope =
 export interface Key {
   /** Identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** The name that the API key got when it was created. */
+  /** The name of the API key. */
   name: string;
   /** The last four characters of the API key. The server does not store the rest. */
   lastFour: string;
@@ -67,7 +67,7 @@ export interface Key {
   createdAt: string;
   /** When the API key expires, or null if it never expires. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   expiresAt: string | null;
-  /** When the API key was used before this request, to the minute, or null if never. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the API key was last used before this request, accurate to one minute. Null if it was never used before. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastUsedAt: string | null;
 }
 
@@ -106,7 +106,7 @@ export interface Workspace {
   name: string;
 }
 
-/** A rate limit of the API key and its quota remaining. */
+/** A rate limit of the API key and the remaining quota. */
 export interface Limit {
   /** `global` for all endpoints, or the name of an endpoint group. */
   name: string;
@@ -124,7 +124,7 @@ export interface Limit {
 export interface Identity {
   /** An API key, without its secret part. */
   key: Key;
-  /** The user who created the API key. */
+  /** The user of the API key: who created it, or for whom it was created. */
   user: User;
   /** The workspace of the API key. The key can access only its data. */
   workspace: Workspace;
@@ -176,7 +176,7 @@ export interface Ticket {
   category: Open<TicketCategory> | null;
   /** The category in the list of the workspace: an opaque identifier, stored as given. 1 to 255 characters. */
   categoryConfigId: string | null;
-  /** The user who requested the ticket, by default the user who created the API key. It never changes. */
+  /** The user who requested the ticket, by default the user of the API key. It never changes. */
   requesterId: number;
   /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId: number | null;
@@ -200,7 +200,7 @@ export interface Ticket {
   updatedAt: string;
 }
 
-/** A user id, `me` for the user who created the API key, or `none` for unassigned. */
+/** A user id, `me` for the user of the API key, or `none` for unassigned. */
 export type TicketAssignee = number | 'me' | 'none';
 
 /** A ticket, by id or ticket number. */
@@ -263,7 +263,7 @@ export type NewTicket = AtLeastOne<{
   type: Open<TicketType>;
   /** The priority. The default is MEDIUM. */
   priority?: Open<Priority> | null | undefined;
-  /** The user who requests the ticket. The default is the user who created the API key. */
+  /** The user who requests the ticket. The default is the user of the API key. */
   requesterId?: number | null | undefined;
   /** The assigned user, or null if unassigned. A user that you assign must be active. */
   assigneeId?: number | null | undefined;
@@ -332,7 +332,7 @@ export interface TicketPatchItem {
   resolution?: string | null | undefined;
 }
 
-/** The intended audience. It is only a label: every key that can read the ticket can read both. */
+/** The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read the ticket can read both. */
 export type CommentVisibility = 'PUBLIC' | 'INTERNAL';
 
 /** A comment on a ticket. */
@@ -341,11 +341,11 @@ export interface Comment {
   id: number;
   /** The ticket of the comment. */
   ticketId: number;
-  /** The user who created the API key that wrote the comment. */
+  /** The author: the user of the API key that created the comment. */
   authorId: number;
   /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
-  /** The intended audience. It is only a label: every key that can read the ticket can read both. */
+  /** The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read the ticket can read both. */
   visibility: Open<CommentVisibility>;
   /** When the comment was created. Comments never change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
@@ -363,7 +363,7 @@ export interface CommentQuery {
 export interface NewComment {
   /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
-  /** The intended audience. It is only a label: every key that can read the ticket can read both. */
+  /** The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read the ticket can read both. */
   visibility: Open<CommentVisibility>;
 }
 
@@ -502,7 +502,7 @@ export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 
 /** Who performed the action, or null if it was performed on the command line. */
 export type Actor = {
-  /** The user who created the API key, or who was signed in to the developer area. */
+  /** The user of the API key, or the user who was signed in to the developer area. */
   userId: number;
   /** The API key, or null if the action did not use one. */
   keyId: number | null;
@@ -625,7 +625,7 @@ export interface TicketActivity {
   action: Open<ActivityAction>;
   /** Who performed the action, or null if it was performed on the command line. */
   actor: Actor;
-  /** The changed fields, as in events. Empty for CREATED. Text is cut to 1000 characters and `…`. `customFields` has the changed keys only, with 1000 characters in all. A longer list is replaced by the start of its JSON. */
+  /** The changed fields, as in events. Empty for CREATED. Longer text is truncated to 1000 characters and `…`. `customFields` has the changed keys only, with 1000 characters in all. A list that is too long is replaced by the start of its JSON text. */
   changes: TicketChanges;
 }
 
@@ -747,7 +747,7 @@ export interface AssetActivity {
   action: Open<ActivityAction>;
   /** Who performed the action, or null if it was performed on the command line. */
   actor: Actor;
-  /** The changed fields, as in events. Empty for CREATED. Text is cut to 1000 characters and `…`. `customFields` has the changed keys only, with 1000 characters in all. A longer list is replaced by the start of its JSON. */
+  /** The changed fields, as in events. Empty for CREATED. Longer text is truncated to 1000 characters and `…`. `customFields` has the changed keys only, with 1000 characters in all. A list that is too long is replaced by the start of its JSON text. */
   changes: AssetChanges;
 }
 
@@ -1079,7 +1079,7 @@ export interface DeliveryAttempt {
   status: number | null;
   /** Why the attempt failed, or null if a response arrived. */
   error: string | null;
-  /** The start of the response body, or null if it might come from a private network. */
+  /** The start of the response body. Null if the body is empty or might come from a private network. */
   answer: string | null;
 }
 
@@ -1266,7 +1266,7 @@ export type Changes = Record<string, {
 export interface ErrorDetail {
   /** The field or parameter. Dots separate the parts of a nested path. */
   path: string;
-  /** What is wrong with it. The sentence starts with `path`. */
+  /** What is wrong with the field or parameter. To form a sentence, put `path` before it. */
   message: string;
 }
 

@@ -5,7 +5,8 @@ import { TicketIdParam } from './tickets.ts';
 
 export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
   id: 'CommentVisibility',
-  description: 'The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read ' +
+  description:
+    'The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read ' +
     'the ticket can read both.',
 });
 export type CommentVisibility = z.output<typeof CommentVisibility>;

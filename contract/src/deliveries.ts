@@ -57,7 +57,9 @@ export const DeliveryAttempt = z
     answer: z
       .string()
       .nullable()
-      .meta({ description: 'The start of the response body. Null if the body is empty or might come from a private network.' }),
+      .meta({
+        description: 'The start of the response body. Null if the body is empty or might come from a private network.',
+      }),
   })
   .meta({
     id: 'DeliveryAttempt',

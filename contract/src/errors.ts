@@ -122,7 +122,9 @@ export const ErrorDocs = z.string().meta({
 export const ErrorDetail = z
   .object({
     path: z.string().meta({ description: 'The field or parameter. Dots separate the parts of a nested path.' }),
-    message: z.string().meta({ description: 'What is wrong with the field or parameter. To form a sentence, put `path` before it.' }),
+    message: z
+      .string()
+      .meta({ description: 'What is wrong with the field or parameter. To form a sentence, put `path` before it.' }),
   })
   .meta({
     id: 'ErrorDetail',

@@ -15,7 +15,8 @@ const Key = z
     createdAt: Timestamp.meta({ description: 'When the API key was created.' }),
     expiresAt: Timestamp.nullable().meta({ description: 'When the API key expires, or null if it never expires.' }),
     lastUsedAt: Timestamp.nullable().meta({
-      description: 'When the API key was last used before this request, accurate to one minute. Null if it was never used before.',
+      description:
+        'When the API key was last used before this request, accurate to one minute. Null if it was never used before.',
     }),
   })
   .meta({ id: 'Key', description: 'An API key, without its secret part.' });

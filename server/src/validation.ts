@@ -16,7 +16,8 @@ export const unknownField = 'is not a field of this request';
 /** Returns a VALIDATION_ERROR with these details. Its message is the first of them (spec §7). */
 export function validationError(details: ErrorDetail[]): ApiError {
   const [first] = details;
-  if (first === undefined) return new ApiError('VALIDATION_ERROR', 'The request is invalid. Check its fields and parameters.');
+  if (first === undefined)
+    return new ApiError('VALIDATION_ERROR', 'The request is invalid. Check its fields and parameters.');
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
   return new ApiError('VALIDATION_ERROR', `${joined([first.path, first.message], ' ')}${more}`, {
     details: details.slice(0, requestLimits.errorDetails),

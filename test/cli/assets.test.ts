@@ -66,7 +66,11 @@ describe('assets create', { timeout: 60_000 }, () => {
     expect(JSON.parse(event?.body ?? '')).toMatchObject({ type: 'asset.created', asset });
 
     const again = await itsm(create);
-    expect(again).toEqual({ code: 1, stdout: '', stderr: 'error: --asset-tag LT-1 is already used by another asset. Choose a different value.\n' });
+    expect(again).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: --asset-tag LT-1 is already used by another asset. Choose a different value.\n',
+    });
     expect(await db.event.count()).toBe(1);
   });
 });

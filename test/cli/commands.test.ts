@@ -113,7 +113,9 @@ describe('the name of a tenant', { timeout: 60_000 }, () => {
   it('is no id, which ends where those of the database do', async () => {
     const { tenant } = await createTenant(api.prisma, { name: 'Wrapped', adminEmail: 'a@wrapped.example' });
     const beyond = (2n ** 64n + BigInt(tenant.id)).toString();
-    await expect(findTenant(api.prisma, beyond)).rejects.toThrow(`No tenant has the id ${beyond}. List the tenants with \`tenants list\`.`);
+    await expect(findTenant(api.prisma, beyond)).rejects.toThrow(
+      `No tenant has the id ${beyond}. List the tenants with \`tenants list\`.`,
+    );
   });
 });
 
@@ -144,15 +146,25 @@ describe('a command that fails', { timeout: 60_000 }, () => {
       itsm('keys create --tenant Umbrella --user b@umbrella.example --name k --scopes all'),
       itsm('keys revoke 999999'),
     ]);
-    expect(taken).toEqual({ code: 1, stdout: '', stderr: 'error: --name UMBRELLA is already used by another tenant. Choose a different value.\n' });
+    expect(taken).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: --name UMBRELLA is already used by another tenant. Choose a different value.\n',
+    });
     expect(unknown).toMatchObject({ code: 1, stdout: '' });
-    const error = { code: 'NOT_FOUND', message: 'No tenant has the name Nowhere. List the tenants with `tenants list`.' };
+    const error = {
+      code: 'NOT_FOUND',
+      message: 'No tenant has the name Nowhere. List the tenants with `tenants list`.',
+    };
     expect(JSON.parse(unknown.stderr)).toEqual({ error });
     expect(nobody).toMatchObject({
       code: 1,
       stderr: 'error: --user b@umbrella.example must be an active user of this workspace\n',
     });
-    expect(noKey).toMatchObject({ code: 1, stderr: 'error: No API key has the id 999999. List the keys with `keys list`.\n' });
+    expect(noKey).toMatchObject({
+      code: 1,
+      stderr: 'error: No API key has the id 999999. List the keys with `keys list`.\n',
+    });
   });
 });
 

@@ -56,7 +56,9 @@ describe('examples/sync-tickets.ts', () => {
 
       const refused = run('sync-tickets', { args: [file], env: { ITSM_KEY: 'itsm_wrong' } });
       expect(await refused.exit).toBe(1);
-      expect(refused.output()).toMatch(/^The API key is invalid, expired or revoked\. Send the complete key, or create a new one\. \(INVALID_API_KEY, page 1, request \w+\)\n$/);
+      expect(refused.output()).toMatch(
+        /^The API key is invalid, expired or revoked\. Send the complete key, or create a new one\. \(INVALID_API_KEY, page 1, request \w+\)\n$/,
+      );
       expect((await readFile(file, 'utf8')).trim().split('\n')).toEqual(tickets);
     } finally {
       await rm(folder, { recursive: true });

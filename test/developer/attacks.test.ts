@@ -187,7 +187,10 @@ describe('a passkey', () => {
     expect((await add(admin)).status).toBe(303);
     for (const visitor of [admin, await join(mine, id)]) {
       const { status, text } = await add(visitor);
-      expect([status, text.includes('This passkey is already registered. Create a different one.')]).toEqual([400, true]);
+      expect([status, text.includes('This passkey is already registered. Create a different one.')]).toEqual([
+        400,
+        true,
+      ]);
     }
   });
 

@@ -96,7 +96,11 @@ describe('creating a webhook', () => {
       ['filter', { url, events: ['ticket.created'], filter: 'priority=URGENT' }, 'LOW'],
       ['filter', { url, events: ['ticket.created'], filter: '{"priority": ' }, 'JSON'],
       ['filter', { url, events: ['ticket.created'], filter: 'priority=LOW\r\npriority=HIGH' }, 'priority twice'],
-      ['filter', { url, events: ['ticket.created', 'task.updated'], filter: 'category=NETWORK' }, 'is not a filterable field of'],
+      [
+        'filter',
+        { url, events: ['ticket.created', 'task.updated'], filter: 'category=NETWORK' },
+        'is not a filterable field of',
+      ],
     ] as const) {
       const { status, text } = await admin.submit(`${list}/new`, 'create', { filter: '', secret: '', ...sent });
       expect(status).toBe(400);

@@ -27,7 +27,11 @@ describe('the key of a request', () => {
     ['another scheme', ['Authorization', 'Basic one'], missing],
     ['a scheme before that', ['Authorization', 'Basic Bearer one'], missing],
     ['a scheme that begins so', ['Authorization', 'Bearerone'], missing],
-    ['two keys', ['Authorization', 'Bearer one', 'X-API-Key', 'two'], '`Authorization` and `X-API-Key` contain different API keys. Send the key in one header.'],
+    [
+      'two keys',
+      ['Authorization', 'Bearer one', 'X-API-Key', 'two'],
+      '`Authorization` and `X-API-Key` contain different API keys. Send the key in one header.',
+    ],
     [
       'a header twice',
       ['X-API-Key', 'one', 'x-api-key', 'two'],

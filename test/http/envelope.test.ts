@@ -158,7 +158,8 @@ describe('a database that is down', () => {
       success: false,
       error: {
         code: 'INTERNAL_ERROR',
-        message: 'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.',
+        message:
+          'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.',
         docs: '/docs/errors#INTERNAL_ERROR',
         requestId: answer.headers['x-request-id'],
       },

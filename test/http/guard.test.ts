@@ -118,7 +118,10 @@ describe('the guard', () => {
     const { get, seen, touched } = await open();
     const { status, headers, body } = await get('/tickets', 'unknown');
     expect([status, ofLimits(headers)]).toEqual([401, []]);
-    expect(body).toMatchObject({ code: 'INVALID_API_KEY', message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.' });
+    expect(body).toMatchObject({
+      code: 'INVALID_API_KEY',
+      message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.',
+    });
     expect([seen, touched]).toEqual([[], []]);
   });
 
@@ -126,7 +129,10 @@ describe('the guard', () => {
     const { get, seen } = await open({ group: 1 });
     const { status, headers, body } = await get('/tickets', 'stranger');
     expect([status, headers['x-ratelimit-remaining']]).toEqual([403, '0']);
-    expect(body).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' });
+    expect(body).toMatchObject({
+      code: 'INSUFFICIENT_SCOPE',
+      message: 'This API key lacks the scope tickets:read. Use a key that has it.',
+    });
     expect((await get('/tickets', 'stranger')).status).toBe(429);
     expect(seen).toEqual([]);
     expect((await get('/me', 'stranger')).status).toBe(200);
@@ -134,8 +140,21 @@ describe('the guard', () => {
 
   it.each([
     [499, 'revoked', 200, {}],
-    [500, 'revoked', 401, { code: 'INVALID_API_KEY', message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.' }],
-    [500, 'narrowed', 403, { code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' }],
+    [
+      500,
+      'revoked',
+      401,
+      {
+        code: 'INVALID_API_KEY',
+        message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.',
+      },
+    ],
+    [
+      500,
+      'narrowed',
+      403,
+      { code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' },
+    ],
     [500, 'kept', 200, {}],
   ])('looks again at a key when its request has waited %i ms: %s', async (elapsedTime, then, status, body) => {
     const { get } = await open();

@@ -215,7 +215,9 @@ describe('a target that is not public', () => {
     for (const host of [...loopback, ...special, ...names])
       ids.push(await store(`https://${host}:${canary.port}/hook`));
     expect(ids.length).toBeGreaterThanOrEqual(40);
-    expect(new Set(await emitTo(ids))).toEqual(new Set(['url must have a public host: not localhost, a private address or an internal name']));
+    expect(new Set(await emitTo(ids))).toEqual(
+      new Set(['url must have a public host: not localhost, a private address or an internal name']),
+    );
     await remove(ids);
 
     const others = [
@@ -314,7 +316,10 @@ describe('what is never called', () => {
       for (const [index, id] of ids.entries()) {
         await eventually(async () => {
           const [delivery] = await open.settled(id);
-          const prefix = ['url must have another host: its address', 'metadata.example.com resolves to an address that'][index];
+          const prefix = [
+            'url must have another host: its address',
+            'metadata.example.com resolves to an address that',
+          ][index];
           expect(delivery?.history.map(({ error }) => error)).toEqual([`${prefix} ${refused}`]);
         });
       }
@@ -352,7 +357,9 @@ describe('WEBHOOK_REFUSED_NETWORKS', () => {
       expect(check(host), host).not.toThrow();
     }
     // The other prefix of NAT64 is for local use, and not public in any case.
-    expect(check('[64:ff9b:1::808:808]')).toThrow('must have a public host: not localhost, a private address or an internal name');
+    expect(check('[64:ff9b:1::808:808]')).toThrow(
+      'must have a public host: not localhost, a private address or an internal name',
+    );
   });
 
   it('are refused where they are written as IPv4 within IPv6', () => {

@@ -25,7 +25,9 @@ const said: Record<ErrorCode, Said> = {
   QUERY_TOO_BROAD: {
     message: 'The query took too long. Narrow it: add a filter, or add a word to `q`.',
   },
-  INVALID_API_KEY: { message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.' },
+  INVALID_API_KEY: {
+    message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.',
+  },
   INSUFFICIENT_SCOPE: { message: 'This API key lacks the scope tickets:write. Use a key that has it.' },
   NOT_FOUND: { message: 'Ticket not found in this workspace. Check the id.' },
   IDEMPOTENCY_KEY_REUSED: {
@@ -34,8 +36,7 @@ const said: Record<ErrorCode, Said> = {
       'Use a new key for a new request. To retry the first request, send it unchanged.',
   },
   IDEMPOTENCY_IN_PROGRESS: {
-    message:
-      'A request with this `Idempotency-Key` is still in progress. Retry in 1 second with the same key.',
+    message: 'A request with this `Idempotency-Key` is still in progress. Retry in 1 second with the same key.',
     retryAfterSeconds: 1,
   },
   PRECONDITION_FAILED: {

@@ -86,7 +86,8 @@ function listText(rows: Row[], meta: PageMeta, told: Told): string {
   const next = ended ? 'Last page.' : `Next: page ${offset / size + 2}, perPage ${size}.`;
   const head = `totalCount ${total}; ${rows.length === 0 ? 'no rows on this page' : `rows ${offset + 1} to ${offset + shown}`}. ${next}`;
   if (rows.length === 0) return head;
-  const cut = texts.cuts > 0 ? ['Texts that end in … are truncated. To read more, set perPage to 1, then use textFrom.'] : [];
+  const cut =
+    texts.cuts > 0 ? ['Texts that end in … are truncated. To read more, set perPage to 1, then use textFrom.'] : [];
   return [head, ...cut, marked([JSON.stringify(columns), ...lines.slice(0, shown)])].join('\n');
 }
 

@@ -37,7 +37,10 @@ export function requestOf({ route }: Tool, given: Arguments): ToolRequest {
   const hasBody = takesBody(route);
   const url = hasBody ? path : withQuery(path, fields);
   if (url.length > longestUrl) {
-    throw new ApiError('PAYLOAD_TOO_LARGE', `The arguments are larger than ${longestUrl} bytes. Send fewer or shorter values.`);
+    throw new ApiError(
+      'PAYLOAD_TOO_LARGE',
+      `The arguments are larger than ${longestUrl} bytes. Send fewer or shorter values.`,
+    );
   }
   return {
     method: route.method,

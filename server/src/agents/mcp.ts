@@ -60,7 +60,10 @@ export function addAgents(app: FastifyInstance, options: AgentOptions): void {
       onRequest: refuseForeign,
       errorHandler,
       handler: (_request, reply) =>
-        reply.code(405).header('allow', 'POST').send(refusal('This method is not supported. Send a POST request with one message.')),
+        reply
+          .code(405)
+          .header('allow', 'POST')
+          .send(refusal('This method is not supported. Send a POST request with one message.')),
     });
   }
 }
@@ -70,7 +73,9 @@ async function serve(exchange: Exchange): Promise<FastifyReply> {
   const isCall = (request.body as { method?: unknown } | undefined)?.method === 'tools/call';
   if (!isCall) await request.takeRequest(reply);
   if (Array.isArray(request.body)) {
-    return reply.code(400).send(refusal('Batches are not supported. Send one message in each request.', ProtocolErrorCode.InvalidRequest));
+    return reply
+      .code(400)
+      .send(refusal('Batches are not supported. Send one message in each request.', ProtocolErrorCode.InvalidRequest));
   }
   const { status, text } = await answerOf(request, (revisions) => serverOf(exchange, revisions));
   // A call that came to no endpoint costs as much as any other message.
@@ -137,7 +142,8 @@ async function answerBy(tool: Tool, given: Arguments, exchange: Exchange): Promi
     textFrom,
     isSized: given.perPage !== undefined,
   });
-  const replayed = answer.headers['idempotent-replayed'] === 'true' ? 'This call was already completed. Its earlier result:\n' : '';
+  const replayed =
+    answer.headers['idempotent-replayed'] === 'true' ? 'This call was already completed. Its earlier result:\n' : '';
   return { content: [{ type: 'text', text: replayed + left(answer.headers) + text }] };
 }
 

@@ -68,6 +68,10 @@ export function refuseForeignPages(publicUrl: string | undefined) {
     if (validateOriginHeader(headers.origin, allowed).ok) return undefined;
     return reply
       .code(403)
-      .send(refusal('Pages from this `Origin` are not allowed. Send messages from the origin of this server, or without `Origin`.'));
+      .send(
+        refusal(
+          'Pages from this `Origin` are not allowed. Send messages from the origin of this server, or without `Origin`.',
+        ),
+      );
   };
 }

@@ -47,10 +47,7 @@ export function offerResources(server: Server): void {
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
     const resource = resources.find((each) => each.uri === uri);
     if (resource === undefined) {
-      throw new ResourceNotFoundError(
-        uri,
-        'Unknown resource. Call resources/list for the available resources.',
-      );
+      throw new ResourceNotFoundError(uri, 'Unknown resource. Call resources/list for the available resources.');
     }
     return { contents: [{ uri, mimeType: resource.mimeType, text: await resource.read() }] };
   });

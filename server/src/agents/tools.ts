@@ -41,7 +41,10 @@ function definitionOf(route: Endpoint, { tool, when }: AgentTool): ToolDefinitio
 function ownArguments(route: Endpoint): Record<string, InputSchema> {
   if (idempotencyKeyHeader in shapeOfHeaders(route)) {
     return {
-      [idempotencyArgument]: { type: 'string', description: 'A unique value of your choice. Send it again when you retry' },
+      [idempotencyArgument]: {
+        type: 'string',
+        description: 'A unique value of your choice. Send it again when you retry',
+      },
     };
   }
   return route.method === 'GET' && Object.keys(shapeOf(route.pathParams)).length > 0

@@ -41,6 +41,7 @@ function unsupported(): ApiError {
 }
 
 function malformed(): ApiError {
-  const message = '`If-Match` is malformed. Send `*`, or ETags in double quotes, as the API returned them, separated by commas.';
+  const message =
+    '`If-Match` is malformed. Send `*`, or ETags in double quotes, as the API returned them, separated by commas.';
   return new ApiError('VALIDATION_ERROR', message);
 }

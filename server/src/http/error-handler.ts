@@ -12,7 +12,8 @@ import { requestIdOf } from './request-id.ts';
 
 const tooLarge = `The body is larger than ${requestLimits.bodyBytes} bytes. Send less data in each request.`;
 
-const unexpected = 'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.';
+const unexpected =
+  'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.';
 
 /** Maps the errors of Fastify to errors of the API. All other errors are INTERNAL_ERROR. */
 const frameworkErrors: Record<string, () => ApiError> = {
@@ -51,7 +52,14 @@ export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): vo
   });
   // Node passes on the bare connection.
   app.server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    endWith(new ApiError('NOT_FOUND', 'CONNECT is not supported, because this server is not a proxy. Use GET, POST, PATCH or DELETE.'), socket, app.publicUrl);
+    endWith(
+      new ApiError(
+        'NOT_FOUND',
+        'CONNECT is not supported, because this server is not a proxy. Use GET, POST, PATCH or DELETE.',
+      ),
+      socket,
+      app.publicUrl,
+    );
   });
 }
 
@@ -127,11 +135,20 @@ function endWith(error: ApiError, socket: Duplex, publicUrl: string | undefined)
 function clientError(code: string | undefined): ApiError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new ApiError('PAYLOAD_TOO_LARGE', 'The request line and headers are larger than 16 KiB. Shorten the URL or the headers.');
+      return new ApiError(
+        'PAYLOAD_TOO_LARGE',
+        'The request line and headers are larger than 16 KiB. Shorten the URL or the headers.',
+      );
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ApiError('VALIDATION_ERROR', 'The request did not arrive within 30 seconds. Check your connection and retry.');
+      return new ApiError(
+        'VALIDATION_ERROR',
+        'The request did not arrive within 30 seconds. Check your connection and retry.',
+      );
     default:
-      return new ApiError('VALIDATION_ERROR', 'This is not a valid HTTP request. Check the request line and the headers.');
+      return new ApiError(
+        'VALIDATION_ERROR',
+        'This is not a valid HTTP request. Check the request line and the headers.',
+      );
   }
 }
 

@@ -17,6 +17,9 @@ export function addHostCheck(app: FastifyInstance): void {
 function hostFault(request: IncomingMessage): string | undefined {
   const [host, ...others] = headerValues(request, 'host');
   if (others.length > 0) return 'The request has several `Host` headers. Send one.';
-  if (host === undefined) return request.httpVersion === '1.0' ? undefined : 'The request has no `Host` header. Send one.';
-  return hostPattern.test(host) ? undefined : 'The `Host` header is malformed. Send a host name or IP address, optionally with a port.';
+  if (host === undefined)
+    return request.httpVersion === '1.0' ? undefined : 'The request has no `Host` header. Send one.';
+  return hostPattern.test(host)
+    ? undefined
+    : 'The `Host` header is malformed. Send a host name or IP address, optionally with a port.';
 }

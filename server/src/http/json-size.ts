@@ -32,10 +32,16 @@ export function checkJsonSize(text: string): void {
         depth--;
     }
     if (values > requestLimits.jsonValues) {
-      throw new ApiError('PAYLOAD_TOO_LARGE', `The body has more than ${requestLimits.jsonValues} values. Send less data in each request.`);
+      throw new ApiError(
+        'PAYLOAD_TOO_LARGE',
+        `The body has more than ${requestLimits.jsonValues} values. Send less data in each request.`,
+      );
     }
     if (depth > requestLimits.jsonDepth) {
-      throw new ApiError('PAYLOAD_TOO_LARGE', `The body has more than ${requestLimits.jsonDepth} nested levels. Use fewer levels.`);
+      throw new ApiError(
+        'PAYLOAD_TOO_LARGE',
+        `The body has more than ${requestLimits.jsonDepth} nested levels. Use fewer levels.`,
+      );
     }
   }
 }

@@ -63,7 +63,8 @@ function nearestPath(path: string, patterns: Iterable<string>): string | undefin
 }
 
 function describe({ method }: FastifyRequest, allowed: string[], nearest: string | undefined): string {
-  if (allowed.length > 0) return `This path doesn't support ${method}. Use one of these methods: ${allowed.join(', ')}.`;
+  if (allowed.length > 0)
+    return `This path doesn't support ${method}. Use one of these methods: ${allowed.join(', ')}.`;
   return nearest !== undefined
     ? `Path not found. Did you mean ${nearest}?`
     : `Path not found. API paths start with ${pathPrefix}. See /docs for all paths.`;

@@ -39,7 +39,10 @@ export async function createInvitation(
   if (user === null) throw notFound('user');
   if (!user.active) throw new ApiError('VALIDATION_ERROR', `${user.email} is inactive. Reactivate the user first.`);
   if (user.role === 'REQUESTER') {
-    throw new ApiError('VALIDATION_ERROR', `${user.email} has the role REQUESTER, which can't use the developer area. Change the role to AGENT or ADMIN first.`);
+    throw new ApiError(
+      'VALIDATION_ERROR',
+      `${user.email} has the role REQUESTER, which can't use the developer area. Change the role to AGENT or ADMIN first.`,
+    );
   }
   const { text, hash } = newToken(db.$tenantId);
   await db.invitation.updateMany({ where: { userId, usedAt: null }, data: { usedAt: new Date() } });

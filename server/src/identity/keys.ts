@@ -17,7 +17,9 @@ const overlapError = 'must be a whole number of hours from 0 to 720';
 const Name = trimmedText(1, 255);
 const Scopes = z
   .array(
-    z.enum(Scope.options, { error: ({ input }) => `must not contain ${input}. Use any of ${Scope.options.join(', ')}.` }),
+    z.enum(Scope.options, {
+      error: ({ input }) => `must not contain ${input}. Use any of ${Scope.options.join(', ')}.`,
+    }),
   )
   .min(1, 'must contain at least one scope');
 const ExpiresInDays = integerFromText(z.int(expiryError).min(1, expiryError).max(3650, expiryError));
@@ -174,7 +176,11 @@ export function rotateKey(
       const message = `API key ${id} is expired or revoked and can't be rotated. Create a new key.`;
       throw new ApiError('VALIDATION_ERROR', message);
     }
-    if (state === 'inactive') throw new ApiError('VALIDATION_ERROR', `${user} is inactive, so the API key can't be rotated. Reactivate the user first.`);
+    if (state === 'inactive')
+      throw new ApiError(
+        'VALIDATION_ERROR',
+        `${user} is inactive, so the API key can't be rotated. Reactivate the user first.`,
+      );
     const expiresAt = before.expiresAt === null ? null : new Date(before.expiresAt);
     // One that was rotated before ends with the overlap of then: the last of those that took its place has its length of life.
     let life = { id: BigInt(id), createdAt: new Date(before.createdAt), expiresAt };

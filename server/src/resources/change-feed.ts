@@ -90,7 +90,11 @@ const firstMoment = Date.parse('0001-01-01T00:00:00Z');
 function startSince(since: string | undefined, now: Date): Start {
   if (since === undefined) return { text: fromBeginning, values: [] };
   if (Date.parse(since) > now.getTime() + clockMarginMs) {
-    throw invalidField('VALIDATION_ERROR', 'since', `must not be in the future. The server time is ${now.toISOString()}.`);
+    throw invalidField(
+      'VALIDATION_ERROR',
+      'since',
+      `must not be in the future. The server time is ${now.toISOString()}.`,
+    );
   }
   const moment = Math.max(Date.parse(since) - clockMarginMs, firstMoment);
   return { text: fromTime, values: [new Date(moment).toISOString()] };

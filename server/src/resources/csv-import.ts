@@ -145,7 +145,10 @@ function readRecords<Given extends object>(
 ): { records: CsvRecord[]; problems: Problem[] } {
   try {
     const records = parseCsv(bytes, most + 2);
-    const messages = records.length === 0 ? ['it is empty. Add a header and at least one row'] : faultsOfHeader(columns, records[0]?.cells ?? []);
+    const messages =
+      records.length === 0
+        ? ['it is empty. Add a header and at least one row']
+        : faultsOfHeader(columns, records[0]?.cells ?? []);
     if (records.length === 1) messages.push('it has no rows below the header. Add at least one');
     if (records.length > most + 1) messages.push(`it has more than ${most} ${columns.resource}. Split it`);
     return messages.length > 0 ? { records: [], problems: messages.map(ofFile) } : { records, problems: [] };
@@ -163,7 +166,8 @@ function faultsOfHeader<Given extends object>(
   { names, needed, hasCustomFields }: CsvColumns<Given>,
   header: readonly string[],
 ): string[] {
-  if (header.length > mostColumns) return [`it has ${header.length} columns, and the maximum is ${mostColumns}. Remove columns`];
+  if (header.length > mostColumns)
+    return [`it has ${header.length} columns, and the maximum is ${mostColumns}. Remove columns`];
   const columns: readonly string[] = names;
   const isCustom = (name: string) => hasCustomFields && customFieldOf(name) !== undefined;
   const unknown = header.filter((name) => !columns.includes(name) && !isCustom(name));
@@ -224,7 +228,9 @@ function findRepeated<Given extends object>({ unique }: CsvColumns<Given>, lines
     const value = String(given[unique]);
     const first = firstLines.get(value);
     if (first === undefined) firstLines.set(value, line);
-    return first === undefined ? [] : [{ line, path: unique, message: `${value} is already on line ${first}. Choose a different value` }];
+    return first === undefined
+      ? []
+      : [{ line, path: unique, message: `${value} is already on line ${first}. Choose a different value` }];
   });
 }
 

@@ -33,13 +33,15 @@ export async function checkNewRows<Line extends object>(
     for (const { id } of found) users.add(Number(id));
   }
   const details = rows.flatMap((row, index): ErrorDetail[] => [
-    ...(taken.has(row.unique)
-      ? [{ path: `${index}.${unique}`, message: takenBy(one, row.unique) }]
-      : []),
+    ...(taken.has(row.unique) ? [{ path: `${index}.${unique}`, message: takenBy(one, row.unique) }] : []),
     ...(row.userId != null && !users.has(row.userId) ? [{ path: `${index}.${user}`, message: noSuchUser }] : []),
   ]);
   if (details.length === 0) return;
-  throw new ApiError('VALIDATION_ERROR', `${details.length} of the ${resource} can't be created. Correct the rows in \`details\`.`, { details });
+  throw new ApiError(
+    'VALIDATION_ERROR',
+    `${details.length} of the ${resource} can't be created. Correct the rows in \`details\`.`,
+    { details },
+  );
 }
 
 /** Some of the items at a time, in their order. */

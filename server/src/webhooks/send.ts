@@ -48,7 +48,10 @@ const maxInformational = 5;
 export async function send(sender: Sender, startedAt: Date, makeAttempt: () => Attempt): Promise<Outcome> {
   const began = performance.now();
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(new Error(`no response within ${attemptTimeout / 1000} seconds`)), attemptTimeout);
+  const timer = setTimeout(
+    () => abort.abort(new Error(`no response within ${attemptTimeout / 1000} seconds`)),
+    attemptTimeout,
+  );
   try {
     const { status, head, ...answer } = await post(sender, makeAttempt(), abort);
     const delivered = status >= 200 && status < 300;

@@ -70,7 +70,11 @@ export function createTargetPolicy(options: {
       const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
       const refusal = ipaddr.isValid(host) ? refusalOf(host) : undefined;
       if (refusal === 'is not public' || (!allowPrivate && !ipaddr.isValid(host) && !isPublicName(host))) {
-        throw invalidField('VALIDATION_ERROR', 'url', 'must have a public host: not localhost, a private address or an internal name');
+        throw invalidField(
+          'VALIDATION_ERROR',
+          'url',
+          'must have a public host: not localhost, a private address or an internal name',
+        );
       }
       if (refusal !== undefined) {
         throw invalidField('VALIDATION_ERROR', 'url', `must have another host: its address ${refusal}`);

@@ -88,7 +88,10 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
   const where = isId(name) ? { id: BigInt(name) > largestId ? -1n : BigInt(name) } : { nameKey: tenantNameKey(name) };
   const row = await prisma.tenant.findUnique({ where });
   if (row === null)
-    throw new ApiError('NOT_FOUND', `No tenant has the ${isId(name) ? 'id' : 'name'} ${name}. List the tenants with \`tenants list\`.`);
+    throw new ApiError(
+      'NOT_FOUND',
+      `No tenant has the ${isId(name) ? 'id' : 'name'} ${name}. List the tenants with \`tenants list\`.`,
+    );
   return presentTenant(row);
 }
 

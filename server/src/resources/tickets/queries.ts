@@ -207,7 +207,8 @@ export function refuseCycle({ before, references }: Change, parents: Parents): v
   const [parent] = references.tickets;
   const seen = new Set<number>();
   for (let id = parent?.id; id !== undefined && !seen.has(id); id = parents.get(id)) {
-    if (id === before.id) throw invalidField('VALIDATION_ERROR', 'parentId', 'must not be the ticket itself or one of its descendants');
+    if (id === before.id)
+      throw invalidField('VALIDATION_ERROR', 'parentId', 'must not be the ticket itself or one of its descendants');
     seen.add(id);
   }
 }

@@ -208,7 +208,8 @@ function keepingAnAdministrator(
   });
 }
 
-const lastAdministrator = 'This is the last active administrator of the workspace. Give another active user the role ADMIN first.';
+const lastAdministrator =
+  'This is the last active administrator of the workspace. Give another active user the role ADMIN first.';
 
 function whereOf(reference: string | number): { email: string } | { id: number } {
   return typeof reference === 'number' ? { id: reference } : { email: reference };

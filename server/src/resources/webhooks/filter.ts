@@ -45,7 +45,8 @@ function wrongValues(schema: z.ZodType | undefined, field: string, values: reado
     const path = `filter.${field}.${index}`;
     const { error, data } = schema?.safeParse(value) ?? {};
     // What is written otherwise as it is taken is so in no event.
-    if (error === undefined) return data === value ? [] : [{ path, message: `must be written as ${JSON.stringify(data)}` }];
+    if (error === undefined)
+      return data === value ? [] : [{ path, message: `must be written as ${JSON.stringify(data)}` }];
     return detailsOf(error.issues.slice(0, 1), 'is unknown').map(({ message }) => ({ path, message }));
   });
 }

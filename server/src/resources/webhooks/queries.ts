@@ -370,7 +370,8 @@ export function activateWebhook(context: Context, id: number): Promise<TrackedWe
 async function refuseUnreadable({ db, secretCipher }: Context, id: number): Promise<void> {
   const { secret } = await db.webhookSubscription.findFirstOrThrow({ where: { id } });
   if (readable(secretCipher, secret, { tenantId: db.$tenantId, subscriptionId: BigInt(id) }) !== undefined) return;
-  const message = "The signing secret can't be decrypted, because its encryption key was removed. Register a new subscription.";
+  const message =
+    "The signing secret can't be decrypted, because its encryption key was removed. Register a new subscription.";
   throw new ApiError('VALIDATION_ERROR', message);
 }
 
