@@ -54,12 +54,9 @@ export const DeliveryAttempt = z
     durationMs: z.int().min(0).meta({ description: 'The duration of the attempt, in milliseconds.' }),
     status: z.int().nullable().meta({ description: 'The HTTP status of the response, or null if there was none.' }),
     error: z.string().nullable().meta({ description: 'Why the attempt failed, or null if a response arrived.' }),
-    answer: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'The start of the response body. Null if the body is empty or might come from a private network.',
-      }),
+    answer: z.string().nullable().meta({
+      description: 'The start of the response body. Null if the body is empty or might come from a private network.',
+    }),
   })
   .meta({
     id: 'DeliveryAttempt',
