@@ -21,7 +21,7 @@ const files: Record<string, string> = {
   '.env.example': envExample(),
   'docs/command-line.md': await commandLineReference(),
   'docs/decisions/webhook-deliveries.md': await withSchedule('docs/decisions/webhook-deliveries.md', scheduleRules),
-  'docs/guides/verifying-webhooks.md': await withSchedule('docs/guides/verifying-webhooks.md', [
+  'docs/guides/verify-signatures.md': await withSchedule('docs/guides/verify-signatures.md', [
     `${scheduleForReceivers.success} and process the event afterwards. ${scheduleForReceivers.retries}`,
     scheduleForReceivers.pause,
     scheduleForReceivers.trials,

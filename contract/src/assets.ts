@@ -41,7 +41,7 @@ export const AssetStatus = z
   });
 export type AssetStatus = z.output<typeof AssetStatus>;
 
-/** Returns the allowed next statuses: all others, or none after DISPOSED (docs/decisions/assets.md). */
+/** Returns the allowed next statuses: all others, or none after DISPOSED (docs/decisions/data-model.md). */
 export function assetTransitions(from: AssetStatus): AssetStatus[] {
   return from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from);
 }

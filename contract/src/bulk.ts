@@ -17,7 +17,7 @@ export class Faulty {
 }
 
 /**
- * Returns the schema of the items of a bulk request: 1 to 100, each validated independently (docs/decisions/bulk.md).
+ * Returns the schema of the items of a bulk request: 1 to 100, each validated independently (docs/decisions/tickets.md).
  * If two items have the same id, the whole request is invalid.
  */
 export function bulk<Item extends z.ZodType>(item: Item) {

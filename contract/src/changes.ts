@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type EndpointMeta, PerPage, success } from './endpoint.ts';
 import { integerFromText, TimestampInput } from './fields.ts';
 
-/** The query of a change feed (docs/decisions/changes.md). Without `since` and `cursor`, it starts at the first row. */
+/** The query of a change feed (docs/decisions/change-feed.md). Without `since` and `cursor`, it starts at the first row. */
 export const ChangesQuery = z
   .strictObject({
     since: TimestampInput.optional().meta({

@@ -13,7 +13,7 @@ export type EndpointMeta =
   | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
   | { scope: null; group: null; agent?: never };
 
-/** Turns an endpoint into a tool for agents (docs/decisions/agents.md). An endpoint without it has no tool. */
+/** Turns an endpoint into a tool for agents (docs/decisions/mcp-server.md). An endpoint without it has no tool. */
 export interface AgentTool {
   /** The name: a verb and a noun, such as `list_tickets`. */
   tool: string;
@@ -87,7 +87,7 @@ export const PerPage = z
   .max(100, perPageError)
   .meta({ description: 'The number of items per page.', default: 20, example: 20 });
 
-/** Returns the query schema of a list: `page`, `perPage` and the filters of the list (docs/decisions/lists.md). */
+/** Returns the query schema of a list: `page`, `perPage` and the filters of the list (docs/decisions/pagination.md). */
 export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
   return z.strictObject({
     page: integerFromText(Page).default(1),
@@ -114,7 +114,7 @@ export function filter<Value extends z.ZodType>(value: Value) {
 export const idFilter = () => filter(integerFromText(Id));
 
 /**
- * Returns the schema of a full-text search parameter (docs/decisions/search.md).
+ * Returns the schema of a full-text search parameter (docs/decisions/full-text-search.md).
  * @param fields the searched fields, as the description lists them
  */
 export function search(fields: string) {
@@ -162,7 +162,7 @@ export function list<Data extends z.ZodType>(data: Data) {
 
 /**
  * Checks whether an endpoint returns one resource with an `ETag`: one that can change, so that it has `updatedAt`
- * (docs/decisions/concurrency.md).
+ * (docs/decisions/optimistic-concurrency.md).
  */
 export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean {
   const success = Object.entries(responses).find(([status]) => Number(status) < 300)?.[1];

@@ -10,7 +10,7 @@ export const despiteFaults = {
   },
 };
 
-/** A positive integer up to 2^53-1 in JSON bodies and responses (docs/decisions/identifiers.md). */
+/** A positive integer up to 2^53-1 in JSON bodies and responses (docs/decisions/api-conventions.md). */
 export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInteger }).meta({
   description: 'Identifier, unique within its resource type. It never changes and is never reused.',
   format: 'int64',
@@ -33,7 +33,7 @@ function positiveInteger(issue: { input?: unknown }): string | undefined {
 
 /**
  * Returns the schema of request text with `min` to `max` characters. Rejects unpaired surrogates, which PostgreSQL can't
- * store, and control characters except tab, line feed and carriage return (docs/decisions/text-and-dates.md).
+ * store, and control characters except tab, line feed and carriage return (docs/decisions/api-conventions.md).
  */
 export function text(min: number, max: number) {
   return z.string().min(min).max(max).refine(isClean, unclean);
@@ -197,7 +197,7 @@ const customFieldsMeta = {
   example: { costCentre: 'CC-104', tags: ['vip', 'floor-3'] },
 };
 
-/** The custom fields in a request: at most 50 keys and 16 KiB as JSON (docs/decisions/custom-fields.md). */
+/** The custom fields in a request: at most 50 keys and 16 KiB as JSON (docs/decisions/data-model.md). */
 export const CustomFields = withinLimits(GivenMap).meta(customFieldsMeta);
 export type CustomFields = z.output<typeof CustomFields>;
 
@@ -223,7 +223,7 @@ export const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']).meta({
 });
 export type Priority = z.output<typeof Priority>;
 
-/** The user and the API key that performed an action (docs/decisions/comments-and-activity.md). */
+/** The user and the API key that performed an action (docs/decisions/tickets.md). */
 export const Actor = z
   .object({
     userId: Id.meta({ description: 'The user of the API key, or the user who was signed in to the developer area.' }),

@@ -84,7 +84,7 @@ function numberFromText<Value extends number | string>(value: Value): Value | nu
   return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
 }
 
-/** A ticket in a request body: an id or a ticket number (docs/decisions/identifiers.md). */
+/** A ticket in a request body: an id or a ticket number (docs/decisions/api-conventions.md). */
 const NamedTicket = z
   .union([Id, TicketNumber], {
     error: ({ input }) =>

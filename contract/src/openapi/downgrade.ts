@@ -48,7 +48,7 @@ function downgradeSchema({ propertyNames, ...schema }: Schema, named: (name: str
   return { ...withNull(named(componentNamed(only.$ref))), ...rest };
 }
 
-/** Copies a named schema and also accepts null (docs/decisions/openapi.md). */
+/** Copies a named schema and also accepts null (docs/decisions/api-documentation.md). */
 function withNull(schema: Schema): Schema {
   if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: firstNullable(schema.anyOf) };
   return { ...schema, nullable: true, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
