@@ -13,14 +13,14 @@ import {
   ticketNumberPrefixes,
 } from '../contract/src/index.ts';
 import type { Prisma } from '../server/generated/prisma/client.ts';
-import type { PrismaClient } from '../server/src/database/prisma.ts';
-import { createUnique } from '../server/src/database/unique.ts';
-import { invitationDays } from '../server/src/identity/invitations.ts';
-import { newKey } from '../server/src/identity/key-format.ts';
-import { storedOf } from '../server/src/identity/keys.ts';
-import { newToken } from '../server/src/identity/token.ts';
+import { invitationDays } from '../server/src/auth/accounts/invitations.ts';
+import { newToken } from '../server/src/auth/accounts/token.ts';
+import { storedOf } from '../server/src/auth/api-keys/api-keys.ts';
+import { newKey } from '../server/src/auth/api-keys/key-format.ts';
+import type { PrismaClient } from '../server/src/database/client/prisma.ts';
+import { createUnique } from '../server/src/database/unique-violation.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
-import { toTenantId } from '../server/src/tenant-id.ts';
+import { toTenantId } from '../server/src/shared/tenant-id.ts';
 
 /** The workspace that a first start makes: its key is known only now. */
 export interface DemoWorkspace {

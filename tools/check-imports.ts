@@ -3,125 +3,127 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Holds the direction of imports that ARCHITECTURE.md draws, and a few walls beside it: `node tools/check-imports.ts`.
- * Imports of types count. That files don't import in a circle is Biome's to check (noImportCycles).
+ * Checks the direction of imports that ARCHITECTURE.md describes: `node tools/check-imports.ts`. Type imports count.
+ * Biome checks that files don't import in a circle (noImportCycles).
  */
 
-interface Room {
+interface Layer {
   files: RegExp;
-  /** The rooms that it may import from, beside itself. */
+  /** The layers that it may import from, besides itself. */
   imports: string[];
 }
 
-const server = ['contract', 'basics', 'embedded PostgreSQL', 'database', 'all tenants', 'webhooks', 'usage', 'context'];
+const server = ['contract', 'config', 'shared', 'embedded-postgres', 'database', 'all tenants', 'webhooks', 'usage'];
+const queries = ['context', 'resources'];
 
-/** Every file is in the first room whose pattern it matches. */
-const rooms: Record<string, Room> = {
+/** Every file is in the first layer whose pattern it matches. */
+const layers: Record<string, Layer> = {
   contract: { files: /^contract\//, imports: [] },
   client: { files: /^client\/src\//, imports: [] },
-  'client tools': { files: /^client\//, imports: ['contract'] },
-  basics: {
-    files:
-      /^server\/src\/(abandoned|actor|at-most|back-off|entity-tag|env|env-file|errors|error-code|fair-use|health|is-local-only|lazily|loop|made-once|own-thread|present|reply|suggestion|tenant-id|validation)\.ts$/,
-    imports: ['contract'],
-  },
-  'embedded PostgreSQL': { files: /^server\/src\/embedded-postgres\//, imports: ['basics'] },
-  // The ways into the database that see all tenants: no request may get hold of one.
+  'client/codegen': { files: /^client\//, imports: ['contract'] },
+  config: { files: /^server\/src\/config\//, imports: ['contract'] },
+  shared: { files: /^server\/src\/shared\//, imports: ['contract', 'config'] },
+  'embedded-postgres': { files: /^server\/src\/embedded-postgres\//, imports: ['shared'] },
+  // These see the rows of all tenants, so no code that serves a request may import them.
   'all tenants': {
-    files: /^server\/src\/database\/(prisma|databases|connection|own-connection|pool)\.ts$/,
-    imports: ['basics', 'database'],
+    files: /^server\/src\/database\/client\/(prisma|databases|connection|dedicated-connection|pool)\.ts$/,
+    imports: ['config', 'shared', 'database'],
   },
-  database: { files: /^server\/src\/database\//, imports: ['contract', 'basics', 'all tenants'] },
-  webhooks: { files: /^server\/src\/webhooks\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
-  usage: { files: /^server\/src\/usage\//, imports: ['contract', 'basics', 'database', 'all tenants'] },
-  context: { files: /^server\/src\/context\.ts$/, imports: ['basics', 'database', 'webhooks'] },
-  identity: {
-    files: /^server\/src\/identity\//,
-    imports: ['contract', 'basics', 'database', 'all tenants', 'context'],
+  database: { files: /^server\/src\/database\//, imports: ['contract', 'config', 'shared', 'all tenants'] },
+  webhooks: {
+    files: /^server\/src\/webhooks\//,
+    imports: ['contract', 'config', 'shared', 'database', 'all tenants'],
   },
+  usage: { files: /^server\/src\/usage\//, imports: ['contract', 'shared', 'database', 'all tenants'] },
+  context: { files: /^server\/src\/resources\/shared\/context\.ts$/, imports: ['shared', 'database', 'webhooks'] },
   handlers: {
-    files: /^server\/src\/resources\/(index|handlers|[\w-]+\/handlers)\.ts$/,
-    imports: ['contract', 'basics', 'queries'],
+    files: /^server\/src\/resources\/(index|all-handlers|[\w-]+\/handlers)\.ts$/,
+    imports: ['contract', 'shared', ...queries],
   },
-  // What no request asks for: the rows of tenants themselves, and what is done every night.
+  // No request uses these: the rows of tenants, and jobs that run every night.
   'queries over all tenants': {
-    files: /^server\/src\/resources\/(tenants\/.+|tickets\/totals|idempotency-retention)\.ts$/,
-    imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks', 'context', 'queries'],
+    files: /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|idempotency\/idempotency-retention)\.ts$/,
+    imports: ['contract', 'shared', 'database', 'all tenants', 'webhooks', ...queries],
   },
-  queries: {
+  resources: {
     files: /^server\/src\/resources\//,
-    imports: ['contract', 'basics', 'database', 'webhooks', 'usage', 'context'],
+    imports: ['contract', 'shared', 'database', 'webhooks', 'usage', 'context'],
   },
-  http: { files: /^server\/src\/http\//, imports: ['contract', 'basics', 'context', 'identity'] },
-  site: { files: /^server\/src\/site\//, imports: ['contract', 'basics', 'http'] },
-  'developer area': {
+  auth: {
+    files: /^server\/src\/auth\//,
+    imports: ['contract', 'shared', 'database', 'all tenants', 'context'],
+  },
+  http: { files: /^server\/src\/http\//, imports: ['contract', 'config', 'shared', 'context', 'auth'] },
+  'docs-site': { files: /^server\/src\/docs-site\//, imports: ['contract', 'shared', 'http'] },
+  developer: {
     files: /^server\/src\/developer\//,
-    imports: ['contract', 'basics', 'database', 'webhooks', 'usage', 'context', 'identity', 'queries', 'http', 'site'],
+    imports: [
+      ...['contract', 'config', 'shared', 'database', 'webhooks', 'usage', ...queries],
+      ...['auth', 'http', 'docs-site'],
+    ],
   },
-  agents: {
-    files: /^server\/src\/agents\//,
-    imports: ['contract', 'basics', 'context', 'queries', 'http', 'site'],
+  mcp: {
+    files: /^server\/src\/mcp\//,
+    imports: ['contract', 'config', 'shared', ...queries, 'http', 'docs-site'],
   },
   operations: {
     files: /^server\/src\/operations\//,
-    imports: ['contract', 'basics', 'database', 'all tenants', 'webhooks'],
+    imports: ['contract', 'config', 'shared', 'database', 'all tenants', 'webhooks'],
   },
-  schema: { files: /^server\/src\/schema\.ts$/, imports: [...server, 'queries over all tenants'] },
   app: {
-    files: /^server\/src\/(app|runtime)\.ts$/,
-    imports: [...server, 'identity', 'handlers', 'http', 'site', 'developer area', 'agents', 'operations'],
+    files: /^server\/src\/app\.ts$/,
+    imports: [...server, ...queries, 'auth', 'handlers', 'http', 'docs-site', 'developer', 'mcp', 'operations'],
   },
   prisma: {
     files: /^prisma\//,
-    imports: ['contract', 'basics', 'database', 'all tenants', 'identity', 'queries over all tenants'],
+    imports: [...server, ...queries, 'auth', 'queries over all tenants'],
   },
-  'entry points': {
-    files: /^server\/src\/(main|start|banner|launcher|shutdown|cli\/.*)\.ts$/,
-    imports: [
-      ...server,
-      'identity',
-      'queries',
-      'queries over all tenants',
-      'http',
-      'operations',
-      'schema',
-      'app',
-      'prisma',
-    ],
+  process: {
+    files: /^server\/src\/process\//,
+    imports: [...server, ...queries, 'auth', 'queries over all tenants', 'http', 'operations', 'prisma'],
+  },
+  main: { files: /^server\/src\/main\.ts$/, imports: ['config', 'shared', 'process', 'app'] },
+  cli: {
+    files: /^server\/src\/cli\//,
+    imports: [...server, ...queries, 'auth', 'queries over all tenants', 'http', 'operations', 'prisma', 'process'],
   },
   tools: {
     files: /^tools\//,
-    imports: ['contract', 'client tools', 'basics', 'embedded PostgreSQL', 'database', 'entry points'],
+    imports: ['contract', 'client/codegen', 'config', 'shared', 'embedded-postgres', 'database', 'cli'],
   },
   examples: { files: /^examples\//, imports: ['client'] },
-  // It says what the specification says, and not what the server does.
+  // The model describes what the specification says, not what the server does.
   model: { files: /^test\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
   tests: { files: /^test\//, imports: ['everything'] },
 };
 
-/** Text that may stand in these files alone. */
+/** Text that only the given files may contain. */
 const confined: [text: RegExp, files: RegExp, why: string][] = [
-  [/from '@ts-rest\//, /^(contract\/|server\/src\/resources\/(index|handlers)\.ts)/, 'ts-rest must stay replaceable'],
-  [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ makes a Prisma client'],
+  [
+    /from '@ts-rest\//,
+    /^(contract\/|server\/src\/resources\/(index|all-handlers)\.ts)/,
+    'ts-rest must stay replaceable',
+  ],
+  [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ creates a Prisma client'],
   [
     /\$(query|execute)Raw|\b(selectRows|selectTogether|selectPlanned|connectionsOf|rawClient|reading)[<(]/,
-    /^(server\/src\/(database|identity|webhooks|usage|resources)|test)\//,
+    /^(server\/src\/(database|auth|webhooks|usage|resources)|test)\//,
     'raw SQL filters by tenant by hand',
   ],
   [
     /\b(accounts|databases)\.(accounts|system)\b/,
-    /^(?!server\/src\/(developer|http|agents|site)\/)/,
-    'rows of all tenants are for identity/ to look for',
+    /^(?!server\/src\/(developer|http|mcp|docs-site)\/)/,
+    'only auth/ looks up rows of all tenants',
   ],
   [
     /process\.env/,
-    // Samples hold it as text.
-    /^(server\/src\/(main|env|embedded-postgres\/cluster|cli\/(run|help))\.ts|contract\/.*samples|examples\/|test\/|tools\/)/,
-    'settings are read in env.ts',
+    // Samples contain it as text.
+    /^(server\/src\/(main|config\/env|embedded-postgres\/cluster|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|test\/|tools\/)/,
+    'config/env.ts reads the settings',
   ],
 ];
 
-/** What is wrong with the imports and the text of a file, a line each; none where all is well. */
+/** Returns what is wrong with the imports and the text of a file, a line each. */
 export function faultsOf(file: string, source: string): string[] {
   const imports = [...source.matchAll(/(?:from|import|import\() ?'([^']+)'/g)].map(([, target = '']) => target);
   const misplaced = confined.filter(([text, files]) => text.test(source) && !files.test(file));
@@ -133,13 +135,13 @@ export function faultsOf(file: string, source: string): string[] {
 
 function faultOf(file: string, target: string): string | undefined {
   const imported = pathOf(file, target);
-  // What Prisma generates belongs to everybody: its types are those of rows.
+  // Every layer may use Prisma's generated types of rows.
   if (imported === undefined || imported.startsWith('server/generated/prisma/')) return undefined;
-  const [from, to] = [roomOf(file), roomOf(imported)];
-  if (from === undefined) return `${file}: is in no room; name it in tools/check-imports.ts.`;
-  const allowed = rooms[from]?.imports ?? [];
+  const [from, to] = [layerOf(file), layerOf(imported)];
+  if (from === undefined) return `${file}: is in no layer. Add it to tools/check-imports.ts.`;
+  const allowed = layers[from]?.imports ?? [];
   if (from === to || allowed.includes('everything') || (to !== undefined && allowed.includes(to))) return undefined;
-  return `${file}: ${from} must not import ${to ?? 'what is in no room'} (${target}).`;
+  return `${file}: ${from} must not import ${to ?? 'a file in no layer'} (${target}).`;
 }
 
 function pathOf(file: string, target: string): string | undefined {
@@ -148,8 +150,8 @@ function pathOf(file: string, target: string): string | undefined {
   return name && `${name}/src/index.ts`;
 }
 
-function roomOf(file: string): string | undefined {
-  return Object.keys(rooms).find((name) => rooms[name]?.files.test(file));
+function layerOf(file: string): string | undefined {
+  return Object.keys(layers).find((name) => layers[name]?.files.test(file));
 }
 
 if (import.meta.main) {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'libpg-query';
-import { concurrentMarker, readMigrations } from '../server/src/database/migrations.ts';
+import { concurrentMarker, readMigrations } from '../server/src/database/migrations/migration-history.ts';
 
 /*
  * Checks the rules of rolling upgrades (docs/decisions/schema-migrations.md): the previous release runs on the new schema, and no

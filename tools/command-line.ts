@@ -1,5 +1,5 @@
-import { type Noun, optionsOf, type Parameter, type Single, type Verb } from '../server/src/cli/command.ts';
-import { commands } from '../server/src/cli/commands.ts';
+import { commands } from '../server/src/cli/command-table.ts';
+import { type Noun, optionsOf, type Parameter, type Single, type Verb } from '../server/src/cli/lib/command.ts';
 
 /** `docs/command-line.md`: every command with its arguments, options and examples, from the table that parses them. */
 export async function commandLineReference(): Promise<string> {
@@ -9,7 +9,7 @@ export async function commandLineReference(): Promise<string> {
   return `${head}\n${sections.join('\n')}`;
 }
 
-const head = `<!-- Made from server/src/cli/commands.ts by \`pnpm generate\`. -->
+const head = `<!-- Made from server/src/cli/command-table.ts by \`pnpm generate\`. -->
 
 # Command line
 

@@ -1,10 +1,10 @@
 import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { clientSources } from '../client/generate.ts';
-import { scheduleForReceivers, scheduleRules } from '../contract/src/openapi/schedule.ts';
+import { clientSources } from '../client/codegen/generate.ts';
+import { scheduleForReceivers, scheduleRules } from '../contract/src/openapi/schedule-text.ts';
 import { openApiDocument } from '../contract/src/openapi.ts';
-import { envExample } from '../server/src/env.ts';
+import { envExample } from '../server/src/config/env.ts';
 import { commandLineReference } from './command-line.ts';
 import { clientFolder, prismaClient } from './prisma-client.ts';
 

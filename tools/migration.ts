@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { migrationsFolder } from '../server/src/database/migrations.ts';
+import { migrationsFolder } from '../server/src/database/migrations/migration-history.ts';
 import { openTemporary } from '../server/src/embedded-postgres/temporary.ts';
 import { schemaScript } from './schema-script.ts';
 

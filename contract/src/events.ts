@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { Asset } from './assets.ts';
 import { Actor, Timestamp } from './fields.ts';
-import { Task, TaskChanges } from './tasks.ts';
-import { Ticket, TicketChanges } from './tickets.ts';
+import { Asset } from './resources/assets.ts';
+import { Task, TaskChanges } from './resources/tasks.ts';
+import { Ticket, TicketChanges } from './resources/tickets.ts';
 
 /**
  * The four public events (spec §6): their condition, the key and schema of the payload, and the schema of the changes.

@@ -2,17 +2,17 @@ import { generateOpenApi } from '@ts-rest/open-api';
 import type { Endpoint } from './endpoint.ts';
 import { ErrorEnvelope } from './errors.ts';
 import { contract, pathPrefix } from './index.ts';
-import { errorExamples } from './openapi/errors.ts';
+import { errorExamples } from './openapi/error-examples.ts';
 import { headers } from './openapi/headers.ts';
 import { completed, type DraftedOperation, sharedResponses } from './openapi/operations.ts';
-import { describeSchema } from './openapi/places.ts';
 import { introduction, tags } from './openapi/prose.ts';
+import { describeSchema } from './openapi/schema-transformer.ts';
 import { type Schemas, toSchema } from './openapi/schemas.ts';
 import type { OpenApi, Parameter } from './openapi/types.ts';
-import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './openapi/webhooks.ts';
+import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './openapi/webhook-operations.ts';
 
-export { downgrade } from './openapi/downgrade.ts';
 export { changelogPath } from './openapi/prose.ts';
+export { downgrade } from './openapi/to-openapi-3.0.ts';
 export type { CodeSample, OpenApi, Operation, Schema } from './openapi/types.ts';
 
 /** Builds the OpenAPI 3.1 document of the API from the contract alone. */

@@ -1,41 +1,41 @@
 import { requestLimits } from '@itsm-api/contract';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { addAgents } from './agents/mcp.ts';
-import type { Services } from './context.ts';
-import type { Databases } from './database/databases.ts';
-import { tenantClient } from './database/tenant-client.ts';
-import { addDeveloperArea } from './developer/area.ts';
-import type { Settings } from './env.ts';
-import { createFairUse, type Refusal } from './fair-use.ts';
-import { type HealthCheck, Lifecycle } from './health.ts';
-import { addAnswerHeaders } from './http/answer-headers.ts';
+import { createKeyLookup } from './auth/api-keys/key-lookup.ts';
+import { createLastUsed } from './auth/api-keys/last-used.ts';
+import type { Settings } from './config/env.ts';
+import type { Databases } from './database/client/databases.ts';
+import { tenantClient } from './database/client/tenant-client.ts';
+import { addDeveloperArea } from './developer/plugin.ts';
+import { addSite } from './docs-site/docs-site.ts';
+import { addGuard } from './http/auth/guard.ts';
 import { addBodyParsers } from './http/body.ts';
-import { endConnectionsOnClose } from './http/close.ts';
 import { compressAnswers } from './http/compression.ts';
-import { addConditions } from './http/conditions.ts';
+import { addConditions } from './http/conditional-requests.ts';
 import { addCors } from './http/cors.ts';
+import { addAnswerHeaders } from './http/default-headers.ts';
 import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
 import { warnOfUntrustedProxy } from './http/forwarded.ts';
-import { addGuard } from './http/guard.ts';
 import { addHealth, healthPaths } from './http/health.ts';
-import { addHostCheck } from './http/host.ts';
-import { serializeListsInSlices } from './http/list-json.ts';
-import { createMemoryCounter, RateLimitStore } from './http/rate-limit/store.ts';
+import { addHostCheck } from './http/host-check.ts';
+import { serializeListsInSlices } from './http/list-serializer.ts';
+import { addUnknownPaths } from './http/not-found.ts';
+import { createMemoryCounter, RateLimitStore } from './http/rate-limit/rate-limit-windows.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
-import { createHttpServer } from './http/server.ts';
-import { addUnknownPaths } from './http/unknown-paths.ts';
-import { countUnreadAnswers } from './http/unread-answers.ts';
-import { createKeyLookup } from './identity/key-lookup.ts';
-import { createLastUsed } from './identity/last-used.ts';
-import type { Metrics } from './operations/metrics.ts';
-import { measureRequests } from './operations/request-metrics.ts';
-import type { Traces } from './operations/traces.ts';
+import { endConnectionsOnClose } from './http/server/graceful-close.ts';
+import { createHttpServer } from './http/server/http-server.ts';
+import { countUnreadAnswers } from './http/server/response-backpressure.ts';
+import { addAgents } from './mcp/mcp-messages.ts';
+import type { Metrics } from './operations/metrics/metrics.ts';
+import { measureRequests } from './operations/metrics/request-metrics.ts';
+import type { Traces } from './operations/tracing/traces.ts';
 import { addResources } from './resources/index.ts';
-import { addSite } from './site/site.ts';
-import { type TenantId, tenantIdToJson } from './tenant-id.ts';
-import { followRequests } from './usage/follow-requests.ts';
-import type { UsageRecorder } from './usage/recorder.ts';
+import type { Services } from './resources/shared/context.ts';
+import { type HealthCheck, Lifecycle } from './shared/lifecycle.ts';
+import { type TenantId, tenantIdToJson } from './shared/tenant-id.ts';
+import { createFairUse, type Refusal } from './shared/tenant-limiter.ts';
+import { followRequests } from './usage/request-hook.ts';
+import type { UsageRecorder } from './usage/usage-recorder.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -202,7 +202,7 @@ async function openRateLimitStore({
   const url = settings.RATE_LIMIT_STORE === 'redis' ? settings.REDIS_URL : undefined;
   if (url === undefined) return new RateLimitStore(memory);
   // Its client is 8 MB, which only installations with Redis load.
-  const { openRedisCounter } = await import('./http/rate-limit/redis.ts');
+  const { openRedisCounter } = await import('./http/rate-limit/redis-windows.ts');
   const redis = await openRedisCounter({
     url,
     onAway: (reason) => logger.warn({ reason }, 'Redis is away: rate limits are counted by this process alone'),

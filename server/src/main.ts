@@ -1,9 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
-import { readSettings } from './env.ts';
-import { loadEnvFile } from './env-file.ts';
-import { Lifecycle } from './health.ts';
-import { shutDownWith } from './shutdown.ts';
-import { start } from './start.ts';
+import { buildApp } from './app.ts';
+import { readSettings } from './config/env.ts';
+import { loadEnvFile } from './config/env-file.ts';
+import { shutDownWith } from './process/shutdown.ts';
+import { start } from './process/start.ts';
+import { Lifecycle } from './shared/lifecycle.ts';
 
 /**
  * What all the rest may take after the drain, and a margin: 24 seconds in all where the drain is that of the default.
@@ -29,7 +30,7 @@ try {
   await loadEnvFile();
   const settings = readSettings(process.env);
   const lifecycle = new Lifecycle();
-  const starting = start(settings, lifecycle);
+  const starting = start(settings, lifecycle, buildApp);
   shutDownWith({
     byNpm: process.env.npm_config_npm_version !== undefined,
     longestMs: Math.max(settings.DRAIN_SECONDS, 5) * 1000 + afterDrainMs,

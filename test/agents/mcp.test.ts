@@ -1,5 +1,5 @@
 import { scopes } from '@itsm-api/contract';
-import { tools } from '@itsm-api/server/agents/tools.ts';
+import { tools } from '@itsm-api/server/mcp/tools.ts';
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { deliveryBody, EventType, type Webhook } from '@itsm-api/contract';
-import { toTenantId } from '@itsm-api/server/tenant-id.ts';
+import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, type Workspace, webhook } from '../support/workspace.ts';

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
-import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { percentiles } from '../support/percentiles.ts';
 import { loadData } from './api/data.ts';
 import { startServer } from './api/servers.ts';

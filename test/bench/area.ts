@@ -1,12 +1,12 @@
 import { buildApp } from '@itsm-api/server/app.ts';
-import type { Context } from '@itsm-api/server/context.ts';
-import { readSettings } from '@itsm-api/server/env.ts';
+import { readSettings } from '@itsm-api/server/config/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
+import { openRuntime, type Runtime } from '@itsm-api/server/process/runtime.ts';
+import type { Context } from '@itsm-api/server/resources/shared/context.ts';
 import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
-import { migrateDatabase } from '@itsm-api/server/schema.ts';
-import { toTenantId } from '@itsm-api/server/tenant-id.ts';
+import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import type { Api } from '../support/api.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { steadyPort } from '../faults/postgres.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from '../faults/workspaces.ts';
 import type { Percentiles } from '../support/percentiles.ts';

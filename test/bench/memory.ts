@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
-import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { loadData } from './api/data.ts';
 import { measuredPaths } from './api/paths.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readSettings } from '@itsm-api/server/env.ts';
-import { pruneIdempotencyKeys } from '@itsm-api/server/resources/idempotency-retention.ts';
-import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
-import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { readSettings } from '@itsm-api/server/config/env.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
+import { openRuntime, type Runtime } from '@itsm-api/server/process/runtime.ts';
+import { pruneIdempotencyKeys } from '@itsm-api/server/resources/idempotency/idempotency-retention.ts';
 import pg from 'pg';
 import { addWorkspace, type Workspace } from '../faults/workspaces.ts';
 import { type Percentiles, percentiles } from '../support/percentiles.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
-import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { median } from '../support/percentiles.ts';
 import { type Data, loadData } from './api/data.ts';
 import { measuredPaths } from './api/paths.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAgent } from '@itsm-api/server/webhooks/agent.ts';
-import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
-import { createTargetPolicy } from '@itsm-api/server/webhooks/target.ts';
+import { createAgent } from '@itsm-api/server/webhooks/delivery/http-agent.ts';
+import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
+import { createTargetPolicy } from '@itsm-api/server/webhooks/delivery/target.ts';
 import pg from 'pg';
 import type { Subscription } from '../faults/workspaces.ts';
 import { loadDeliveries, sampleBody } from './load.ts';

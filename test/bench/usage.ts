@@ -1,20 +1,20 @@
 import { fileURLToPath } from 'node:url';
-import { openDatabases } from '@itsm-api/server/database/databases.ts';
-import type { Pool } from '@itsm-api/server/database/pool.ts';
-import { withinTenant } from '@itsm-api/server/database/scope.ts';
-import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
+import { openDatabases } from '@itsm-api/server/database/client/databases.ts';
+import type { Pool } from '@itsm-api/server/database/client/pool.ts';
+import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
+import { withinTenant } from '@itsm-api/server/database/client/tenant-context.ts';
 import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import {
   countUsage,
   keysNearLimits,
   requestsByKey,
   slowestEndpoints,
 } from '@itsm-api/server/resources/usage/queries.ts';
-import { migrateDatabase } from '@itsm-api/server/schema.ts';
-import { toTenantId } from '@itsm-api/server/tenant-id.ts';
-import { keyedEndpoints, latencyBuckets } from '@itsm-api/server/usage/shape.ts';
-import { writeUsage } from '@itsm-api/server/usage/store.ts';
-import { kindOf, Tally } from '@itsm-api/server/usage/tally.ts';
+import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
+import { kindOf, Tally } from '@itsm-api/server/usage/aggregator.ts';
+import { keyedEndpoints, latencyBuckets } from '@itsm-api/server/usage/dimensions.ts';
+import { writeUsage } from '@itsm-api/server/usage/usage-store.ts';
 import pg from 'pg';
 import { median } from '../support/percentiles.ts';
 import { loadData } from './api/data.ts';

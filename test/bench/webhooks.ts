@@ -1,5 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { openGround } from '../faults/ground.ts';
 import { steadyPort } from '../faults/postgres.ts';
 import { type ServerProcess, spawnServer } from '../faults/server.ts';

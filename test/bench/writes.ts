@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
-import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { median } from '../support/percentiles.ts';
 import { type Data, loadData } from './api/data.ts';
 import { type Measured, startServer } from './api/servers.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
+import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
+import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';

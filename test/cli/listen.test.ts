@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { createSecretCipher } from '@itsm-api/server/webhooks/secret-cipher.ts';
-import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
+import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

@@ -1,5 +1,5 @@
 import { type Comment, pathPrefix, type Ticket } from '@itsm-api/contract';
-import { findWrongTotals } from '@itsm-api/server/resources/tickets/totals.ts';
+import { findWrongTotals } from '@itsm-api/server/resources/tickets/counters-check.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DemoWorkspace, seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from '../support/api.ts';

@@ -3,7 +3,7 @@ import type { Ticket } from '@itsm-api/client';
 import { isWebhookError, signTestEvent, type TestEvent, unwrap, WebhookError } from '@itsm-api/client/webhooks';
 import type { Asset, Task } from '@itsm-api/contract';
 import { Asset as AssetSchema, deliveryBody, Task as TaskSchema, Ticket as TicketSchema } from '@itsm-api/contract';
-import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
+import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { describe, expect, it, vi } from 'vitest';

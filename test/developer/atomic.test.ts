@@ -1,5 +1,5 @@
-import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
+import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
+import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
-import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
-import { hashPassword } from '@itsm-api/server/identity/passwords.ts';
-import { countAttempt } from '@itsm-api/server/identity/sign-in-throttle.ts';
+import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
+import { hashPassword } from '@itsm-api/server/auth/accounts/passwords.ts';
+import { countAttempt } from '@itsm-api/server/auth/accounts/sign-in-throttle.ts';
+import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { activateTenant, deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { updateUser } from '@itsm-api/server/resources/users/queries.ts';
 import pg from 'pg';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ItsmClient } from '@itsm-api/client';
-import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
+import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
+import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

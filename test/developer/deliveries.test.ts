@@ -1,5 +1,5 @@
 import type { Delivery } from '@itsm-api/contract';
-import { momentOf } from '@itsm-api/server/developer/moment.ts';
+import { momentOf } from '@itsm-api/server/developer/framework/local-datetime.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { execute } from '../support/database.ts';

@@ -1,9 +1,16 @@
 import type { Scope } from '@itsm-api/contract';
-import { type Context, transaction } from '@itsm-api/server/context.ts';
-import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { type KeyQuery, listKeys } from '@itsm-api/server/identity/key-list.ts';
-import { KeyState } from '@itsm-api/server/identity/key-state.ts';
-import { createKey, getKey, narrowKey, revokeKey, rotateKey, updateKey } from '@itsm-api/server/identity/keys.ts';
+import {
+  createKey,
+  getKey,
+  narrowKey,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from '@itsm-api/server/auth/api-keys/api-keys.ts';
+import { type KeyQuery, listKeys } from '@itsm-api/server/auth/api-keys/key-list.ts';
+import { KeyState } from '@itsm-api/server/auth/api-keys/key-status.ts';
+import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
+import { type Context, transaction } from '@itsm-api/server/resources/shared/context.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

@@ -1,5 +1,5 @@
 import type { UserRole } from '@itsm-api/contract';
-import type { AnyPage } from '@itsm-api/server/developer/page.ts';
+import type { AnyPage } from '@itsm-api/server/developer/framework/page.ts';
 import { pages } from '@itsm-api/server/developer/pages.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

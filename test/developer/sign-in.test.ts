@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import type { Account } from '@itsm-api/server/identity/account.ts';
-import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
-import { checkStrength } from '@itsm-api/server/identity/password-strength.ts';
+import type { Account } from '@itsm-api/server/auth/accounts/account.ts';
+import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
+import { checkStrength } from '@itsm-api/server/auth/accounts/password-strength.ts';
+import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
-import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { newAuthenticator } from '../support/authenticator.ts';

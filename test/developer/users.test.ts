@@ -1,5 +1,5 @@
 import { pathPrefix, type UserRole } from '@itsm-api/contract';
-import { createKey, getKey, rotateKey } from '@itsm-api/server/identity/keys.ts';
+import { createKey, getKey, rotateKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { listAudit } from '@itsm-api/server/resources/audit/queries.ts';
 import { deactivateUser, getUser, updateUser } from '@itsm-api/server/resources/users/queries.ts';
 import pg from 'pg';

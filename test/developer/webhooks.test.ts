@@ -1,4 +1,4 @@
-import { replaySome } from '@itsm-api/server/webhooks/replay.ts';
+import { replaySome } from '@itsm-api/server/webhooks/maintenance/replay.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/api.ts';

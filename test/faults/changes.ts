@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { pathPrefix, type Ticket } from '@itsm-api/contract';
-import { exportRows } from '@itsm-api/server/resources/export.ts';
+import { exportRows } from '@itsm-api/server/resources/sync/export-batches.ts';
 import { ticketRows } from '@itsm-api/server/resources/tickets/queries.ts';
 import pg from 'pg';
 import { openGround } from './ground.ts';

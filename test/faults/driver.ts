@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Priority, pathPrefix } from '@itsm-api/contract';
 import { createTicket } from '@itsm-api/server/resources/tickets/queries.ts';
-import type { DispatchJobs } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
+import type { DispatchJobs } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
 import type { Workspace } from './workspaces.ts';
 
 /** What the one who makes changes knows of them, each by its name, which is the title of the ticket. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { percentiles } from '../support/percentiles.ts';
 import { readTable, startWalker, type Walker } from './changes.ts';
 import { type Driver, startDriver } from './driver.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '@itsm-api/contract';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { type Driven, type Driver, startDriver } from './driver.ts';
 import { type Figures, type Kill, readFigures, type Victim } from './figures.ts';
 import { openGround } from './ground.ts';

@@ -1,5 +1,5 @@
 import type { Actor, Changes as Changed, Ticket } from '@itsm-api/contract';
-import type { PrismaClient } from '@itsm-api/server/database/prisma.ts';
+import type { PrismaClient } from '@itsm-api/server/database/client/prisma.ts';
 import type { Changes } from './driver.ts';
 import type { Arrival } from './receiver.ts';
 import type { Subscription } from './workspaces.ts';

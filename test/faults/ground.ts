@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readSettings } from '@itsm-api/server/env.ts';
-import { openRuntime, type Runtime } from '@itsm-api/server/runtime.ts';
-import { migrateDatabase } from '@itsm-api/server/schema.ts';
+import { readSettings } from '@itsm-api/server/config/env.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
+import { openRuntime, type Runtime } from '@itsm-api/server/process/runtime.ts';
 import { openPostgres, type Postgres, steadyPort } from './postgres.ts';
 
 /** What server processes under test stand on. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
-import { findWrongTotals } from '@itsm-api/server/resources/tickets/totals.ts';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
+import { findWrongTotals } from '@itsm-api/server/resources/tickets/counters-check.ts';
 import { openGround } from './ground.ts';
 import type { Postgres } from './postgres.ts';
 import { type Supervised, supervise } from './server.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix, type WebhookReplay } from '@itsm-api/contract';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import pg from 'pg';
 import { loadDeliveries } from '../bench/load.ts';
 import { openGround } from './ground.ts';

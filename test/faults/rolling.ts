@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { openGround } from './ground.ts';
 import { startHaproxy } from './haproxy.ts';
 import { steadyPort } from './postgres.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { deliverySchedule } from '@itsm-api/contract';
-import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
+import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
 import type { Secret } from './workspaces.ts';
 
 /** A request as it arrived: milliseconds. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost } from '@itsm-api/server/at-most.ts';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
+import { atMost } from '@itsm-api/server/shared/timeout.ts';
 import { type DatabaseProxy, startProxy } from '../support/proxy.ts';
 import { openGround } from './ground.ts';
 import { type Arrival, openReceiver, type Receiver } from './receiver.ts';

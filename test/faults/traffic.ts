@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventType, pathPrefix } from '@itsm-api/contract';
-import type { TenantId } from '@itsm-api/server/tenant-id.ts';
+import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Workspace } from './workspaces.ts';
 
 /** A request and what became of it. Times are milliseconds, moments those of `performance.now()`. */

@@ -1,10 +1,10 @@
 import { type EventType, type NewWebhook, scopes, type WebhookFilter } from '@itsm-api/contract';
-import type { UserContext } from '@itsm-api/server/context.ts';
-import { createKey } from '@itsm-api/server/identity/keys.ts';
+import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
+import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
-import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 
 /** A tenant with a key that has all scopes. */
 export interface Workspace {

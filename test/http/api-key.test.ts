@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { keyOf } from '@itsm-api/server/http/api-key.ts';
+import { keyOf } from '@itsm-api/server/http/auth/api-key-header.ts';
 import { describe, expect, it } from 'vitest';
 
 /*

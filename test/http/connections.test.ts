@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpServer } from '@itsm-api/server/http/server.ts';
-import { cutOffStalledWrites } from '@itsm-api/server/http/stalled-writes.ts';
+import { createHttpServer } from '@itsm-api/server/http/server/http-server.ts';
+import { cutOffStalledWrites } from '@itsm-api/server/http/server/write-timeout.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const closers: (() => unknown)[] = [];

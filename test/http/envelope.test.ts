@@ -1,7 +1,7 @@
 import { ErrorEnvelope } from '@itsm-api/contract';
-import { Lifecycle } from '@itsm-api/server/health.ts';
-import { openDoor } from '@itsm-api/server/http/door.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { openDoor } from '@itsm-api/server/http/server/startup-server.ts';
+import { Lifecycle } from '@itsm-api/server/shared/lifecycle.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { sendBare } from '../support/bare.ts';

@@ -1,7 +1,7 @@
 import { contract, type Endpoint, groups } from '@itsm-api/contract';
-import { ApiError } from '@itsm-api/server/errors.ts';
-import { addGuard, type GuardOptions } from '@itsm-api/server/http/guard.ts';
-import { createMemoryCounter, RateLimitStore } from '@itsm-api/server/http/rate-limit/store.ts';
+import { addGuard, type GuardOptions } from '@itsm-api/server/http/auth/guard.ts';
+import { createMemoryCounter, RateLimitStore } from '@itsm-api/server/http/rate-limit/rate-limit-windows.ts';
+import { ApiError } from '@itsm-api/server/shared/errors.ts';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
 

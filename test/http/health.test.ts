@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
-import { Lifecycle, type Phase } from '@itsm-api/server/health.ts';
-import { openDoor } from '@itsm-api/server/http/door.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { openOperationsServer } from '@itsm-api/server/operations/server.ts';
+import { openDoor } from '@itsm-api/server/http/server/startup-server.ts';
+import { openOperationsServer } from '@itsm-api/server/operations/operations-server.ts';
+import { Lifecycle, type Phase } from '@itsm-api/server/shared/lifecycle.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 

@@ -1,6 +1,6 @@
-import { ApiError } from '@itsm-api/server/errors.ts';
-import { inOwnThread } from '@itsm-api/server/own-thread.ts';
-import { toTenantId } from '@itsm-api/server/tenant-id.ts';
+import { ApiError } from '@itsm-api/server/shared/errors.ts';
+import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
+import { inOwnThread } from '@itsm-api/server/shared/worker-pool.ts';
 import { expect, it } from 'vitest';
 
 it('gives a task up that takes too long, and does the next one', async () => {

@@ -1,4 +1,4 @@
-import { createMemoryCounter } from '@itsm-api/server/http/rate-limit/store.ts';
+import { createMemoryCounter } from '@itsm-api/server/http/rate-limit/rate-limit-windows.ts';
 import { expect, it } from 'vitest';
 
 /*

@@ -3,8 +3,12 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer } from 'node:tls';
-import { openRedisCounter } from '@itsm-api/server/http/rate-limit/redis.ts';
-import { type Count, createMemoryCounter, RateLimitStore } from '@itsm-api/server/http/rate-limit/store.ts';
+import {
+  type Count,
+  createMemoryCounter,
+  RateLimitStore,
+} from '@itsm-api/server/http/rate-limit/rate-limit-windows.ts';
+import { openRedisCounter } from '@itsm-api/server/http/rate-limit/redis-windows.ts';
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { steadyPort } from '../faults/postgres.ts';

@@ -1,6 +1,6 @@
 import { pathPrefix } from '@itsm-api/contract';
-import { pruneUsage } from '@itsm-api/server/usage/retention.ts';
-import { bucketOf, latencyBounds, latencyBuckets, outcomes, percentile } from '@itsm-api/server/usage/shape.ts';
+import { bucketOf, latencyBounds, latencyBuckets, outcomes, percentile } from '@itsm-api/server/usage/dimensions.ts';
+import { pruneUsage } from '@itsm-api/server/usage/usage-retention.ts';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NewUser, type Scope, scopes } from '@itsm-api/contract';
-import { createKey, revokeKey } from '@itsm-api/server/identity/keys.ts';
+import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
 import { createUser, listUsers } from '@itsm-api/server/resources/users/queries.ts';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
 import { openGround } from '../faults/ground.ts';
 import { type Postgres, steadyPort } from '../faults/postgres.ts';
 import { type Supervised, supervise } from '../faults/server.ts';

@@ -12,14 +12,14 @@ export interface Subject {
 
 /** What decides who may do what, how much of it, and what is delivered when: a wrong sign there is a wrong answer. */
 export const subjects: Subject[] = [
-  { file: 'server/src/http/api-key.ts', tests: ['http/api-key.test.ts'] },
-  { file: 'server/src/http/guard.ts', tests: ['http/guard.test.ts'] },
-  { file: 'server/src/http/rate-limit/limiter.ts', tests: ['http/guard.test.ts'] },
-  { file: 'server/src/http/rate-limit/store.ts', tests: ['http/rate-limit-memory.test.ts'] },
-  { file: 'server/src/http/rate-limit/redis.ts', tests: ['http/rate-limit-redis.test.ts'] },
-  { file: 'server/src/fair-use.ts', tests: ['rules/places.test.ts'] },
+  { file: 'server/src/http/auth/api-key-header.ts', tests: ['http/api-key.test.ts'] },
+  { file: 'server/src/http/auth/guard.ts', tests: ['http/guard.test.ts'] },
+  { file: 'server/src/http/rate-limit/rate-limiter.ts', tests: ['http/guard.test.ts'] },
+  { file: 'server/src/http/rate-limit/rate-limit-windows.ts', tests: ['http/rate-limit-memory.test.ts'] },
+  { file: 'server/src/http/rate-limit/redis-windows.ts', tests: ['http/rate-limit-redis.test.ts'] },
+  { file: 'server/src/shared/tenant-limiter.ts', tests: ['rules/places.test.ts'] },
   {
-    file: 'contract/src/tickets.ts',
+    file: 'contract/src/resources/tickets.ts',
     only: ['TicketStatus', 'ticketTransitions'],
     tests: ['rules/transitions.test.ts'],
   },
@@ -28,19 +28,19 @@ export const subjects: Subject[] = [
     only: ['merge', 'move'],
     tests: ['api/tickets.test.ts', 'api/tickets-patch.test.ts'],
   },
-  { file: 'server/src/webhooks/health.ts', tests: ['webhooks/breaker.test.ts'] },
-  { file: 'server/src/webhooks/schedule.ts', tests: ['webhooks/schedule.test.ts'] },
+  { file: 'server/src/webhooks/delivery/circuit-breaker.ts', tests: ['webhooks/breaker.test.ts'] },
+  { file: 'server/src/webhooks/delivery/retry-schedule.ts', tests: ['webhooks/schedule.test.ts'] },
   {
-    file: 'server/src/webhooks/claim.ts',
+    file: 'server/src/webhooks/delivery/claim.ts',
     only: ['claimDue', 'recordLost'],
     tests: ['webhooks/claims.test.ts'],
   },
   {
-    file: 'server/src/webhooks/settle.ts',
+    file: 'server/src/webhooks/delivery/record-results.ts',
     only: ['settle', 'judge', 'signOf'],
     tests: ['webhooks/claims.test.ts'],
   },
-  { file: 'server/src/webhooks/record-health.ts', only: ['recordHealth'], tests: ['webhooks/claims.test.ts'] },
+  { file: 'server/src/webhooks/delivery/record-health.ts', only: ['recordHealth'], tests: ['webhooks/claims.test.ts'] },
 ];
 
 /** The subject as Stryker names it: its file, or the lines of its declarations. */

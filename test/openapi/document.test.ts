@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { deliverySchedule } from '@itsm-api/contract';
 import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
-import { signatureHeaders } from '@itsm-api/server/webhooks/sign.ts';
+import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';

@@ -11,7 +11,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Asset } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { startReceiver } from '../support/receiver.ts';

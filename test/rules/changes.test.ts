@@ -1,5 +1,5 @@
 import { pathPrefix } from '@itsm-api/contract';
-import { readCursor, writeCursor } from '@itsm-api/server/resources/change-cursor.ts';
+import { readCursor, writeCursor } from '@itsm-api/server/resources/sync/change-cursor.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ticket } from '@itsm-api/contract';
-import { Pool } from '@itsm-api/server/database/pool.ts';
-import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
+import { SilenceWatch } from '@itsm-api/server/database/client/connection-watchdog.ts';
+import { Pool } from '@itsm-api/server/database/client/pool.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { addressOf, samples } from '../developer/samples.ts';

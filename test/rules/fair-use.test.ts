@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newKey } from '@itsm-api/server/identity/key-format.ts';
-import { newToken } from '@itsm-api/server/identity/token.ts';
+import { newToken } from '@itsm-api/server/auth/accounts/token.ts';
+import { newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';

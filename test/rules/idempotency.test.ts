@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { pruneIdempotencyKeys } from '@itsm-api/server/resources/idempotency-retention.ts';
+import { pruneIdempotencyKeys } from '@itsm-api/server/resources/idempotency/idempotency-retention.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';

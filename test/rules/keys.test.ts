@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newKey } from '@itsm-api/server/identity/key-format.ts';
-import { createLastUsed } from '@itsm-api/server/identity/last-used.ts';
-import { createLookupQueue } from '@itsm-api/server/identity/lookup-queue.ts';
+import { newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
+import { createLastUsed } from '@itsm-api/server/auth/api-keys/last-used.ts';
+import { createLookupQueue } from '@itsm-api/server/auth/api-keys/lookup-queue.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { cloneDatabase, execute } from '../support/database.ts';

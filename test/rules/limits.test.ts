@@ -1,4 +1,4 @@
-import { newKey } from '@itsm-api/server/identity/key-format.ts';
+import { newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';

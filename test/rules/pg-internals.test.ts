@@ -1,4 +1,4 @@
-import { prepareValue, Result, wireOf } from '@itsm-api/server/database/pg-internals.ts';
+import { prepareValue, Result, wireOf } from '@itsm-api/server/database/client/pg-internals.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

@@ -1,5 +1,5 @@
-import { createFairUse, type FairUseOptions, type Refusal } from '@itsm-api/server/fair-use.ts';
-import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
+import { createFairUse, type FairUseOptions, type Refusal } from '@itsm-api/server/shared/tenant-limiter.ts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 /*

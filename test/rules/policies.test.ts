@@ -1,7 +1,7 @@
 import { assertWalls } from '@itsm-api/server/database/roles.ts';
-import { keepUpload } from '@itsm-api/server/resources/csv-uploads.ts';
-import type { TenantId } from '@itsm-api/server/tenant-id.ts';
-import { dispatchQueue } from '@itsm-api/server/webhooks/dispatch-jobs.ts';
+import { keepUpload } from '@itsm-api/server/resources/csv/csv-uploads.ts';
+import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
+import { dispatchQueue } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

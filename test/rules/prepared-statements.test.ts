@@ -1,5 +1,5 @@
 import type { Asset, Task, Webhook } from '@itsm-api/contract';
-import { statementName } from '@itsm-api/server/database/statement-name.ts';
+import { statementName } from '@itsm-api/server/database/client/statement-name.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

@@ -1,8 +1,8 @@
-import { withinTenant } from '@itsm-api/server/database/scope.ts';
-import { read, reading, selectRows } from '@itsm-api/server/database/statements.ts';
-import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { inTransaction } from '@itsm-api/server/database/transaction.ts';
-import type { TenantId } from '@itsm-api/server/tenant-id.ts';
+import { read, reading, selectRows } from '@itsm-api/server/database/client/raw-sql.ts';
+import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
+import { withinTenant } from '@itsm-api/server/database/client/tenant-context.ts';
+import { inTransaction } from '@itsm-api/server/database/client/transaction.ts';
+import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkConnection } from '@itsm-api/server/database/check-connection.ts';
+import { SilenceWatch } from '@itsm-api/server/database/client/connection-watchdog.ts';
 import { listen } from '@itsm-api/server/database/listener.ts';
-import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
 import { expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
 import { cloneDatabase, execute, query, workerDatabaseUrl } from '../support/database.ts';

@@ -1,7 +1,7 @@
-import { openDatabases } from '@itsm-api/server/database/databases.ts';
-import type { PrismaClient } from '@itsm-api/server/database/prisma.ts';
-import { type TenantClient, tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { inTransaction } from '@itsm-api/server/database/transaction.ts';
+import { openDatabases } from '@itsm-api/server/database/client/databases.ts';
+import type { PrismaClient } from '@itsm-api/server/database/client/prisma.ts';
+import { type TenantClient, tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
+import { inTransaction } from '@itsm-api/server/database/client/transaction.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

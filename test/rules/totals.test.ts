@@ -1,5 +1,5 @@
 import { NewTicket, Priority, TicketCategory, TicketStatus, TicketType, ticketTransitions } from '@itsm-api/contract';
-import { findWrongTotals } from '@itsm-api/server/resources/tickets/totals.ts';
+import { findWrongTotals } from '@itsm-api/server/resources/tickets/counters-check.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

@@ -1,7 +1,7 @@
-import { transaction } from '@itsm-api/server/context.ts';
-import { selectRows } from '@itsm-api/server/database/statements.ts';
-import { rawClient, type TenantClient, tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { ConditionNotMet, inTransaction } from '@itsm-api/server/database/transaction.ts';
+import { selectRows } from '@itsm-api/server/database/client/raw-sql.ts';
+import { rawClient, type TenantClient, tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
+import { ConditionNotMet, inTransaction } from '@itsm-api/server/database/client/transaction.ts';
+import { transaction } from '@itsm-api/server/resources/shared/context.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

@@ -11,7 +11,7 @@ import {
   TicketType,
   UserRole,
 } from '@itsm-api/contract';
-import { outcomes } from '@itsm-api/server/usage/shape.ts';
+import { outcomes } from '@itsm-api/server/usage/dimensions.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { workerDatabaseUrl } from '../support/database.ts';

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from '../support/api.ts';

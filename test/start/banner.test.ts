@@ -1,6 +1,6 @@
-import { greet } from '@itsm-api/server/banner.ts';
-import { readSettings } from '@itsm-api/server/env.ts';
+import { readSettings } from '@itsm-api/server/config/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { greet } from '@itsm-api/server/process/startup-banner.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 /*

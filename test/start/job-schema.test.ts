@@ -1,4 +1,4 @@
-import { checkSchema, migrateDatabase } from '@itsm-api/server/schema.ts';
+import { checkSchema, migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import pg from 'pg';
 import { getRollbackPlans } from 'pg-boss';
 import packageJson from 'pg-boss/package.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-import { openJobs } from '@itsm-api/server/database/jobs.ts';
+import { openJobs } from '@itsm-api/server/database/jobs/job-queue.ts';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 

@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { checkSchema, migrateDatabase } from '../../server/src/schema.ts';
+import { checkSchema, migrateDatabase } from '../../server/src/process/ensure-schema.ts';
 import { cloneDatabase, execute, query, type TestDatabase } from '../support/database.ts';
 
 const BASELINE = '20261125000000_baseline';
 const LATER = '20991231000000_later';
-const schema = JSON.stringify(new URL('../../server/src/schema.ts', import.meta.url).href);
+const schema = JSON.stringify(new URL('../../server/src/process/ensure-schema.ts', import.meta.url).href);
 const row = `SELECT * FROM _prisma_migrations WHERE migration_name = '${LATER}'`;
 const source = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 

@@ -1,4 +1,4 @@
-import { retryWhileLocked } from '@itsm-api/server/database/migration-lock.ts';
+import { retryWhileLocked } from '@itsm-api/server/database/migrations/migration-lock.ts';
 import type { ClientBase } from 'pg';
 import { afterEach, expect, it, vi } from 'vitest';
 

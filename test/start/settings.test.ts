@@ -1,4 +1,4 @@
-import { readSettings } from '@itsm-api/server/env.ts';
+import { readSettings } from '@itsm-api/server/config/env.ts';
 import { describe, expect, it } from 'vitest';
 
 const secretKey = Buffer.alloc(32, 1).toString('base64');

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 /*
  * What ends a process, and with which exit code, without a server in it: start.test.ts and stop.test.ts have one.
  */
-const shutdown = JSON.stringify(new URL('../../server/src/shutdown.ts', import.meta.url).href);
+const shutdown = JSON.stringify(new URL('../../server/src/process/shutdown.ts', import.meta.url).href);
 
 /** A process that takes this long to stop. Milliseconds. */
 function stopping(stopMs: number) {

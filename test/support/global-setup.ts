@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
-import { atMost } from '../../server/src/at-most.ts';
 import { disposable, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
-import { migrateDatabase } from '../../server/src/schema.ts';
+import { migrateDatabase } from '../../server/src/process/ensure-schema.ts';
+import { atMost } from '../../server/src/shared/timeout.ts';
 import { execute, query, withDatabase } from './database.ts';
 
 interface Server {

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { toTenantId } from '@itsm-api/server/tenant-id.ts';
-import { startWebhooks, type WebhooksOptions } from '@itsm-api/server/webhooks/start.ts';
+import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
+import { startWebhooks, type WebhooksOptions } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import type { Logger } from 'pino';
 import { expect, vi } from 'vitest';
 import type { Prisma } from '../../server/generated/prisma/client.ts';

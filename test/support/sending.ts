@@ -1,5 +1,5 @@
-import { type ClaimedDelivery, claimDue } from '@itsm-api/server/webhooks/claim.ts';
-import { settle } from '@itsm-api/server/webhooks/settle.ts';
+import { type ClaimedDelivery, claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
+import { settle } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { execute } from './database.ts';
 import { eventually, type Receiver, type Respond, type Sender, startReceiver, startSender } from './receiver.ts';

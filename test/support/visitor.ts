@@ -1,6 +1,6 @@
-import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { createInvitation } from '@itsm-api/server/identity/invitations.ts';
-import type { TenantId } from '@itsm-api/server/tenant-id.ts';
+import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
+import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
+import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 
 /** Fields of a form; several of one name as a list. */

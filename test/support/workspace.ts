@@ -18,13 +18,13 @@ import type {
   Webhook,
 } from '@itsm-api/contract';
 import { pathPrefix, scopes } from '@itsm-api/contract';
-import type { UserContext } from '@itsm-api/server/context.ts';
-import { tenantClient } from '@itsm-api/server/database/tenant-client.ts';
-import { hashKey, newKey } from '@itsm-api/server/identity/key-format.ts';
+import { hashKey, newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
+import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
+import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
 import { createUser } from '@itsm-api/server/resources/users/queries.ts';
-import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 
 /** A tenant of its own for a test, with a user, a key with all scopes, and what makes its rows. */

@@ -1,4 +1,9 @@
-import { afterAttempt, circuitOf, type Health, presentHealth } from '@itsm-api/server/webhooks/health.ts';
+import {
+  afterAttempt,
+  circuitOf,
+  type Health,
+  presentHealth,
+} from '@itsm-api/server/webhooks/delivery/circuit-breaker.ts';
 import { describe, expect, it } from 'vitest';
 
 /*

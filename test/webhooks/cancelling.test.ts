@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { transaction } from '@itsm-api/server/context.ts';
+import { transaction } from '@itsm-api/server/resources/shared/context.ts';
 import { deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { activateWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import { emit } from '@itsm-api/server/webhooks/emit.ts';
-import { cancelPending } from '@itsm-api/server/webhooks/pending.ts';
-import { settle } from '@itsm-api/server/webhooks/settle.ts';
+import { settle } from '@itsm-api/server/webhooks/delivery/record-results.ts';
+import { emit } from '@itsm-api/server/webhooks/outbox/emit.ts';
+import { cancelPending } from '@itsm-api/server/webhooks/outbox/pending.ts';
 import { describe, expect, it } from 'vitest';
 import { execute } from '../support/database.ts';
 import { eventually } from '../support/receiver.ts';

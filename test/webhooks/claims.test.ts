@@ -1,6 +1,6 @@
-import { type ClaimedDelivery, claimDue } from '@itsm-api/server/webhooks/claim.ts';
-import type { SubscriptionSign } from '@itsm-api/server/webhooks/record-health.ts';
-import { type Settlement, settle } from '@itsm-api/server/webhooks/settle.ts';
+import { type ClaimedDelivery, claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
+import type { SubscriptionSign } from '@itsm-api/server/webhooks/delivery/record-health.ts';
+import { type Settlement, settle } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

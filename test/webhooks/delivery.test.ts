@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deliveryBody } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { startWebhooks } from '@itsm-api/server/webhooks/start.ts';
+import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 import type { Delivery, Ticket, Webhook } from '@itsm-api/contract';
 import { activateWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import { forgetSecrets } from '@itsm-api/server/webhooks/retention.ts';
+import { forgetSecrets } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../support/api.ts';

@@ -1,5 +1,5 @@
 import type { Webhook } from '@itsm-api/contract';
-import { enforceQuota } from '@itsm-api/server/webhooks/quota.ts';
+import { enforceQuota } from '@itsm-api/server/webhooks/outbox/quota.ts';
 import { expect, it } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 import { start, useSender } from '../support/sending.ts';

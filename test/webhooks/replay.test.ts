@@ -1,9 +1,9 @@
 import { countReplayable, replayDeliveries } from '@itsm-api/server/resources/deliveries/queries.ts';
 import { getReplay, listReplays, replayWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import { toTenantId } from '@itsm-api/server/tenant-id.ts';
-import { claimDue } from '@itsm-api/server/webhooks/claim.ts';
-import { replaySome } from '@itsm-api/server/webhooks/replay.ts';
-import { forgetReplays } from '@itsm-api/server/webhooks/retention.ts';
+import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
+import { claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
+import { forgetReplays } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
+import { replaySome } from '@itsm-api/server/webhooks/maintenance/replay.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { errorOf } from '../support/api.ts';

@@ -1,5 +1,5 @@
-import { sendAgain } from '@itsm-api/server/webhooks/replay.ts';
-import { pruneSettled } from '@itsm-api/server/webhooks/retention.ts';
+import { pruneSettled } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
+import { sendAgain } from '@itsm-api/server/webhooks/maintenance/replay.ts';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 import { start, useSender, withTrigger } from '../support/sending.ts';

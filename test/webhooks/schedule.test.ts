@@ -1,5 +1,5 @@
 import { deliverySchedule } from '@itsm-api/contract';
-import { claimLease, nextWait, parseRetryAfter } from '@itsm-api/server/webhooks/schedule.ts';
+import { claimLease, nextWait, parseRetryAfter } from '@itsm-api/server/webhooks/delivery/retry-schedule.ts';
 import { describe, expect, it } from 'vitest';
 
 const second = 1000;

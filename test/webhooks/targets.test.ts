@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { readSettings } from '@itsm-api/server/env.ts';
-import { createAgent } from '@itsm-api/server/webhooks/agent.ts';
-import { createTargetPolicy, targetPolicyOf } from '@itsm-api/server/webhooks/target.ts';
+import { readSettings } from '@itsm-api/server/config/env.ts';
+import { createAgent } from '@itsm-api/server/webhooks/delivery/http-agent.ts';
+import { createTargetPolicy, targetPolicyOf } from '@itsm-api/server/webhooks/delivery/target.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../support/api.ts';
 import { eventually, type Receiver, type Sender, startReceiver, startSender } from '../support/receiver.ts';

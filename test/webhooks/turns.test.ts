@@ -1,6 +1,6 @@
-import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
-import { InFlight } from '@itsm-api/server/webhooks/in-flight.ts';
-import { RoundRobin } from '@itsm-api/server/webhooks/round-robin.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
+import { InFlight } from '@itsm-api/server/webhooks/delivery/host-limits.ts';
+import { RoundRobin } from '@itsm-api/server/webhooks/delivery/round-robin.ts';
 import type { SubscriptionRef } from '@itsm-api/server/webhooks/subscription-ref.ts';
 import { describe, expect, it } from 'vitest';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Endpoint, isVersioned, takesIfMatch, takesIfNoneMatch } from '../endpoint.ts';
 import { type ErrorCode, errors } from '../errors.ts';
-import { describeErrors, errorCodes, errorContent } from './errors.ts';
+import { describeErrors, errorCodes, errorContent } from './error-examples.ts';
 import { headersOf } from './headers.ts';
 import { conditionsOf, headerParameters, toComponent } from './parameters.ts';
 import { describeOperation, hasForbiddenMoves } from './prose.ts';

@@ -1,12 +1,12 @@
 import type * as z from 'zod';
-import { Asset } from '../assets.ts';
-import { Delivery } from '../deliveries.ts';
 import { type Endpoint, takesIfMatch, takesIfNoneMatch } from '../endpoint.ts';
-import { Project } from '../projects.ts';
-import { Task } from '../tasks.ts';
-import { Ticket } from '../tickets.ts';
-import { User } from '../users.ts';
-import { Webhook } from '../webhooks.ts';
+import { Asset } from '../resources/assets.ts';
+import { Delivery } from '../resources/deliveries.ts';
+import { Project } from '../resources/projects.ts';
+import { Task } from '../resources/tasks.ts';
+import { Ticket } from '../resources/tickets.ts';
+import { User } from '../resources/users.ts';
+import { Webhook } from '../resources/webhooks.ts';
 import { metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Parameter, Reference } from './types.ts';
 

@@ -1,13 +1,13 @@
-import { AssetStatus, assetTransitions } from '../assets.ts';
 import { bulkItems } from '../bulk.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { errors } from '../errors.ts';
 import { idempotencyHours } from '../idempotency.ts';
 import { pathPrefix } from '../index.ts';
 import { groups, rateLimits, requestLimits } from '../limits.ts';
+import { AssetStatus, assetTransitions } from '../resources/assets.ts';
+import { ticketTransitions } from '../resources/tickets.ts';
 import { type Scope, scopes } from '../scopes.ts';
-import { ticketTransitions } from '../tickets.ts';
-import { errorCodes } from './errors.ts';
+import { errorCodes } from './error-examples.ts';
 
 /** The path of the changelog of the API, which shows docs/changelog.md. */
 export const changelogPath = '/docs/changelog';

@@ -722,7 +722,7 @@ CREATE TRIGGER webhook_subscriptions_next_version BEFORE UPDATE ON webhook_subsc
     IS DISTINCT FROM (NEW.updated_at, NEW.url, NEW.events, NEW.filter, NEW.skip_own, NEW.active, NEW.held))
   EXECUTE FUNCTION next_version();
 
--- API keys: every process caches them (server/src/identity/key-lookup.ts) --------
+-- API keys: every process caches them (server/src/auth/api-keys/key-lookup.ts) --------
 
 -- Names the tenant whose keys may have ended.
 CREATE FUNCTION notify_api_keys() RETURNS trigger
@@ -759,7 +759,7 @@ CREATE TRIGGER webhook_subscriptions_hold BEFORE UPDATE ON webhook_subscriptions
 -- Requests ---------------------------------------------------------------------
 
 -- Raises IT001 unless the condition holds, so that a statement can end its transaction
--- (server/src/database/transaction.ts).
+-- (server/src/database/client/transaction.ts).
 CREATE FUNCTION require_condition(condition boolean) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -1249,7 +1249,7 @@ GRANT EXECUTE ON FUNCTION search_texts(text, text, boolean, integer) TO itsm_req
 -- Job queues
 --
 -- pg-boss creates and migrates its schema after the migrations and knows nothing of the roles
--- (server/src/database/job-schema.ts). Requests add jobs to a queue; workers do everything else.
+-- (server/src/database/jobs/job-schema.ts). Requests add jobs to a queue; workers do everything else.
 -- =============================================================================
 
 -- Returns the statements that grant what is missing there.

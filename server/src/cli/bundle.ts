@@ -8,8 +8,8 @@ import { type Plugin, rolldown } from 'rolldown';
  * to find, strip of types and link; a few large ones a tenth of it.
  */
 
-/** As deep below the root as `server/src/database`, from where a file looks for the migrations by its own place. */
-const folder = join(import.meta.dirname, '../../node_modules/.itsm');
+/** As deep below the root as `server/src/database/migrations`, which finds prisma/migrations by a relative path. */
+const folder = join(import.meta.dirname, '../../node_modules/.itsm/bundle');
 const dayMs = 86_400_000;
 
 /**

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 import { type Command, CommanderError } from 'commander';
-import { loadEnvFile } from '../env-file.ts';
+import { loadEnvFile } from '../config/env-file.ts';
 import { buildProgram } from './program.ts';
 
 // Prisma plans its queries in WebAssembly: to make the most of it takes longer than the few queries of a command.
@@ -17,7 +17,7 @@ let started: Command | undefined;
 try {
   await loadEnvFile();
   if (words[0] === 'complete') {
-    const { complete } = await import('./complete.ts');
+    const { complete } = await import('./lib/complete.ts');
     await complete(words.slice(1));
   } else {
     const wanted = words[0] === 'help' ? words[1] : words[0];
@@ -31,7 +31,7 @@ try {
   // Help was asked for, and has been printed.
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
   // Knows the errors of everything, which takes a while to load.
-  const { Interrupted, reportError } = await import('./errors.ts');
+  const { Interrupted, reportError } = await import('./lib/cli-errors.ts');
   process.exitCode = reportError(error, { command: started, json: words.includes('--json') });
   // What was under way must not connect again.
   if (error instanceof Interrupted) process.exit();

@@ -1,8 +1,8 @@
 import { Argument, Command, type Option } from 'commander';
-import { type Action, type Noun, optionsOf, type Single, type Verb } from './command.ts';
-import { commands } from './commands.ts';
-import { examples, programName } from './help.ts';
-import { readLine } from './standard-input.ts';
+import { commands } from './command-table.ts';
+import { type Action, type Noun, optionsOf, type Single, type Verb } from './lib/command.ts';
+import { examples, programName } from './lib/help.ts';
+import { readLine } from './lib/standard-input.ts';
 
 /**
  * The table of commands as commander has it.

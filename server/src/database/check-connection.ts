@@ -1,7 +1,7 @@
-import { codeOf } from '../error-code.ts';
-import { Connection, type Timeouts } from './connection.ts';
+import { codeOf } from '../shared/pg-errors.ts';
+import { Connection, type Timeouts } from './client/connection.ts';
+import { SilenceWatch } from './client/connection-watchdog.ts';
 import { hearsNotifications } from './listener.ts';
-import { SilenceWatch } from './silence-watch.ts';
 
 /** What PostgreSQL says of a name that another connection has prepared there, through the same pooler. */
 const DUPLICATE_PREPARED_STATEMENT = '42P05';

@@ -1,4 +1,4 @@
-import type { Settings } from '../env.ts';
+import type { Settings } from '../config/env.ts';
 
 /** Connections of a process beside those for requests. */
 export const connectionsFor = {

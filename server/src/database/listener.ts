@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backOff } from '../back-off.ts';
-import { Connection, type ConnectionOptions } from './connection.ts';
+import { backOff } from '../shared/backoff.ts';
+import { Connection, type ConnectionOptions } from './client/connection.ts';
 import { requestRole } from './roles.ts';
 
 /** How often the channel is proved, and how long the proof may take. Milliseconds. */

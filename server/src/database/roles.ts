@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { codeOf, LOCK_NOT_AVAILABLE } from '../error-code.ts';
+import { codeOf, LOCK_NOT_AVAILABLE } from '../shared/pg-errors.ts';
 
 /**
  * The roles that connections take by SET ROLE, so that row-level security holds whatever role the URL names

@@ -1,24 +1,24 @@
-import { account } from './account.ts';
-import { asset, newAsset } from './asset.ts';
-import { assetFiles, assets } from './assets.ts';
-import { audit } from './audit.ts';
-import { deliveries } from './deliveries.ts';
-import { delivery } from './delivery.ts';
-import { join } from './join.ts';
-import { oneKey } from './key.ts';
-import { keys } from './keys.ts';
-import { newKey } from './new-key.ts';
-import type { AnyPage } from './page.ts';
-import { newProject, project } from './project.ts';
-import { projectFiles, projects } from './projects.ts';
-import { signIn, workspaces } from './sign-in.ts';
-import { ticket } from './tickets.ts';
-import { usage } from './usage.ts';
-import { newUser, user } from './user.ts';
-import { users } from './users.ts';
-import { webhook } from './webhook.ts';
-import { webhookReplay } from './webhook-replay.ts';
-import { newWebhook, webhooks } from './webhooks.ts';
+import type { AnyPage } from './framework/page.ts';
+import { join } from './pages/account/accept-invitation.ts';
+import { account } from './pages/account/account-page.ts';
+import { signIn, workspaces } from './pages/account/sign-in.ts';
+import { asset, newAsset } from './pages/assets/detail.ts';
+import { assetFiles, assets } from './pages/assets/list.ts';
+import { audit } from './pages/audit/audit-log.ts';
+import { delivery } from './pages/deliveries/detail.ts';
+import { deliveries } from './pages/deliveries/list.ts';
+import { oneKey } from './pages/keys/detail.ts';
+import { keys } from './pages/keys/list.ts';
+import { newKey } from './pages/keys/new-key.ts';
+import { newProject, project } from './pages/projects/detail.ts';
+import { projectFiles, projects } from './pages/projects/list.ts';
+import { ticket } from './pages/tickets/list.ts';
+import { usage } from './pages/usage/overview.ts';
+import { newUser, user } from './pages/users/detail.ts';
+import { users } from './pages/users/list.ts';
+import { webhook } from './pages/webhooks/detail.ts';
+import { newWebhook, webhooks } from './pages/webhooks/list.ts';
+import { webhookReplay } from './pages/webhooks/webhook-replay.ts';
 
 /** All pages of the developer area, in the order of the navigation. */
 export const pages: readonly AnyPage[] = [

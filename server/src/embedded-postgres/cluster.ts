@@ -16,8 +16,8 @@ import {
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../error-code.ts';
-import { readMadeOnce } from '../made-once.ts';
+import { codeOf } from '../shared/pg-errors.ts';
+import { readMadeOnce } from '../shared/secret-file.ts';
 import {
   type Binaries,
   ClusterError,

@@ -1,8 +1,8 @@
 import * as path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { backOff } from '../back-off.ts';
-import { codeOf } from '../error-code.ts';
+import { backOff } from '../shared/backoff.ts';
+import { codeOf } from '../shared/pg-errors.ts';
 import { ClusterError } from './binaries.ts';
 import { type Cluster, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
 

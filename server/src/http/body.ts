@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { takesBody } from '@itsm-api/contract';
 import type { FastifyInstance } from 'fastify';
 import secureJson from 'secure-json-parse';
-import { ApiError } from '../errors.ts';
-import { checkJsonSize } from './json-size.ts';
+import { ApiError } from '../shared/errors.ts';
+import { checkJsonSize } from './json-limits.ts';
 
 /**
  * Reads bodies: JSON in UTF-8 and nothing else. An empty body becomes `undefined` whatever its content type; whether

@@ -3,11 +3,11 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { docsOf, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hasSaid, LOCK_NOT_AVAILABLE } from '../error-code.ts';
-import { ApiError, formatSeconds } from '../errors.ts';
-import { FairUseRefused } from '../fair-use.ts';
-import { tenantIdToJson } from '../tenant-id.ts';
-import { answerHeadersOf, setAnswerHeaders } from './answer-headers.ts';
+import { ApiError, formatSeconds } from '../shared/errors.ts';
+import { hasSaid, LOCK_NOT_AVAILABLE } from '../shared/pg-errors.ts';
+import { tenantIdToJson } from '../shared/tenant-id.ts';
+import { FairUseRefused } from '../shared/tenant-limiter.ts';
+import { answerHeadersOf, setAnswerHeaders } from './default-headers.ts';
 import { requestIdOf } from './request-id.ts';
 
 const tooLarge = `The body is larger than ${requestLimits.bodyBytes} bytes. Send less data in each request.`;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { forwardedHeaders } from '../is-local-only.ts';
+import { forwardedHeaders } from '../config/is-local-only.ts';
 
 /**
  * Logs one warning per process if a request carries a forwarded header that is ignored: behind such a proxy, every request

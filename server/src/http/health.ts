@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Lifecycle } from '../health.ts';
+import type { Lifecycle } from '../shared/lifecycle.ts';
 
 /** Asked every second by balancers and supervisors: no line in the log tells of it. */
 export const healthPaths = ['/livez', '/readyz'];

@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
-import type { Settings } from '../env.ts';
-import { standardOutput } from './standard-output.ts';
+import type { Settings } from '../config/env.ts';
+import { standardOutput } from './log-destination.ts';
 
 /** Whether a person is watching what is printed; else each line of it is JSON, for whatever gathers logs. */
 export function isWatched(): boolean {

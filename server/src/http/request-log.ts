@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { whenOver } from '../abandoned.ts';
-import { tenantIdToJson } from '../tenant-id.ts';
+import { whenOver } from '../shared/request-lifecycle.ts';
+import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { healthPaths } from './health.ts';
 
 /**

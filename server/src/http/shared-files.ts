@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { unlessKnown } from './conditions.ts';
-import { type Coding, codingFor, thorough, varyByCoding } from './content-coding.ts';
+import { unlessKnown } from './conditional-requests.ts';
+import { type Coding, codingFor, thorough, varyByCoding } from './content-encoding.ts';
 
 /** A text that is the same in every answer. */
 interface SharedFile {

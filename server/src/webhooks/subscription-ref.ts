@@ -1,4 +1,4 @@
-import type { TenantId } from '../tenant-id.ts';
+import type { TenantId } from '../shared/tenant-id.ts';
 /** Names one subscription of all tenants'. */
 export interface SubscriptionRef {
   tenantId: TenantId;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openEmbedded } from '../../../server/src/embedded-postgres/embedded.ts';
-import { migrateDatabase } from '../../../server/src/schema.ts';
+import { migrateDatabase } from '../../../server/src/process/ensure-schema.ts';
 import { median } from '../../support/percentiles.ts';
 import { type Data, loadData } from './data.ts';
 import { type FilterResult, measureFilters } from './filters.ts';

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { TenantPool } from '@itsm-api/server/database/pool.ts';
+import { SilenceWatch } from '@itsm-api/server/database/client/connection-watchdog.ts';
+import { TenantPool } from '@itsm-api/server/database/client/pool.ts';
+import { withinTenant } from '@itsm-api/server/database/client/tenant-context.ts';
 import { requestRole } from '@itsm-api/server/database/roles.ts';
-import { withinTenant } from '@itsm-api/server/database/scope.ts';
-import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
-import { toTenantId } from '@itsm-api/server/tenant-id.ts';
+import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import pg from 'pg';
 
 /*

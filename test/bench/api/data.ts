@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { scopes } from '@itsm-api/contract';
-import { hashKey, newKey } from '@itsm-api/server/identity/key-format.ts';
+import { hashKey, newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 

@@ -1,5 +1,5 @@
-import { openSystemDatabase } from '@itsm-api/server/database/prisma.ts';
-import { SilenceWatch } from '@itsm-api/server/database/silence-watch.ts';
+import { SilenceWatch } from '@itsm-api/server/database/client/connection-watchdog.ts';
+import { openSystemDatabase } from '@itsm-api/server/database/client/prisma.ts';
 import Fastify from 'fastify';
 
 /*

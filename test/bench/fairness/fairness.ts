@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newKey } from '@itsm-api/server/identity/key-format.ts';
+import { newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import pg from 'pg';
 import { openEmbedded } from '../../../server/src/embedded-postgres/embedded.ts';
-import { migrateDatabase } from '../../../server/src/schema.ts';
+import { migrateDatabase } from '../../../server/src/process/ensure-schema.ts';
 import { median } from '../../support/percentiles.ts';
 import { addKeys, type Data, loadData } from '../api/data.ts';
 import { type Measured, startServer } from '../api/servers.ts';

@@ -1,12 +1,12 @@
 import { Agent } from 'node:http';
-import type { Context } from '@itsm-api/server/context.ts';
+import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
+import type { Context } from '@itsm-api/server/resources/shared/context.ts';
 import { createTask } from '@itsm-api/server/resources/tasks/queries.ts';
 import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import type { Runtime } from '@itsm-api/server/runtime.ts';
-import { type TenantId, toTenantId } from '@itsm-api/server/tenant-id.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type pg from 'pg';
 import { signIn } from '../../support/visitor.ts';
 import { addKeys } from '../api/data.ts';

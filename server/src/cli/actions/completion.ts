@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../lib/cli-errors.ts';
 
 /*
  * What a shell does with it: it calls `itsm complete` with the words of the line up to the cursor, and offers the lines

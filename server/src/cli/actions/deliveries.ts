@@ -1,6 +1,6 @@
 import { type Delivery, DeliveryState, integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
-import { ApiError } from '../../errors.ts';
+import type { Runtime } from '../../process/runtime.ts';
 import {
   countReplayable,
   DeliveryFilter,
@@ -10,13 +10,13 @@ import {
   replayDeliveries,
 } from '../../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
-import type { Runtime } from '../../runtime.ts';
-import { askAbove, confirm } from '../confirm.ts';
-import { shell } from '../help.ts';
-import { Limit, moreHint } from '../listing.ts';
-import { PastMoment } from '../moment.ts';
-import { action } from '../run.ts';
-import { state, type View } from '../view.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { askAbove, confirm } from '../lib/confirm.ts';
+import { shell } from '../lib/help.ts';
+import { Limit, moreHint } from '../lib/listing.ts';
+import { state, type View } from '../lib/output.ts';
+import { PastMoment } from '../lib/parse-time.ts';
+import { action } from '../lib/run-command.ts';
 
 const filter = DeliveryFilter.extend({
   tenant: z.string(),

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
 import * as z from 'zod';
-import { openDatabases } from '../../database/databases.ts';
-import type { Settings } from '../../env.ts';
-import { findDatabase, timeoutsOf } from '../../runtime.ts';
-import { checks, type Finding, type Installation } from '../checks.ts';
-import { printable } from '../errors.ts';
-import { actionOn, refuseMissingDatabase } from '../run.ts';
+import type { Settings } from '../../config/env.ts';
+import { openDatabases } from '../../database/client/databases.ts';
+import { findDatabase, timeoutsOf } from '../../process/runtime.ts';
+import { printable } from '../lib/cli-errors.ts';
+import { checks, type Finding, type Installation } from '../lib/doctor-checks.ts';
+import { actionOn, refuseMissingDatabase } from '../lib/run-command.ts';
 
 interface Report {
   /** Whether nothing is wrong. */

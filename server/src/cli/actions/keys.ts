@@ -1,6 +1,5 @@
 import { integerFromText, pathPrefix, Scope } from '@itsm-api/contract';
 import * as z from 'zod';
-import { KeyQuery, listKeys } from '../../identity/key-list.ts';
 import {
   createKey,
   getKey,
@@ -11,12 +10,13 @@ import {
   revokeKey,
   rotateKey,
   updateKey,
-} from '../../identity/keys.ts';
+} from '../../auth/api-keys/api-keys.ts';
+import { KeyQuery, listKeys } from '../../auth/api-keys/key-list.ts';
 import { activeTenantContext, keyContext, tenantContext } from '../../resources/tenants/queries.ts';
-import { firstOf, Limit, moreHint } from '../listing.ts';
-import { action } from '../run.ts';
-import { updateInput } from '../update.ts';
-import { state, type View } from '../view.ts';
+import { firstOf, Limit, moreHint } from '../lib/listing.ts';
+import { state, type View } from '../lib/output.ts';
+import { action } from '../lib/run-command.ts';
+import { updateInput } from '../lib/update.ts';
 
 const scopeList = z
   .string()

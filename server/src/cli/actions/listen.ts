@@ -5,16 +5,16 @@ import { text } from 'node:stream/consumers';
 import { integerFromText, NewWebhook } from '@itsm-api/contract';
 import type { Command } from 'commander';
 import * as z from 'zod';
+import type { Runtime } from '../../process/runtime.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { createWebhook, deleteWebhook } from '../../resources/webhooks/queries.ts';
-import type { Runtime } from '../../runtime.ts';
-import { detailsOf } from '../../validation.ts';
-import { newSecret } from '../../webhooks/new-secret.ts';
-import { type Arrival, isSigned, linesOf, parsed } from '../arrival.ts';
-import { CommandError, UsageError } from '../errors.ts';
-import { eventList } from '../event-list.ts';
-import { programName, shell } from '../help.ts';
-import { withRuntime } from '../run.ts';
+import { detailsOf } from '../../shared/validation.ts';
+import { newSecret } from '../../webhooks/secrets/new-secret.ts';
+import { CommandError, UsageError } from '../lib/cli-errors.ts';
+import { eventList } from '../lib/event-list.ts';
+import { programName, shell } from '../lib/help.ts';
+import { type Arrival, isSigned, linesOf, parsed } from '../lib/received-webhook.ts';
+import { withRuntime } from '../lib/run-command.ts';
 
 const Options = z
   .strictObject({

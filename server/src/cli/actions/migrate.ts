@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { openDatabase } from '../../runtime.ts';
-import { migrateDatabase } from '../../schema.ts';
-import { actionOn } from '../run.ts';
+import { migrateDatabase } from '../../process/ensure-schema.ts';
+import { openDatabase } from '../../process/runtime.ts';
+import { actionOn } from '../lib/run-command.ts';
 
 export const run = actionOn({
   open: async (settings) => {

@@ -7,7 +7,6 @@ import {
   ProjectStatus,
 } from '@itsm-api/contract';
 import * as z from 'zod';
-import type { Context } from '../../context.ts';
 import { projectCsv } from '../../resources/projects/csv.ts';
 import {
   createProject,
@@ -16,17 +15,18 @@ import {
   projectRows,
   updateProject,
 } from '../../resources/projects/queries.ts';
+import type { Context } from '../../resources/shared/context.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { findUserId } from '../../resources/users/queries.ts';
-import { UserReference } from '../../resources/users/reference.ts';
-import type { Action } from '../command.ts';
-import { exportOf } from '../export.ts';
-import { shell } from '../help.ts';
-import { importOf } from '../import.ts';
-import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
-import { action } from '../run.ts';
-import { updateInput } from '../update.ts';
-import { state } from '../view.ts';
+import { UserReference } from '../../resources/users/user-lookup.ts';
+import type { Action } from '../lib/command.ts';
+import { exportOf } from '../lib/export.ts';
+import { shell } from '../lib/help.ts';
+import { importOf } from '../lib/import.ts';
+import { firstOf, Limit, listContext, moreHint } from '../lib/listing.ts';
+import { state } from '../lib/output.ts';
+import { action } from '../lib/run-command.ts';
+import { updateInput } from '../lib/update.ts';
 
 const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });
 

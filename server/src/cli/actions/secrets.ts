@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { presentId } from '../../present.ts';
-import type { TenantId } from '../../tenant-id.ts';
-import { resealSecrets } from '../../webhooks/reseal.ts';
-import { type KeyUse, readKeyUse } from '../../webhooks/secret-keys.ts';
-import { CommandError } from '../errors.ts';
-import { action } from '../run.ts';
+import { presentId } from '../../shared/serialize.ts';
+import type { TenantId } from '../../shared/tenant-id.ts';
+import { resealSecrets } from '../../webhooks/secrets/reencrypt.ts';
+import { type KeyUse, readKeyUse } from '../../webhooks/secrets/secret-keys.ts';
+import { CommandError } from '../lib/cli-errors.ts';
+import { action } from '../lib/run-command.ts';
 
 export const reseal = action({
   input: z.strictObject({}),

@@ -1,5 +1,5 @@
 import { taskRows } from '../../resources/tasks/queries.ts';
-import { exportOf } from '../export.ts';
+import { exportOf } from '../lib/export.ts';
 
 const exportRows = exportOf(taskRows);
 

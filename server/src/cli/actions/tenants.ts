@@ -1,6 +1,6 @@
 import { Scope } from '@itsm-api/contract';
 import * as z from 'zod';
-import { createKey } from '../../identity/keys.ts';
+import { createKey } from '../../auth/api-keys/api-keys.ts';
 import {
   activateTenant,
   activeTenantContext,
@@ -13,10 +13,10 @@ import {
   TenantPatch,
   updateTenant,
 } from '../../resources/tenants/queries.ts';
-import { shell } from '../help.ts';
-import { action } from '../run.ts';
-import { updateInput } from '../update.ts';
-import { activity } from '../view.ts';
+import { shell } from '../lib/help.ts';
+import { activity } from '../lib/output.ts';
+import { action } from '../lib/run-command.ts';
+import { updateInput } from '../lib/update.ts';
 
 const Named = z.strictObject({ tenant: z.string() });
 

@@ -1,5 +1,5 @@
 import { ticketRows } from '../../resources/tickets/queries.ts';
-import { exportOf } from '../export.ts';
+import { exportOf } from '../lib/export.ts';
 
 const exportRows = exportOf(ticketRows);
 

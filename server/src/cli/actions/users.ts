@@ -1,7 +1,7 @@
 import { NewUser, type User, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
-import type { Context } from '../../context.ts';
-import { createInvitation, invitationDays, invitationLink } from '../../identity/invitations.ts';
+import { createInvitation, invitationDays, invitationLink } from '../../auth/accounts/invitations.ts';
+import type { Context } from '../../resources/shared/context.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { listUserKeys, type UserKey } from '../../resources/users/key-revocation.ts';
 import {
@@ -14,16 +14,16 @@ import {
   updateUser,
   userRows,
 } from '../../resources/users/queries.ts';
-import { UserReference } from '../../resources/users/reference.ts';
 import { TimeZone } from '../../resources/users/time-zone.ts';
-import { confirm } from '../confirm.ts';
-import { CommandError } from '../errors.ts';
-import { exportOf } from '../export.ts';
-import { shell } from '../help.ts';
-import { firstOf, Limit, listContext, moreHint } from '../listing.ts';
-import { action } from '../run.ts';
-import { updateInput } from '../update.ts';
-import { activity } from '../view.ts';
+import { UserReference } from '../../resources/users/user-lookup.ts';
+import { CommandError } from '../lib/cli-errors.ts';
+import { confirm } from '../lib/confirm.ts';
+import { exportOf } from '../lib/export.ts';
+import { shell } from '../lib/help.ts';
+import { firstOf, Limit, listContext, moreHint } from '../lib/listing.ts';
+import { activity } from '../lib/output.ts';
+import { action } from '../lib/run-command.ts';
+import { updateInput } from '../lib/update.ts';
 
 const Named = z.strictObject({ tenant: z.string(), user: UserReference });
 

@@ -12,12 +12,12 @@ import {
   type TrackedWebhook,
   updateWebhook,
 } from '../../resources/webhooks/queries.ts';
-import { eventList } from '../event-list.ts';
-import { shell } from '../help.ts';
-import { firstOf, Limit, moreHint } from '../listing.ts';
-import { action } from '../run.ts';
-import { updateInput } from '../update.ts';
-import { state } from '../view.ts';
+import { eventList } from '../lib/event-list.ts';
+import { shell } from '../lib/help.ts';
+import { firstOf, Limit, moreHint } from '../lib/listing.ts';
+import { state } from '../lib/output.ts';
+import { action } from '../lib/run-command.ts';
+import { updateInput } from '../lib/update.ts';
 
 const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });
 

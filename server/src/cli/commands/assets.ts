@@ -1,9 +1,8 @@
 import { AssetStatus, AssetType } from '@itsm-api/contract';
 import { assetColumns } from '../../resources/assets/columns.ts';
-import { common, noun, type Parameter } from '../command.ts';
-import { importVerb, templateVerb } from '../csv-verbs.ts';
-import { exportVerb } from '../export-verb.ts';
-import { clearing } from '../update.ts';
+import { common, noun, type Parameter } from '../lib/command.ts';
+import { exportVerb, importVerb, templateVerb } from '../lib/file-verbs.ts';
+import { clearing } from '../lib/update.ts';
 
 const [types, statuses] = [AssetType.options, AssetStatus.options];
 const id = { flags: '<id>', about: 'id of the asset', values: 'assets' } as const;

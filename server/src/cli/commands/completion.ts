@@ -1,4 +1,4 @@
-import type { Single } from '../command.ts';
+import type { Single } from '../lib/command.ts';
 
 const shells = ['bash', 'zsh', 'fish'];
 

@@ -1,6 +1,6 @@
 import { DeliveryState, EventType } from '@itsm-api/contract';
-import { common, noun, type Parameter } from '../command.ts';
-import { askAbove } from '../confirm.ts';
+import { common, noun, type Parameter } from '../lib/command.ts';
+import { askAbove } from '../lib/confirm.ts';
 
 const states = DeliveryState.options.map((each) => each.toLowerCase());
 const filters = [

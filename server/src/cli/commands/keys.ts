@@ -1,6 +1,6 @@
 import { Scope, scopes } from '@itsm-api/contract';
-import { keyStates } from '../../identity/key-state.ts';
-import { common, noun, type Verb } from '../command.ts';
+import { keyStates } from '../../auth/api-keys/key-status.ts';
+import { common, noun, type Verb } from '../lib/command.ts';
 
 const scopesHelp = ['Scopes:', ...Object.entries(scopes).map(([name, what]) => `  ${name.padEnd(17)}${what}`)].join(
   '\n',

@@ -1,6 +1,6 @@
 import { EventType } from '@itsm-api/contract';
-import { common, type Single } from '../command.ts';
-import { eventsHelp } from '../event-list.ts';
+import { common, type Single } from '../lib/command.ts';
+import { eventsHelp } from '../lib/event-list.ts';
 
 /** A receiver for trying webhooks out: prints each delivery and says whether its signatures are right. */
 export const listen: Single = {

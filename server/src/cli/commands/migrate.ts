@@ -1,4 +1,4 @@
-import type { Single } from '../command.ts';
+import type { Single } from '../lib/command.ts';
 
 /** What the server does when it starts, for those who don't want it to, or whose server may not. */
 export const migrate: Single = {

@@ -1,9 +1,8 @@
 import { Priority, ProjectStatus } from '@itsm-api/contract';
 import { projectColumns } from '../../resources/projects/columns.ts';
-import { common, noun, type Parameter } from '../command.ts';
-import { importVerb, templateVerb } from '../csv-verbs.ts';
-import { exportVerb } from '../export-verb.ts';
-import { clearing } from '../update.ts';
+import { common, noun, type Parameter } from '../lib/command.ts';
+import { exportVerb, importVerb, templateVerb } from '../lib/file-verbs.ts';
+import { clearing } from '../lib/update.ts';
 
 const statuses = ProjectStatus.options;
 const id = { flags: '<id>', about: 'id of the project', values: 'projects' } as const;

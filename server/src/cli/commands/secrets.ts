@@ -1,4 +1,4 @@
-import { noun } from '../command.ts';
+import { noun } from '../lib/command.ts';
 
 export const secrets = noun({
   verbs: {

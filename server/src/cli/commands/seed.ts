@@ -1,4 +1,4 @@
-import type { Single } from '../command.ts';
+import type { Single } from '../lib/command.ts';
 
 /** The demo workspace of a first start, for a database of one's own; or one of any size beside what is there. */
 export const seed: Single = {

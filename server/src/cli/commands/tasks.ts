@@ -1,5 +1,5 @@
-import { noun } from '../command.ts';
-import { exportVerb } from '../export-verb.ts';
+import { noun } from '../lib/command.ts';
+import { exportVerb } from '../lib/file-verbs.ts';
 
 export const tasks = noun({
   verbs: { export: exportVerb('tasks') },

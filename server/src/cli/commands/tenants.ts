@@ -1,4 +1,4 @@
-import { common, noun } from '../command.ts';
+import { common, noun } from '../lib/command.ts';
 
 const tenant = { flags: '<tenant>', about: 'name or id of the tenant', values: 'tenants' } as const;
 

@@ -1,5 +1,5 @@
-import { noun } from '../command.ts';
-import { exportVerb } from '../export-verb.ts';
+import { noun } from '../lib/command.ts';
+import { exportVerb } from '../lib/file-verbs.ts';
 
 export const tickets = noun({
   verbs: { export: exportVerb('tickets') },

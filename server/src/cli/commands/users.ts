@@ -1,7 +1,7 @@
 import { UserRole } from '@itsm-api/contract';
-import { common, noun, type Parameter } from '../command.ts';
-import { exportVerb } from '../export-verb.ts';
-import { clearing } from '../update.ts';
+import { common, noun, type Parameter } from '../lib/command.ts';
+import { exportVerb } from '../lib/file-verbs.ts';
+import { clearing } from '../lib/update.ts';
 
 const user = { flags: '<user>', about: 'e-mail address or id of the user', values: 'users' } as const;
 

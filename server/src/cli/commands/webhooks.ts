@@ -1,7 +1,7 @@
 import { EventType } from '@itsm-api/contract';
-import { common, noun, type Parameter } from '../command.ts';
-import { eventsHelp } from '../event-list.ts';
-import { clearing } from '../update.ts';
+import { common, noun, type Parameter } from '../lib/command.ts';
+import { eventsHelp } from '../lib/event-list.ts';
+import { clearing } from '../lib/update.ts';
 
 const id = { flags: '<id>', about: 'id of the subscription', values: 'webhooks' } as const;
 

@@ -1,5 +1,5 @@
-import { page } from '../../reply.ts';
-import type { Handlers } from '../handlers.ts';
+import { page } from '../../shared/responses.ts';
+import type { Handlers } from '../all-handlers.ts';
 import { listAssetActivity, listTicketActivity } from './queries.ts';
 
 export const activities: Handlers<'activities'> = {

@@ -1,11 +1,11 @@
 import type { ActivityQuery, AssetActivity, TicketActivity, TicketReference } from '@itsm-api/contract';
 import type { Activity as Columns } from '../../../generated/prisma/client.ts';
-import type { Context } from '../../context.ts';
-import { type Reading, read, reading } from '../../database/statements.ts';
-import { notFound } from '../../errors.ts';
-import { presentTimestamp } from '../../present.ts';
-import { mostCounted, type Page, pageMeta } from '../lists.ts';
-import { ticketIdOf } from '../tickets/reference.ts';
+import { type Reading, read, reading } from '../../database/client/raw-sql.ts';
+import { notFound } from '../../shared/errors.ts';
+import { presentTimestamp } from '../../shared/serialize.ts';
+import type { Context } from '../shared/context.ts';
+import { mostCounted, type Page, pageMeta } from '../shared/lists.ts';
+import { ticketIdOf } from '../tickets/ticket-number.ts';
 import type { Recorded } from './record.ts';
 
 /** What each kind of activity is answered as. */

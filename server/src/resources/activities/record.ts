@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ActivityAction, activityTextLength, type Changes, type CustomFields } from '@itsm-api/contract';
-import type { Context } from '../../context.ts';
-import { selectRows } from '../../database/statements.ts';
+import { selectRows } from '../../database/client/raw-sql.ts';
+import type { Context } from '../shared/context.ts';
 
 /*
  * Activity is written with what it tells of: in the same statement where that is one of our own, else in the same

@@ -1,5 +1,5 @@
 import type { Asset, NewAsset } from '@itsm-api/contract';
-import type { CsvResource } from '../csv-import.ts';
+import type { CsvResource } from '../csv/csv-import.ts';
 import { type AssetLine, assetColumns } from './columns.ts';
 import { assetRows, checkAssets, createAssets, namesOfCustomFields } from './queries.ts';
 

@@ -1,6 +1,6 @@
-import { created, ok, page } from '../../reply.ts';
-import { listChanges } from '../change-feed.ts';
-import type { Handlers } from '../handlers.ts';
+import { created, ok, page } from '../../shared/responses.ts';
+import type { Handlers } from '../all-handlers.ts';
+import { listChanges } from '../sync/change-feed.ts';
 import { assetRows, createAsset, getAsset, listAssets, updateAsset } from './queries.ts';
 
 export const assets: Handlers<'assets'> = {

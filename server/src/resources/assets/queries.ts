@@ -7,23 +7,23 @@ import {
   type NewAsset,
 } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { type Context, type Transaction, transaction } from '../../context.ts';
-import { json } from '../../database/json.ts';
-import { lockRow } from '../../database/lock.ts';
-import { read, reading } from '../../database/statements.ts';
-import type { TenantClient } from '../../database/tenant-client.ts';
-import { createUnique } from '../../database/unique.ts';
-import { requireMatch, withVersion } from '../../entity-tag.ts';
-import { invalidField, notFound, takenBy } from '../../errors.ts';
-import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
-import { emit, emitAll } from '../../webhooks/emit.ts';
+import { read, reading } from '../../database/client/raw-sql.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { json } from '../../database/json-column.ts';
+import { lockRow } from '../../database/row-lock.ts';
+import { createUnique } from '../../database/unique-violation.ts';
+import { invalidField, notFound, takenBy } from '../../shared/errors.ts';
+import { requireMatch, withVersion } from '../../shared/etag.ts';
+import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../shared/serialize.ts';
+import { emit, emitAll } from '../../webhooks/outbox/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { record } from '../activities/record.ts';
-import type { Rows } from '../change-feed.ts';
-import { changesBetween, mergeCustomFields } from '../changes.ts';
-import { anyOf, type Page, readSearchablePage } from '../lists.ts';
-import { checkNewRows, chunksOf, type Progress } from '../new-rows.ts';
-import { checkUsers, reference } from '../references.ts';
+import { checkNewRows, chunksOf, type Progress } from '../shared/bulk-preconditions.ts';
+import { type Context, type Transaction, transaction } from '../shared/context.ts';
+import { changesBetween, mergeCustomFields } from '../shared/diff.ts';
+import { checkUsers, reference } from '../shared/foreign-keys.ts';
+import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
+import type { Rows } from '../sync/change-feed.ts';
 import { assetColumns } from './columns.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;

@@ -1,7 +1,7 @@
 import type { PageQuery } from '@itsm-api/contract';
-import type { Context } from '../../context.ts';
-import { presentId, presentTimestamp } from '../../present.ts';
-import { type Page, readPage } from '../lists.ts';
+import { presentId, presentTimestamp } from '../../shared/serialize.ts';
+import type { Context } from '../shared/context.ts';
+import { type Page, readPage } from '../shared/lists.ts';
 
 /** What somebody did in the developer area. */
 export interface AuditEntry {

@@ -1,5 +1,5 @@
-import { created, page } from '../../reply.ts';
-import type { Handlers } from '../handlers.ts';
+import { created, page } from '../../shared/responses.ts';
+import type { Handlers } from '../all-handlers.ts';
 import { createComment, listComments } from './queries.ts';
 
 export const comments: Handlers<'comments'> = {

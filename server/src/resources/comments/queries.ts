@@ -1,15 +1,15 @@
 import type { Comment, CommentQuery, NewComment, TicketReference } from '@itsm-api/contract';
-import { type Context, transaction, type UserContext } from '../../context.ts';
-import { lockOf } from '../../database/lock.ts';
-import { read, reading, selectTogether } from '../../database/statements.ts';
-import { notFound } from '../../errors.ts';
-import { presentTimestamp } from '../../present.ts';
-import { askWhetherWanted, emit } from '../../webhooks/emit.ts';
+import { read, reading, selectTogether } from '../../database/client/raw-sql.ts';
+import { lockOf } from '../../database/row-lock.ts';
+import { notFound } from '../../shared/errors.ts';
+import { presentTimestamp } from '../../shared/serialize.ts';
+import { askWhetherWanted, emit } from '../../webhooks/outbox/emit.ts';
 import { insertActivity } from '../activities/record.ts';
-import type { Page } from '../lists.ts';
+import { type Context, transaction, type UserContext } from '../shared/context.ts';
+import type { Page } from '../shared/lists.ts';
 import { presentTicket } from '../tickets/presenter.ts';
-import { ticketIdOf } from '../tickets/reference.ts';
 import { movedOn, type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
+import { ticketIdOf } from '../tickets/ticket-number.ts';
 
 const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';

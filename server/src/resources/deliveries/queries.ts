@@ -11,16 +11,16 @@ import {
 } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { type Context, transaction } from '../../context.ts';
-import { lockRow } from '../../database/lock.ts';
-import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
-import { ApiError, notFound } from '../../errors.ts';
-import { presentId, presentTimestamp } from '../../present.ts';
-import { requestHeaders } from '../../webhooks/attempt.ts';
-import { emit, newEventId } from '../../webhooks/emit.ts';
-import { halfOpen, putFirst } from '../../webhooks/half-open.ts';
-import { sendAgain } from '../../webhooks/replay.ts';
-import { mostCounted, type Page, pageMeta } from '../lists.ts';
+import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
+import { lockRow } from '../../database/row-lock.ts';
+import { ApiError, notFound } from '../../shared/errors.ts';
+import { presentId, presentTimestamp } from '../../shared/serialize.ts';
+import { requestHeaders } from '../../webhooks/delivery/attempt.ts';
+import { halfOpen, putFirst } from '../../webhooks/delivery/half-open.ts';
+import { sendAgain } from '../../webhooks/maintenance/replay.ts';
+import { emit, newEventId } from '../../webhooks/outbox/emit.ts';
+import { type Context, transaction } from '../shared/context.ts';
+import { mostCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { countDeliveries, selectPage, selectWanted } from './sql.ts';
 
 /** Which deliveries; without any of these, all. */

@@ -1,7 +1,7 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { read, reading, selectPlanned, selectRows } from '../../database/statements.ts';
-import type { TenantClient } from '../../database/tenant-client.ts';
-import type { TenantId } from '../../tenant-id.ts';
+import { read, reading, selectPlanned, selectRows } from '../../database/client/raw-sql.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
+import type { TenantId } from '../../shared/tenant-id.ts';
 
 /*
  * Deliveries in SQL. A subscription may have millions: what is skipped or counted is read from an index alone, and from

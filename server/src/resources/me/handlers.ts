@@ -1,5 +1,5 @@
-import { ok } from '../../reply.ts';
-import type { Handlers } from '../handlers.ts';
+import { ok } from '../../shared/responses.ts';
+import type { Handlers } from '../all-handlers.ts';
 import { getMe } from './queries.ts';
 
 export const me: Handlers<'me'> = {

@@ -1,5 +1,5 @@
 import type { Identity } from '@itsm-api/contract';
-import type { UserContext } from '../../context.ts';
+import type { UserContext } from '../shared/context.ts';
 import { getUser } from '../users/queries.ts';
 
 /**

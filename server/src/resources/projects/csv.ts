@@ -1,5 +1,5 @@
 import type { NewProject, Project } from '@itsm-api/contract';
-import type { CsvResource } from '../csv-import.ts';
+import type { CsvResource } from '../csv/csv-import.ts';
 import { type ProjectLine, projectColumns } from './columns.ts';
 import { checkProjects, createProjects, projectRows } from './queries.ts';
 

@@ -1,6 +1,6 @@
-import { ok, page } from '../../reply.ts';
-import { listChanges } from '../change-feed.ts';
-import type { Handlers } from '../handlers.ts';
+import { ok, page } from '../../shared/responses.ts';
+import type { Handlers } from '../all-handlers.ts';
+import { listChanges } from '../sync/change-feed.ts';
 import { getProject, listProjects, projectRows } from './queries.ts';
 
 export const projects: Handlers<'projects'> = {

@@ -1,16 +1,16 @@
 import type { NewProject, Project, ProjectPatch, ProjectQuery } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { type Context, transaction } from '../../context.ts';
-import { lockRow } from '../../database/lock.ts';
-import { createUnique } from '../../database/unique.ts';
-import { requireMatch, withVersion } from '../../entity-tag.ts';
-import { notFound, takenBy } from '../../errors.ts';
-import { presentDate, presentId, presentTimestamps, toDate } from '../../present.ts';
-import type { Rows } from '../change-feed.ts';
-import { changesBetween } from '../changes.ts';
-import { anyOf, type Page, readSearchablePage } from '../lists.ts';
-import { checkNewRows, chunksOf, type Progress } from '../new-rows.ts';
-import { checkUsers, reference } from '../references.ts';
+import { lockRow } from '../../database/row-lock.ts';
+import { createUnique } from '../../database/unique-violation.ts';
+import { notFound, takenBy } from '../../shared/errors.ts';
+import { requireMatch, withVersion } from '../../shared/etag.ts';
+import { presentDate, presentId, presentTimestamps, toDate } from '../../shared/serialize.ts';
+import { checkNewRows, chunksOf, type Progress } from '../shared/bulk-preconditions.ts';
+import { type Context, transaction } from '../shared/context.ts';
+import { changesBetween } from '../shared/diff.ts';
+import { checkUsers, reference } from '../shared/foreign-keys.ts';
+import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
+import type { Rows } from '../sync/change-feed.ts';
 import { projectColumns } from './columns.ts';
 
 type ProjectRow = Prisma.ProjectGetPayload<object>;

@@ -1,6 +1,6 @@
-import { created, ok, page } from '../../reply.ts';
-import { listChanges } from '../change-feed.ts';
-import type { Handlers } from '../handlers.ts';
+import { created, ok, page } from '../../shared/responses.ts';
+import type { Handlers } from '../all-handlers.ts';
+import { listChanges } from '../sync/change-feed.ts';
 import { createTask, getTask, listTasks, taskRows, updateTask } from './queries.ts';
 
 export const tasks: Handlers<'tasks'> = {

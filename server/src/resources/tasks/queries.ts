@@ -1,16 +1,16 @@
 import type { NewTask, Task, TaskPatch, TaskQuery } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { type Context, transaction } from '../../context.ts';
-import { lockRow } from '../../database/lock.ts';
-import { requireMatch, withVersion } from '../../entity-tag.ts';
-import { notFound } from '../../errors.ts';
-import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../present.ts';
-import { emit } from '../../webhooks/emit.ts';
-import type { Rows } from '../change-feed.ts';
-import { changesBetween } from '../changes.ts';
-import { anyOf, type Page, readSearchablePage } from '../lists.ts';
+import { lockRow } from '../../database/row-lock.ts';
+import { notFound } from '../../shared/errors.ts';
+import { requireMatch, withVersion } from '../../shared/etag.ts';
+import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../shared/serialize.ts';
+import { emit } from '../../webhooks/outbox/emit.ts';
 import { getProject } from '../projects/queries.ts';
-import { checkUsers, reference } from '../references.ts';
+import { type Context, transaction } from '../shared/context.ts';
+import { changesBetween } from '../shared/diff.ts';
+import { checkUsers, reference } from '../shared/foreign-keys.ts';
+import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
+import type { Rows } from '../sync/change-feed.ts';
 
 type TaskRow = Prisma.TaskGetPayload<object>;
 

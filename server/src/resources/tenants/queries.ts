@@ -1,13 +1,13 @@
 import { NewUser, trimmedText, type User } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import type { Context, Services } from '../../context.ts';
-import type { Database, PrismaClient } from '../../database/prisma.ts';
-import { tenantClient } from '../../database/tenant-client.ts';
-import { createUnique } from '../../database/unique.ts';
-import { ApiError, invalidField, takenBy } from '../../errors.ts';
-import { presentId, presentTimestamps } from '../../present.ts';
-import { toTenantId } from '../../tenant-id.ts';
+import type { Database, PrismaClient } from '../../database/client/prisma.ts';
+import { tenantClient } from '../../database/client/tenant-client.ts';
+import { createUnique } from '../../database/unique-violation.ts';
+import { ApiError, invalidField, takenBy } from '../../shared/errors.ts';
+import { presentId, presentTimestamps } from '../../shared/serialize.ts';
+import { toTenantId } from '../../shared/tenant-id.ts';
+import type { Context, Services } from '../shared/context.ts';
 import { presentUser } from '../users/queries.ts';
 
 /** A workspace. The API never shows it: a key belongs to one, and a request sees no other (spec §1.2). */

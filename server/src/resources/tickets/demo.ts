@@ -1,5 +1,5 @@
-import { selectRows } from '../../database/statements.ts';
-import type { TenantClient } from '../../database/tenant-client.ts';
+import { selectRows } from '../../database/client/raw-sql.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
 
 /** As many as one statement makes, well within the time that it may take. */
 const batchSize = 2500;

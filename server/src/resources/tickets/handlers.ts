@@ -1,7 +1,7 @@
-import { created, ok, page } from '../../reply.ts';
-import { listChanges } from '../change-feed.ts';
-import type { Handlers } from '../handlers.ts';
-import { createTickets, updateTickets } from './bulk.ts';
+import { created, ok, page } from '../../shared/responses.ts';
+import type { Handlers } from '../all-handlers.ts';
+import { listChanges } from '../sync/change-feed.ts';
+import { createTickets, updateTickets } from './bulk-create.ts';
 import { createTicket, getTicket, listTickets, ticketRows, updateTicket } from './queries.ts';
 
 export const tickets: Handlers<'tickets'> = {

@@ -1,6 +1,6 @@
 import { type Ticket, ticketNumberPrefixes } from '@itsm-api/contract';
-import { withVersion } from '../../entity-tag.ts';
-import { presentTimestamp, presentTimestamps } from '../../present.ts';
+import { withVersion } from '../../shared/etag.ts';
+import { presentTimestamp, presentTimestamps } from '../../shared/serialize.ts';
 import type { TicketRow } from './sql.ts';
 
 /** A ticket as the API answers it and as events carry it. */

@@ -8,22 +8,22 @@ import {
   type TicketStatus,
   ticketTransitions,
 } from '@itsm-api/contract';
-import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../../context.ts';
-import { lockTenant } from '../../database/lock.ts';
-import { requireMatch } from '../../entity-tag.ts';
-import { invalidField, notFound } from '../../errors.ts';
-import { emitAll } from '../../webhooks/emit.ts';
-import type { Rows } from '../change-feed.ts';
-import { changesBetween, mergeCustomFields } from '../changes.ts';
-import { type Page, pageMeta } from '../lists.ts';
-import { checkReferences, type References, reference } from '../references.ts';
-import { refusingTooBroad } from '../search.ts';
-import { findTickets, isCounted } from './find.ts';
-import { selectTickets } from './pages.ts';
+import { lockTenant } from '../../database/row-lock.ts';
+import { invalidField, notFound } from '../../shared/errors.ts';
+import { requireMatch } from '../../shared/etag.ts';
+import { emitAll } from '../../webhooks/outbox/emit.ts';
+import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
+import { changesBetween, mergeCustomFields } from '../shared/diff.ts';
+import { checkReferences, type References, reference } from '../shared/foreign-keys.ts';
+import { type Page, pageMeta } from '../shared/lists.ts';
+import { refusingTooBroad } from '../shared/search.ts';
+import type { Rows } from '../sync/change-feed.ts';
+import { selectTickets } from './list-counted.ts';
+import { findTickets, isCounted } from './list-search.ts';
+import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
-import { type ById, byId, findTicketIds, ticketIdOf } from './reference.ts';
 import { lockTickets, selectParents, selectTicket, selectTicketsAfter, type TicketRow, ticketsOfPage } from './sql.ts';
-import { changeTickets, insertTickets, type NewTicketRow } from './write.ts';
+import { type ById, byId, findTicketIds, ticketIdOf } from './ticket-number.ts';
 
 /** A page of tickets, newest first unless asked otherwise (spec §4). @throws ApiError QUERY_TOO_BROAD */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {

@@ -1,9 +1,9 @@
 import type { TicketReference } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../../generated/prisma/client.ts';
-import { lockOf } from '../../database/lock.ts';
-import { read, reading, selectRows, selectTogether } from '../../database/statements.ts';
-import type { TenantClient } from '../../database/tenant-client.ts';
-import { conditions, namedBy } from './reference.ts';
+import { read, reading, selectRows, selectTogether } from '../../database/client/raw-sql.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { lockOf } from '../../database/row-lock.ts';
+import { conditions, namedBy } from './ticket-number.ts';
 
 /*
  * Tickets in SQL, as they are read (write.ts: as they are written). Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of

@@ -1,9 +1,16 @@
 import type { Group } from '@itsm-api/contract';
-import type { Context } from '../../context.ts';
-import { selectRows } from '../../database/statements.ts';
-import { presentId } from '../../present.ts';
-import { keyedEndpoints, latencyBuckets, nearPercent, type Outcome, percentile, refusals } from '../../usage/shape.ts';
-import { allKeys } from '../../usage/store.ts';
+import { selectRows } from '../../database/client/raw-sql.ts';
+import { presentId } from '../../shared/serialize.ts';
+import {
+  keyedEndpoints,
+  latencyBuckets,
+  nearPercent,
+  type Outcome,
+  percentile,
+  refusals,
+} from '../../usage/dimensions.ts';
+import { allKeys } from '../../usage/usage-store.ts';
+import type { Context } from '../shared/context.ts';
 
 /*
  * What is told of usage (docs/decisions/usage-statistics.md). Every statement filters by tenant itself, and asks for its moments one

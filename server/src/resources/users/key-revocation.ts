@@ -1,6 +1,6 @@
-import { type Context, transaction } from '../../context.ts';
-import { presentId } from '../../present.ts';
+import { presentId } from '../../shared/serialize.ts';
 import { type AuditEntry, recordAudit } from '../audit/queries.ts';
+import { type Context, transaction } from '../shared/context.ts';
 
 /** An API key as far as administrators have to recognize it. */
 export interface UserKey {

@@ -1,17 +1,17 @@
 import type { NewUser, User, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { type Context, transaction } from '../../context.ts';
-import { lockRow, lockTenant } from '../../database/lock.ts';
-import type { TenantClient } from '../../database/tenant-client.ts';
-import { createUnique } from '../../database/unique.ts';
-import { requireMatch, withVersion } from '../../entity-tag.ts';
-import { ApiError, invalidField, notFound, takenBy } from '../../errors.ts';
-import { presentId, presentTimestamps } from '../../present.ts';
-import type { Rows } from '../change-feed.ts';
-import { anyOf, type Page, readSearchablePage } from '../lists.ts';
-import { noSuchUser } from '../references.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { lockRow, lockTenant } from '../../database/row-lock.ts';
+import { createUnique } from '../../database/unique-violation.ts';
+import { ApiError, invalidField, notFound, takenBy } from '../../shared/errors.ts';
+import { requireMatch, withVersion } from '../../shared/etag.ts';
+import { presentId, presentTimestamps } from '../../shared/serialize.ts';
+import { type Context, transaction } from '../shared/context.ts';
+import { noSuchUser } from '../shared/foreign-keys.ts';
+import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
+import type { Rows } from '../sync/change-feed.ts';
 import { type KeyChoice, revokeUserKeys, type UserKey } from './key-revocation.ts';
-import type { UserReference } from './reference.ts';
+import type { UserReference } from './user-lookup.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;
 

@@ -1,6 +1,6 @@
 import { type ErrorDetail, type EventType, events, type WebhookFilter } from '@itsm-api/contract';
 import * as z from 'zod';
-import { detailsOf, validationError } from '../../validation.ts';
+import { detailsOf, validationError } from '../../shared/validation.ts';
 
 interface Filtered {
   events: readonly EventType[];

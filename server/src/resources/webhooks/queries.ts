@@ -17,20 +17,20 @@ import {
   type WebhookReplayStarted,
 } from '@itsm-api/contract';
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { type Context, type Transaction, transaction, type UserContext } from '../../context.ts';
-import { lockRow, lockTenant } from '../../database/lock.ts';
-import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
-import { requireMatch, withVersion } from '../../entity-tag.ts';
-import { ApiError, notFound } from '../../errors.ts';
-import { presentId, presentTimestamp, presentTimestamps } from '../../present.ts';
-import { checkAll } from '../../validation.ts';
-import { halfOpen } from '../../webhooks/half-open.ts';
-import { presentHealth } from '../../webhooks/health.ts';
-import { newSecret } from '../../webhooks/new-secret.ts';
-import type { SecretCipher } from '../../webhooks/secret-cipher.ts';
+import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
+import { lockRow, lockTenant } from '../../database/row-lock.ts';
+import { ApiError, notFound } from '../../shared/errors.ts';
+import { requireMatch, withVersion } from '../../shared/etag.ts';
+import { presentId, presentTimestamp, presentTimestamps } from '../../shared/serialize.ts';
+import { checkAll } from '../../shared/validation.ts';
+import { presentHealth } from '../../webhooks/delivery/circuit-breaker.ts';
+import { halfOpen } from '../../webhooks/delivery/half-open.ts';
+import { newSecret } from '../../webhooks/secrets/new-secret.ts';
+import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { countMadeSince } from '../deliveries/sql.ts';
-import { type Page, readPage } from '../lists.ts';
+import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
+import { type Page, readPage } from '../shared/lists.ts';
 import { checkFilter } from './filter.ts';
 import { inHours, insertReplay, newSubscriptionId } from './sql.ts';
 

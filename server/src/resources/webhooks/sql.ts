@@ -1,4 +1,4 @@
-import { rawClient, type TenantClient } from '../../database/tenant-client.ts';
+import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
 
 /** The id of a subscription that is about to be made: its secret is encrypted for that id. */
 export async function newSubscriptionId(db: TenantClient): Promise<bigint> {

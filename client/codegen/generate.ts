@@ -1,0 +1,245 @@
+import { readFileSync } from 'node:fs';
+import {
+  bulkItems,
+  Changes,
+  ChangesMeta,
+  contract,
+  type Endpoint,
+  ErrorCode,
+  ErrorDetail,
+  type EventType,
+  events,
+  PageMeta,
+  pathPrefix,
+  rateLimits,
+  requestLimits,
+  Scope,
+  scopes,
+} from '@itsm-api/contract';
+import type * as z from 'zod';
+import { type Call, callOf, exampleCall } from '../../contract/src/openapi/calls.ts';
+import { literal } from '../../contract/src/openapi/literal.ts';
+import { tags } from '../../contract/src/openapi/prose.ts';
+import { capital, comment, lineWidth, Types, union } from './generate-types.ts';
+
+/** An endpoint with what its method needs. */
+interface Operation extends Call {
+  resource: string;
+  name: string;
+  route: Endpoint;
+}
+
+/**
+ * The files of the client that are made from the contract, so that it can be published without it: the types and the
+ * route table in one, which needs nothing else, and the methods in another, which need the rest of the client.
+ */
+export function clientSources(): Record<string, string> {
+  const types = new Types();
+  const resources = Object.entries(contract).map(([resource, routes]) => {
+    const operations = Object.entries(routes).map(([name, route]) => operationOf(resource, name, route as Endpoint));
+    return { resource, operations, methods: operations.map((operation) => methodOf(operation, types)) };
+  });
+  return {
+    'client/src/generated.ts': typesSource(resources, types),
+    'client/src/generated-resources.ts': resourcesSource(resources, types),
+  };
+}
+
+/** A resource of the contract, with the methods that the client has for it, as source. */
+interface Resource {
+  resource: string;
+  operations: Operation[];
+  methods: string[];
+}
+
+function typesSource(resources: Resource[], types: Types): string {
+  const eventNames = (Object.keys(events) as EventType[]).map((type) => types.addEvent(type));
+  for (const schema of [PageMeta, ChangesMeta, Changes, ErrorDetail, ErrorCode]) types.print(schema, 'answer');
+  types.declare('Scope', Scope, { side: 'request', description: 'A permission of an API key.' });
+
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return source([
+    `/** @internal */\nexport const version = '${version}';`,
+    `/**\n * The prefix of every path.\n *\n * @internal\n */\nexport const pathPrefix = '${pathPrefix}';`,
+    `/**\n * The limits of a bulk request.\n *\n * @internal\n */\nexport const limits = ${literal({
+      bulkItems,
+      bodyBytes: requestLimits.bodyBytes,
+    })};`,
+    openTypes,
+    ...types.declarations.values(),
+    `/** The events that this version of the client knows. */\nexport type KnownEvent = ${union(eventNames)};`,
+    `/** @internal */\nexport const eventTypes: readonly string[] = ${literal(Object.keys(events))};`,
+    otherEvents,
+    routeTable(resources),
+  ]);
+}
+
+function resourcesSource(resources: Resource[], types: Types): string {
+  const names = [...types.ofMethods].sort().join(',\n  ');
+  const fields = resources
+    .map(({ resource }) => `  /** ${tags[resource]} */\n  readonly ${resource}: ${capital(resource)};`)
+    .join('\n');
+  return source([
+    [
+      "import type { ApiPromise } from './api-promise.ts';",
+      "import type { BulkResult } from './bulk.ts';",
+      "import type { ApiChanges, FollowQuery } from './changes.ts';",
+      `import type {\n  ${names},\n} from './generated.ts';`,
+      "import type { ApiList } from './list.ts';",
+      "import type { BulkOptions, BulkPostOptions, PostOptions, RequestOptions } from './options.ts';",
+    ].join('\n'),
+    ...resources.map(({ resource, methods }) => `export interface ${capital(resource)} {\n${methods.join('\n\n')}\n}`),
+    `/** The resources of the API, each with its methods. */\nexport interface Resources {\n${fields}\n}`,
+  ]);
+}
+
+function source(parts: string[]): string {
+  return `${['// Generated from the contract by `pnpm generate`. Do not edit.', ...parts].join('\n\n')}\n`;
+}
+
+const openTypes = `/** A string from a newer server that this version of the client doesn't know. */
+export declare enum Unknown {
+  Value = 'a value of a newer server',
+}
+
+/**
+ * One of the known values, or \`Unknown\` from a newer server. A \`switch\` needs a \`default\`, and a \`case\` with an
+ * unknown value is a type error. You can send back a value that you received.
+ */
+export type Open<Known extends string> = Known | Unknown;
+
+/** Fields of which at least one is required. */
+export type AtLeastOne<Fields> = {
+  [Name in keyof Fields]: Pick<Fields, Name> & { [Other in keyof Fields]?: Fields[Other] | undefined };
+}[keyof Fields];`;
+
+/** The result of `unwrap`. An open `type` would keep TypeScript from narrowing to the known events. */
+const otherEvents = `/** An event from a newer server. */
+export interface UnknownEvent {
+  /** The id of the event, the same on every attempt. Use it to deduplicate. */
+  id: string;
+  /** The type of every event that this version of the client doesn't know. */
+  type: 'unknown';
+  /** When the event occurred. */
+  timestamp: string;
+  /** The complete delivered body. Its \`type\` is the original type. */
+  body: Record<string, unknown>;
+}
+
+/** A webhook event, discriminated by its \`type\`. */
+export type WebhookEvent = KnownEvent | UnknownEvent;`;
+
+function operationOf(resource: string, name: string, route: Endpoint): Operation {
+  const call = callOf(route);
+  const params = call.params.map(([param, schema]): [string, z.ZodType] => [
+    argumentName(resource, route.path, param),
+    schema,
+  ]);
+  return { ...call, params, resource, name, route };
+}
+
+/** `id` where it is the resource's own; `/projects/:id/tasks` takes a `projectId`. */
+function argumentName(resource: string, path: string, param: string): string {
+  const owner = new RegExp(`/(\\w+)s/:${param}/`).exec(path)?.[1];
+  return owner === undefined || `${owner}s` === resource ? param : `${owner}Id`;
+}
+
+function methodOf(operation: Operation, types: Types): string {
+  const { name, route, row, kind, params, body, items } = operation;
+  const rowType = types.print(row, 'answer');
+  types.ofMethods.add(rowType);
+  const parameters = params.map(([param, schema]) => {
+    const type = types.print(schema, 'request');
+    for (const name of type.match(/\w+/g) ?? [])
+      if (name === 'Open' || types.declarations.has(name)) types.ofMethods.add(name);
+    return `${param}: ${type}`;
+  });
+  if (kind === 'list' || kind === 'changes') {
+    const isList = kind === 'list';
+    const queryType = isList ? `${rowType}Query` : 'ChangesQuery';
+    const given = isList ? queryType : 'FollowQuery';
+    const ofList = `The page and the filters of a list of ${operation.resource}.`;
+    const description = isList ? ofList : 'The start of the change feed and the size of its pages.';
+    types.declare(queryType, route.query, { side: 'request', description });
+    if (isList) types.ofMethods.add(queryType);
+    parameters.push(`query?: ${given}`);
+  }
+  const sent = items?.[1] ?? body;
+  const sentType = sent === undefined ? '' : types.print(sent, 'request');
+  if (sent !== undefined) {
+    types.ofMethods.add(sentType);
+    parameters.push(items === undefined ? `body: ${sentType}` : `items: readonly ${sentType}[]`);
+  }
+  const post = route.method === 'POST' ? 'Post' : '';
+  parameters.push(`options?: ${items === undefined ? post || 'Request' : `Bulk${post}`}Options`);
+  const { scope } = route.metadata;
+  const lines = [
+    `${route.summary}.`,
+    ...(route.description === undefined ? [] : ['', route.description]),
+    ...(kind === 'answers' ? ['', bulkWords] : []),
+    ...(scope === null || scope === 'any'
+      ? []
+      : ['', `Requires the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.`]),
+    ...limitOf(operation),
+    '',
+    '@example',
+    ...exampleOf(operation).split('\n'),
+  ];
+  const answers = {
+    one: `ApiPromise<${rowType}>`,
+    list: `ApiList<${rowType}>`,
+    changes: `ApiChanges<${rowType}>`,
+    answers: `Promise<BulkResult<${sentType}, ${rowType}>>`,
+  };
+  const signature = `  ${name}(${parameters.join(', ')}): ${answers[kind]};`;
+  const broken = `  ${name}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}  ): ${answers[kind]};`;
+  return `${comment(lines, '  ')}${signature.length <= lineWidth ? signature : broken}`;
+}
+
+/** How the client handles bulk requests. */
+const bulkWords =
+  `The client accepts any number of items, sends ${bulkItems} per request, and returns a result for each. It throws an error ` +
+  'only if no item got a result.';
+
+/** Describes the rate limit of a call. */
+function limitOf({ route, kind }: Operation): string[] {
+  const { group } = route.metadata;
+  if (group === null) return [];
+  const what = kind === 'one' || kind === 'changes' ? 'Counts' : 'Each request counts';
+  return [
+    '',
+    `${what} against the rate limit \`${group}\`, by default ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds.`,
+  ];
+}
+
+function exampleOf(operation: Operation): string {
+  const { source, variable, isWalked } = exampleCall(operation);
+  if (isWalked) return `for await (const ${variable} of ${source}) console.log(${variable}.id);`;
+  return `const ${variable} = await ${source};`;
+}
+
+/** The route of each method, as the client reads it at run time: as short as can be read, since it is most of its size. */
+function routeTable(resources: Resource[]): string {
+  const entries = resources.map(({ resource, operations }) => {
+    const routes = operations.map((operation) => `    ${operation.name}: ${literal(routeOf(operation))},`);
+    return `  ${resource}: {\n${routes.join('\n')}\n  },`;
+  });
+  const words = [
+    'The method and path of every operation. Then its scope, whose first word is its rate limit, or the rate limit alone.',
+    'Then its arguments after the path ids: `items=` is the body field with the items of a bulk request.',
+  ];
+  return `/**\n * ${words.join('\n * ')}\n *\n * @internal\n */\nexport const routes = {\n${entries.join('\n')}\n} as const;`;
+}
+
+function routeOf({ route, kind, body, items }: Operation): string {
+  const { group, scope } = route.metadata;
+  if (scope !== null && scope !== 'any' && group !== scope.split(':')[0]) {
+    throw new Error(`${route.path} has another limit than its scope says.`);
+  }
+  const takes = kind === 'list' ? 'query' : kind === 'changes' ? 'changes' : body && 'body';
+  const access = scope === 'any' ? group : scope;
+  const parts = [route.method, route.path.slice(pathPrefix.length), access, items ? `items=${items[0]}` : takes];
+  return parts.filter(Boolean).join(' ');
+}

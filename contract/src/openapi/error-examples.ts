@@ -1,0 +1,83 @@
+import { docsOf, type ErrorCode, type ErrorEnvelope, errors } from '../errors.ts';
+import { rateLimits, requestLimits } from '../limits.ts';
+import { ticketTransitions } from '../resources/tickets.ts';
+import type { Content, Example, Reference } from './types.ts';
+
+export const errorCodes = Object.keys(errors) as ErrorCode[];
+
+type Said = Omit<ErrorEnvelope['error'], 'code' | 'docs' | 'requestId'>;
+
+/** An example of the error with each code. */
+const said: Record<ErrorCode, Said> = {
+  VALIDATION_ERROR: detailed('perPage', 'must be a whole number from 1 to 100'),
+  INVALID_JSON: { message: 'The body is empty. Send a JSON object.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    message: 'The body is not declared as JSON in UTF-8. Send it with `Content-Type: application/json`.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    message: `The body is larger than ${requestLimits.bodyBytes} bytes. Send less data in each request.`,
+  },
+  INVALID_TRANSITION: detailed(
+    'status',
+    `can't change from RESOLVED to OPEN. Allowed values: ${ticketTransitions.RESOLVED.join(', ')}.`,
+  ),
+  INVALID_REFERENCE: detailed('assigneeId', 'must be an active user of this workspace'),
+  QUERY_TOO_BROAD: {
+    message: 'The query took too long. Narrow it: add a filter, or add a word to `q`.',
+  },
+  INVALID_API_KEY: {
+    message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.',
+  },
+  INSUFFICIENT_SCOPE: { message: 'This API key lacks the scope tickets:write. Use a key that has it.' },
+  NOT_FOUND: { message: 'Ticket not found in this workspace. Check the id.' },
+  IDEMPOTENCY_KEY_REUSED: {
+    message:
+      'This `Idempotency-Key` was already used for a request with a different path or body. ' +
+      'Use a new key for a new request. To retry the first request, send it unchanged.',
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    message: 'A request with this `Idempotency-Key` is still in progress. Retry in 1 second with the same key.',
+    retryAfterSeconds: 1,
+  },
+  PRECONDITION_FAILED: {
+    message: "`If-Match` doesn't match the current `ETag`. Fetch the resource again and retry.",
+  },
+  RATE_LIMIT_EXCEEDED: {
+    message:
+      `This API key has reached its limit of ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds on ` +
+      'tickets endpoints. Retry in 17 seconds.',
+    retryAfterSeconds: 17,
+  },
+  INTERNAL_ERROR: {
+    message: 'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.',
+  },
+  SERVICE_UNAVAILABLE: { message: 'The server is starting. Retry in 5 seconds.', retryAfterSeconds: 5 },
+};
+
+function detailed(path: string, message: string): Said {
+  return { message: `${path} ${message}`, details: [{ path, message }] };
+}
+
+/** An example of every error response, referenced by its code. */
+export const errorExamples: Record<string, Example> = Object.fromEntries(
+  errorCodes.map((code) => {
+    const error = { code, ...said[code], docs: docsOf(code), requestId: '01994f6a8d9c7e0f8a2b3c4d5e6f7a8b' };
+    return [code, { summary: errors[code].when, value: { success: false, error } satisfies ErrorEnvelope }];
+  }),
+);
+
+/** Returns the body of a response with one of these codes. */
+export function errorContent(codes: readonly ErrorCode[]): Content {
+  const examples = codes.map((code): [string, Reference] => [code, { $ref: `#/components/examples/${code}` }]);
+  return {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/ErrorEnvelope' },
+      examples: Object.fromEntries(examples),
+    },
+  };
+}
+
+/** Lists the codes and the condition of each. */
+export function describeErrors(codes: readonly ErrorCode[]): string {
+  return codes.map((code) => `- \`${code}\`: ${errors[code].when}`).join('\n');
+}

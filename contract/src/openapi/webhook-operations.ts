@@ -1,0 +1,118 @@
+import { deliveryBody, type EventType, events } from '../events.ts';
+import { scheduleForReceivers } from './schedule-text.ts';
+import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
+import type { Operation, Parameter } from './types.ts';
+
+/** A signed delivery, for testing receivers. No subscription uses its secret. */
+const vector = {
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  id: 'evt_5d41402abc4b2a76b9719d911017c592',
+  timestamp: '1795168800',
+  body: '{"id":"evt_5d41402abc4b2a76b9719d911017c592","type":"ticket.created"}',
+  signature: '0cbfd47e92731520a6d1bed398a930ebe3c40f24d205be256ccc4bdfa3bfd6b3',
+  standard: 'v1,lfE0Xw2XpYn5cGjhfWo5CiLxJNb35aa99bPb0jZGbz8= v1,9RWj6Osiw0ZqBYVn3srNwo08NlB5KV1CwoZKLpTIQiE=',
+};
+
+/** The description of the deliveries. */
+export const deliveriesDescription = `
+The server sends each event as a \`POST\` with a JSON body to the URL of the subscription, at least once and in no
+guaranteed order. Use \`webhook-id\`, which is the same on every attempt, to deduplicate.
+
+${scheduleForReceivers.success}. ${scheduleForReceivers.retries}
+${scheduleForReceivers.pause}
+${scheduleForReceivers.trials}
+
+**Verify the signature of every delivery.** Use the raw body, before parsing, and compare in constant time:
+
+\`\`\`js
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+export function isGenuine(rawBody, headers, secret) {
+  const expected = createHmac('sha256', secret).update(rawBody).digest();
+  const given = Buffer.from(headers['x-service-signature'] ?? '', 'hex');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+\`\`\`
+
+\`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow Standard Webhooks. You can use its libraries, which
+also protect against replay attacks. To test a receiver, use these values:
+
+| | |
+| --- | --- |
+| secret | \`${vector.secret}\` |
+| raw body | \`${vector.body}\` |
+| \`X-Service-Signature\` | \`${vector.signature}\` |
+| \`webhook-id\` | \`${vector.id}\` |
+| \`webhook-timestamp\` | \`${vector.timestamp}\` |
+| \`webhook-signature\` | \`${vector.standard}\` |
+`.trim();
+
+/** The headers of a delivery, by component name. */
+export const deliveryHeaders: Record<string, Parameter> = Object.fromEntries(
+  [
+    header(
+      'X-Service-Signature',
+      'The HMAC-SHA256 of the raw body with the signing secret, in lower-case hex.',
+      vector.signature,
+    ),
+    header('X-Service-Event', 'The type of the event.', 'ticket.created'),
+    header('X-Service-Delivery', 'The id of the delivery.', '9001'),
+    header('X-Service-Attempt', 'The number of the attempt, from 1.', '1'),
+    header('webhook-id', 'The id of the event, the same on every attempt.', vector.id),
+    header('webhook-timestamp', 'When the attempt was sent, in Unix seconds.', vector.timestamp),
+    header(
+      'webhook-signature',
+      '`v1,` and the HMAC-SHA256 of `id.timestamp.body` with the signing secret, in base64. If the secret is `whsec_` and ' +
+        'base64, a second signature with the decoded secret follows after a space.',
+      vector.standard,
+    ),
+  ].map((parameter) => [`Event-${parameter.name}`, parameter]),
+);
+
+function header(name: string, description: string, example: string): Parameter {
+  return { name, in: 'header', required: true, description, schema: { type: 'string' }, example };
+}
+
+/** Describes the delivery of each of the four events. */
+export function describeWebhooks(schemas: Schemas): Record<string, { post: Operation }> {
+  const types = Object.keys(events) as EventType[];
+  return Object.fromEntries(types.map((type) => [type, { post: deliveryOf(type, schemas) }]));
+}
+
+function deliveryOf(type: EventType, schemas: Schemas): Operation {
+  const { when, key, payload, changes } = events[type];
+  const name = type.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const body = toSchema(deliveryBody(type), 'output', schemas);
+  const resource = metaOf(payload).example as { priority?: string };
+  const value = {
+    id: vector.id,
+    type,
+    timestamp: '2026-11-20T10:00:00.000Z',
+    actor: { userId: 1, keyId: 1 },
+    [key]: resource,
+    ...(changes && { changes: { priority: { from: 'LOW', to: resource.priority } } }),
+  };
+  return {
+    operationId: `events_${type.replace('.', '_')}`,
+    summary: when.replace(/\.$/, ''),
+    description: changes ? 'Contains the complete resource and the changed fields.' : 'Contains the complete resource.',
+    tags: ['events'],
+    security: [],
+    parameters: Object.keys(deliveryHeaders).map((each) => ({ $ref: `#/components/parameters/${each}` })),
+    requestBody: {
+      description: 'The event. The signatures cover its exact bytes.',
+      required: true,
+      content: {
+        'application/json': {
+          schema: addSchema(schemas, `${name}Event`, { ...body, description: when }),
+          examples: { example: { value } },
+        },
+      },
+    },
+    responses: {
+      '2XX': { description: 'Success. The server sends no further attempts.' },
+      '410': { description: 'The endpoint is gone. The server pauses the subscription.' },
+      default: { description: 'Failure. The server retries later, not before `Retry-After`.' },
+    },
+  };
+}

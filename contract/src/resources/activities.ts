@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import { endpoints, IdParam, list, listQuery, meta } from '../endpoint.ts';
+import { Actor, Id, Timestamp } from '../fields.ts';
+import { AssetChanges } from './assets.ts';
+import { TicketChanges, TicketIdParam } from './tickets.ts';
+
+export const ActivityAction = z.enum(['CREATED', 'UPDATED', 'COMMENTED']).meta({
+  id: 'ActivityAction',
+  description: 'The action on the resource.',
+});
+export type ActivityAction = z.output<typeof ActivityAction>;
+
+/** The maximum length of a recorded text, in UTF-16 units. Longer text is cut and ends with `…`. */
+export const activityTextLength = 1000;
+
+/** Returns the schema of the activity of one type of resource. */
+function activity<Fields extends z.ZodObject>(id: string, { resource, changes, example }: Kind<Fields>) {
+  return z
+    .object({
+      id: Id,
+      at: Timestamp.meta({ description: 'When the action occurred.' }),
+      action: ActivityAction,
+      actor: Actor,
+      changes: changes.meta({
+        description:
+          `The changed fields, as in events. Empty for CREATED. Longer text is truncated to ${activityTextLength} characters and \`…\`. ` +
+          `\`customFields\` has the changed keys only, with ${activityTextLength} characters in all. ` +
+          'A list that is too long is replaced by the start of its JSON text.',
+      }),
+    })
+    .meta({
+      id,
+      description: `An action on ${resource}.`,
+      example: {
+        id: 9120,
+        at: '2026-11-20T10:05:00.000Z',
+        action: 'UPDATED',
+        actor: { userId: 1, keyId: 1 },
+        changes: example,
+      },
+    });
+}
+
+/** The name of the resource with its article, the schema of its changes, and an example. */
+interface Kind<Fields> {
+  resource: string;
+  changes: Fields;
+  example: object;
+}
+
+export const TicketActivity = activity('TicketActivity', {
+  resource: 'a ticket',
+  changes: TicketChanges,
+  example: { status: { from: 'OPEN', to: 'RESOLVED' } },
+});
+export type TicketActivity = z.output<typeof TicketActivity>;
+
+export const AssetActivity = activity('AssetActivity', {
+  resource: 'an asset',
+  changes: AssetChanges,
+  example: { status: { from: 'IN_USE', to: 'IN_STOCK' } },
+});
+export type AssetActivity = z.output<typeof AssetActivity>;
+
+export const ActivityQuery = listQuery({});
+export type ActivityQuery = z.output<typeof ActivityQuery>;
+
+const description = 'Returns the newest first. Actions from before the server recorded activity are not included.';
+
+export const activities = endpoints({
+  ofTicket: {
+    method: 'GET',
+    path: '/tickets/:id/activity',
+    summary: 'List the activity of a ticket',
+    description,
+    metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
+    pathParams: TicketIdParam,
+    query: ActivityQuery,
+    responses: { 200: list(TicketActivity) },
+  },
+  ofAsset: {
+    method: 'GET',
+    path: '/assets/:id/activity',
+    summary: 'List the activity of an asset',
+    description,
+    metadata: meta({ scope: 'assets:read', group: 'assets' }),
+    pathParams: IdParam,
+    query: ActivityQuery,
+    responses: { 200: list(AssetActivity) },
+  },
+});

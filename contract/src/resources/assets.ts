@@ -1,0 +1,256 @@
+import * as z from 'zod';
+import { changesOf } from '../changes.ts';
+import {
+  endpoints,
+  filter,
+  IdParam,
+  idFilter,
+  item,
+  list,
+  listQuery,
+  meta,
+  NoQuery,
+  patch,
+  search,
+} from '../endpoint.ts';
+import { changesIn } from '../field-diff.ts';
+import {
+  answered,
+  CalendarDate,
+  CustomFields,
+  CustomFieldsPatch,
+  Id,
+  longText,
+  StoredCustomFields,
+  Timestamp,
+  TimestampInput,
+  timestamps,
+  trimmedText,
+} from '../fields.ts';
+
+export const AssetType = z
+  .enum(['LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'NETWORK', 'PRINTER', 'SOFTWARE', 'OTHER'])
+  .meta({ id: 'AssetType', description: 'The type of the asset.' });
+export type AssetType = z.output<typeof AssetType>;
+
+export const AssetStatus = z
+  .enum(['ON_ORDER', 'IN_STOCK', 'IN_TRANSIT', 'IN_USE', 'MAINTENANCE', 'RETIRED', 'DISPOSED', 'LOST'])
+  .meta({
+    id: 'AssetStatus',
+    description: 'The status of the asset. DISPOSED is final. Every other transition is allowed.',
+  });
+export type AssetStatus = z.output<typeof AssetStatus>;
+
+/** Returns the allowed next statuses: all others, or none after DISPOSED (docs/decisions/data-model.md). */
+export function assetTransitions(from: AssetStatus): AssetStatus[] {
+  return from === 'DISPOSED' ? [] : AssetStatus.options.filter((to) => to !== from);
+}
+
+const Name = trimmedText(1, 255).meta({ description: 'The name of the asset.' });
+const AssetTag = trimmedText(1, 100).meta({
+  description: 'The inventory tag, unique in the workspace. It never changes.',
+});
+const SerialNumber = trimmedText(1, 255).meta({ description: 'The serial number, or null if unknown.' });
+const Manufacturer = trimmedText(1, 255).meta({ description: 'The manufacturer, or null if unknown.' });
+const Model = trimmedText(1, 255).meta({ description: 'The model of the manufacturer, or null if unknown.' });
+const Location = trimmedText(1, 255).meta({ description: 'The location, as free text, or null if unknown.' });
+const AssignedToId = Id.meta({
+  description: 'The user who has the asset, or null if unassigned. A user that you assign must be active.',
+});
+const PurchaseDate = CalendarDate.meta({ description: 'The date of purchase, or null if unknown.' });
+const warranty = { description: 'When the warranty ends, or null if unknown.' };
+const Notes = longText('Additional notes, or null if there are none');
+const PurchaseCost = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,2})?$/, {
+    error: 'must be a decimal such as "1499.00": at most 12 digits, then at most 2 decimal places',
+    abort: true,
+  })
+  .overwrite(withTwoDecimals)
+  .meta({
+    description:
+      'The purchase price as a decimal without currency, or null if unknown. Responses have two decimal places.',
+    example: '1499.00',
+  });
+
+function withTwoDecimals(cost: string): string {
+  const [whole = '', cents = ''] = cost.split('.');
+  return `${BigInt(whole)}.${cents.padEnd(2, '0')}`;
+}
+
+export const Asset = z
+  .object({
+    id: Id,
+    name: answered(Name),
+    assetTag: answered(AssetTag),
+    serialNumber: answered(SerialNumber).nullable(),
+    type: AssetType,
+    status: AssetStatus,
+    manufacturer: answered(Manufacturer).nullable(),
+    model: answered(Model).nullable(),
+    location: answered(Location).nullable(),
+    assignedToId: AssignedToId.nullable(),
+    purchaseDate: PurchaseDate.nullable(),
+    purchaseCost: PurchaseCost.nullable(),
+    warrantyExpiresAt: Timestamp.meta(warranty).nullable(),
+    notes: answered(Notes).nullable(),
+    customFields: StoredCustomFields,
+    ...timestamps,
+  })
+  .meta({
+    id: 'Asset',
+    description: 'A device, a license or another item that the workspace manages.',
+    example: {
+      id: 11,
+      name: 'Laptop of the front desk',
+      assetTag: 'LT-0311',
+      serialNumber: 'PF4N2KD8',
+      type: 'LAPTOP',
+      status: 'IN_USE',
+      manufacturer: 'Lenovo',
+      model: 'ThinkPad T14',
+      location: 'Berlin, floor 3',
+      assignedToId: 2,
+      purchaseDate: '2025-03-14',
+      purchaseCost: '1499.00',
+      warrantyExpiresAt: '2028-03-14T00:00:00.000Z',
+      notes: null,
+      customFields: {},
+      createdAt: '2025-03-14T09:30:00.000Z',
+      updatedAt: '2026-01-08T12:00:00.000Z',
+    },
+  });
+export type Asset = z.output<typeof Asset>;
+
+export const AssetChanges = changesIn(Asset.omit({ id: true, assetTag: true, createdAt: true, updatedAt: true })).meta({
+  id: 'AssetChanges',
+  description: 'The changed fields of an asset. `updatedAt` always changes and is not included.',
+  example: { status: { from: 'IN_USE', to: 'IN_STOCK' }, assignedToId: { from: 2, to: null } },
+});
+export type AssetChanges = z.output<typeof AssetChanges>;
+
+/** A new asset, in the API and on the command line. */
+export const NewAsset = z
+  .strictObject({
+    name: Name,
+    assetTag: AssetTag,
+    serialNumber: SerialNumber.nullish(),
+    type: AssetType,
+    status: AssetStatus.nullish().meta({
+      description: 'The status. The default is IN_USE if `assignedToId` is set, otherwise IN_STOCK.',
+    }),
+    manufacturer: Manufacturer.nullish(),
+    model: Model.nullish(),
+    location: Location.nullish(),
+    assignedToId: AssignedToId.nullish(),
+    purchaseDate: PurchaseDate.nullish(),
+    purchaseCost: PurchaseCost.nullish(),
+    warrantyExpiresAt: TimestampInput.meta(warranty).nullish(),
+    notes: Notes.nullish(),
+    customFields: CustomFields.nullish(),
+  })
+  .meta({
+    id: 'NewAsset',
+    description: 'A new asset.',
+    example: {
+      name: 'Laptop of the front desk',
+      assetTag: 'LT-0311',
+      serialNumber: 'PF4N2KD8',
+      type: 'LAPTOP',
+      assignedToId: 2,
+    },
+  });
+export type NewAsset = z.output<typeof NewAsset>;
+
+export const AssetPatch = patch({
+  name: Name.optional(),
+  serialNumber: SerialNumber.nullable().optional(),
+  type: AssetType.optional(),
+  status: AssetStatus.optional(),
+  manufacturer: Manufacturer.nullable().optional(),
+  model: Model.nullable().optional(),
+  location: Location.nullable().optional(),
+  assignedToId: AssignedToId.nullable().optional(),
+  purchaseDate: PurchaseDate.nullable().optional(),
+  purchaseCost: PurchaseCost.nullable().optional(),
+  warrantyExpiresAt: TimestampInput.meta(warranty).nullable().optional(),
+  notes: Notes.nullable().optional(),
+  customFields: CustomFieldsPatch.optional(),
+}).meta({
+  id: 'AssetPatch',
+  description:
+    'Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign the asset without a status, ' +
+    "it becomes IN_USE. If you unassign an asset that is IN_USE, it becomes IN_STOCK. `assetTag` can't change.",
+  example: { assignedToId: 2 },
+});
+export type AssetPatch = z.output<typeof AssetPatch>;
+
+export const AssetQuery = listQuery({
+  status: filter(AssetStatus),
+  type: filter(AssetType),
+  assignedToId: idFilter(),
+  q: search('name, asset tag and serial number'),
+});
+export type AssetQuery = z.output<typeof AssetQuery>;
+
+export const assets = endpoints({
+  list: {
+    method: 'GET',
+    path: '/assets',
+    summary: 'List assets',
+    description: 'Returns the newest first. Filters combine with AND, the values of one filter with OR.',
+    metadata: meta({
+      scope: 'assets:read',
+      group: 'assets',
+      agent: {
+        tool: 'list_assets',
+        when: 'Finds and counts assets.',
+        short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId'],
+      },
+    }),
+    query: AssetQuery,
+    responses: { 200: list(Asset) },
+  },
+  changes: changesOf('/assets', Asset, meta({ scope: 'assets:read', group: 'assets' })),
+  get: {
+    method: 'GET',
+    path: '/assets/:id',
+    summary: 'Get an asset',
+    metadata: meta({
+      scope: 'assets:read',
+      group: 'assets',
+      agent: { tool: 'get_asset', when: 'Returns every field.' },
+    }),
+    pathParams: IdParam,
+    query: NoQuery,
+    responses: { 200: item(Asset) },
+  },
+  create: {
+    method: 'POST',
+    path: '/assets',
+    summary: 'Create an asset',
+    description: 'Emits `asset.created`.',
+    metadata: meta({ scope: 'assets:write', group: 'assets' }),
+    query: NoQuery,
+    body: NewAsset,
+    responses: { 201: item(Asset) },
+  },
+  update: {
+    method: 'PATCH',
+    path: '/assets/:id',
+    summary: 'Update an asset',
+    metadata: meta({
+      scope: 'assets:write',
+      group: 'assets',
+      agent: {
+        tool: 'update_asset',
+        when: 'Assigns, unassigns or changes an asset. Changes only the given fields.',
+        short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId'],
+      },
+    }),
+    pathParams: IdParam,
+    query: NoQuery,
+    body: AssetPatch,
+    responses: { 200: item(Asset) },
+  },
+});

@@ -1,0 +1,88 @@
+import * as z from 'zod';
+import { endpoints, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
+import { answered, Id, longText, Timestamp } from '../fields.ts';
+import { TicketIdParam } from './tickets.ts';
+
+export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
+  id: 'CommentVisibility',
+  description:
+    'The intended audience. PUBLIC is for the requester, INTERNAL for staff. This is only a label: every API key that can read ' +
+    'the ticket can read both.',
+});
+export type CommentVisibility = z.output<typeof CommentVisibility>;
+
+const Body = longText('The text of the comment');
+
+export const Comment = z
+  .object({
+    id: Id,
+    ticketId: Id.meta({ description: 'The ticket of the comment.' }),
+    authorId: Id.meta({ description: 'The author: the user of the API key that created the comment.' }),
+    body: answered(Body),
+    visibility: CommentVisibility,
+    createdAt: Timestamp.meta({ description: 'When the comment was created. Comments never change.' }),
+  })
+  .meta({
+    id: 'Comment',
+    description: 'A comment on a ticket.',
+    example: {
+      id: 77,
+      ticketId: 38,
+      authorId: 2,
+      body: 'The gateway was restarted; does it still happen?',
+      visibility: 'PUBLIC',
+      createdAt: '2026-11-20T10:05:00.000Z',
+    },
+  });
+export type Comment = z.output<typeof Comment>;
+
+export const NewComment = z.strictObject({ body: Body, visibility: CommentVisibility }).meta({
+  id: 'NewComment',
+  description: 'A new comment.',
+  example: { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' },
+});
+export type NewComment = z.output<typeof NewComment>;
+
+export const CommentQuery = listQuery({});
+export type CommentQuery = z.output<typeof CommentQuery>;
+
+export const comments = endpoints({
+  list: {
+    method: 'GET',
+    path: '/tickets/:id/comments',
+    summary: "List a ticket's comments",
+    description: 'Returns the newest first, both PUBLIC and INTERNAL.',
+    metadata: meta({
+      scope: 'tickets:read',
+      group: 'tickets',
+      agent: {
+        tool: 'list_comments',
+        when: 'Takes an id or a number such as INC-18.',
+        short: ['authorId', 'body', 'visibility', 'createdAt'],
+      },
+    }),
+    pathParams: TicketIdParam,
+    query: CommentQuery,
+    responses: { 200: list(Comment) },
+  },
+  create: {
+    method: 'POST',
+    path: '/tickets/:id/comments',
+    summary: 'Comment on a ticket',
+    description:
+      'Adds a comment to a ticket of any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.',
+    metadata: meta({
+      scope: 'tickets:write',
+      group: 'tickets',
+      agent: {
+        tool: 'comment_on_ticket',
+        when: 'Takes an id or a number such as INC-18. PUBLIC comments are for the requester, INTERNAL for staff only.',
+        short: ['id', 'visibility', 'createdAt'],
+      },
+    }),
+    pathParams: TicketIdParam,
+    query: NoQuery,
+    body: NewComment,
+    responses: { 201: item(Comment) },
+  },
+});

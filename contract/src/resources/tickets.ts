@@ -1,0 +1,452 @@
+import * as z from 'zod';
+import { BulkRefusal, bulk, bulkAnswers, bulkItems, itemStatus } from '../bulk.ts';
+import { changesOf } from '../changes.ts';
+import {
+  atLeastOne,
+  endpoints,
+  filter,
+  idFilter,
+  item,
+  knownAs,
+  list,
+  listQuery,
+  meta,
+  NoQuery,
+  patch,
+  search,
+} from '../endpoint.ts';
+import { changesIn } from '../field-diff.ts';
+import {
+  answered,
+  CustomFields,
+  CustomFieldsPatch,
+  Description,
+  despiteFaults,
+  Id,
+  longText,
+  Priority,
+  StoredCustomFields,
+  Timestamp,
+  TimestampBound,
+  Title,
+  text,
+  timestamps,
+} from '../fields.ts';
+
+export const TicketType = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']).meta({
+  id: 'TicketType',
+  description: 'The type of the ticket. It never changes.',
+});
+export type TicketType = z.output<typeof TicketType>;
+
+export const TicketCategory = z
+  .enum(['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'])
+  .meta({ id: 'TicketCategory', description: 'The area of IT that the ticket concerns.' });
+export type TicketCategory = z.output<typeof TicketCategory>;
+
+export const TicketStatus = z.enum(['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED']).meta({
+  id: 'TicketStatus',
+  description: 'The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final.',
+});
+export type TicketStatus = z.output<typeof TicketStatus>;
+
+/** The allowed next statuses of each status. Setting the current status again is always allowed (docs/decisions/tickets.md). */
+export const ticketTransitions: Readonly<Record<TicketStatus, readonly TicketStatus[]>> = {
+  OPEN: ['IN_PROGRESS', 'PENDING', 'RESOLVED', 'CANCELLED'],
+  IN_PROGRESS: ['PENDING', 'RESOLVED', 'CANCELLED'],
+  PENDING: ['IN_PROGRESS', 'RESOLVED', 'CANCELLED'],
+  RESOLVED: ['CLOSED', 'IN_PROGRESS'],
+  CLOSED: [],
+  CANCELLED: [],
+};
+
+/** The prefix of `ticketNumber`, by ticket type. */
+export const ticketNumberPrefixes = {
+  INCIDENT: 'INC',
+  PROBLEM: 'PRB',
+  CHANGE: 'CHG',
+  SERVICE_REQUEST: 'REQ',
+} as const satisfies Record<TicketType, string>;
+
+const TicketNumber = z
+  .templateLiteral([z.enum(ticketNumberPrefixes), '-', z.int()])
+  .refine((number) => /^[A-Z]{3}-[1-9]\d{0,14}$/.test(number), { abort: true })
+  .meta({
+    id: 'TicketNumber',
+    description: 'A ticket number: a prefix, a hyphen and a number.',
+    pattern: `^(${Object.values(ticketNumberPrefixes).join('|')})-[1-9]\\d{0,14}$`,
+    example: 'INC-17',
+  });
+export type TicketNumber = z.output<typeof TicketNumber>;
+
+/** Converts digits in a path or query to a number. Leaves other values to the validation of the schema. */
+function numberFromText<Value extends number | string>(value: Value): Value | number {
+  return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
+}
+
+/** A ticket in a request body: an id or a ticket number (docs/decisions/api-conventions.md). */
+const NamedTicket = z
+  .union([Id, TicketNumber], {
+    error: ({ input }) =>
+      input === undefined ? 'is required' : 'must be a positive integer or a ticket number such as INC-17',
+  })
+  .meta({ id: 'TicketReference', description: 'A ticket, by id or ticket number.' });
+
+/** A ticket in a path or query, where every value is text. */
+export const TicketReference = z.preprocess(numberFromText<number | TicketNumber>, NamedTicket);
+export type TicketReference = z.output<typeof TicketReference>;
+
+/** The `:id` of a path below `/tickets`. */
+export const TicketIdParam = z.object({ id: TicketReference });
+
+const ticketNumberDescription = Object.values(ticketNumberPrefixes)
+  .map((prefix) => `${prefix}-`)
+  .join(', ')
+  .concat(' and a number that counts from 1 for each workspace and type. It is never reused.');
+
+const GivenTicketNumber = z.string().meta({ description: ticketNumberDescription });
+knownAs.set(GivenTicketNumber, TicketNumber);
+
+const Category = TicketCategory.nullable().meta({
+  description: 'The area of IT that the ticket concerns, or null if only `categoryConfigId` is set.',
+});
+const CategoryConfigId = text(1, 255).meta({
+  description: 'The category in the list of the workspace: an opaque identifier, stored as given.',
+});
+const AssigneeId = Id.meta({
+  description: 'The assigned user, or null if unassigned. A user that you assign must be active.',
+});
+const WatcherUserIds = z
+  .array(Id)
+  .refine((ids) => new Set(ids).size <= 100, { ...despiteFaults, error: 'must contain at most 100 users' })
+  .meta({
+    description: 'The users who follow the ticket, at most 100, in ascending order. Users that you add must be active.',
+  });
+const ParentId = Id.meta({
+  description: "The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor.",
+});
+const NamedParent = NamedTicket.meta({
+  description: 'The parent ticket, by id or number such as `INC-17`, or null for none.',
+});
+const Resolution = longText('How the ticket was resolved');
+
+export const Ticket = z
+  .object({
+    id: Id,
+    ticketNumber: GivenTicketNumber,
+    title: answered(Title),
+    description: answered(Description),
+    type: TicketType,
+    status: TicketStatus,
+    priority: Priority,
+    category: Category,
+    categoryConfigId: answered(CategoryConfigId).nullable(),
+    requesterId: Id.meta({
+      description: 'The user who requested the ticket, by default the user of the API key. It never changes.',
+    }),
+    assigneeId: AssigneeId.nullable(),
+    watcherUserIds: WatcherUserIds,
+    parentId: ParentId.nullable(),
+    customFields: StoredCustomFields,
+    resolution: answered(Resolution).nullable(),
+    resolvedAt: Timestamp.nullable().meta({
+      description: 'When the status became RESOLVED, or null if the ticket is unresolved or reopened.',
+    }),
+    closedAt: Timestamp.nullable().meta({ description: 'When the status became CLOSED, or null if it is not closed.' }),
+    commentCount: z.int().min(0).meta({ description: 'The number of comments, PUBLIC and INTERNAL.' }),
+    ...timestamps,
+  })
+  .meta({
+    id: 'Ticket',
+    description: 'An incident, problem, change or service request.',
+    example: {
+      id: 38,
+      ticketNumber: 'INC-17',
+      title: 'VPN drops every ten minutes',
+      description: 'Since this morning the VPN client loses its connection every ten minutes.',
+      type: 'INCIDENT',
+      status: 'OPEN',
+      priority: 'HIGH',
+      category: 'NETWORK',
+      categoryConfigId: null,
+      requesterId: 3,
+      assigneeId: 2,
+      watcherUserIds: [1, 3],
+      parentId: null,
+      customFields: { site: 'Berlin' },
+      resolution: null,
+      resolvedAt: null,
+      closedAt: null,
+      commentCount: 0,
+      createdAt: '2026-11-20T10:00:00.000Z',
+      updatedAt: '2026-11-20T10:00:00.000Z',
+    },
+  });
+export type Ticket = z.output<typeof Ticket>;
+
+export const TicketChanges = changesIn(
+  Ticket.omit({ id: true, ticketNumber: true, type: true, requesterId: true, createdAt: true, updatedAt: true }),
+).meta({
+  id: 'TicketChanges',
+  description: 'The changed fields of a ticket. `updatedAt` always changes and is not included.',
+  example: { status: { from: 'OPEN', to: 'RESOLVED' }, resolvedAt: { from: null, to: '2026-11-20T10:05:00.000Z' } },
+});
+export type TicketChanges = z.output<typeof TicketChanges>;
+
+export const NewTicket = z
+  .strictObject({
+    title: Title,
+    description: Description,
+    type: TicketType,
+    category: Category.optional(),
+    categoryConfigId: CategoryConfigId.nullish(),
+    priority: Priority.nullish().meta({ description: 'The priority. The default is MEDIUM.' }),
+    requesterId: Id.nullish().meta({
+      description: 'The user who requests the ticket. The default is the user of the API key.',
+    }),
+    assigneeId: AssigneeId.nullish(),
+    watcherUserIds: WatcherUserIds.nullish(),
+    parentId: NamedParent.nullish(),
+    customFields: CustomFields.nullish(),
+  })
+  .refine((ticket) => ticket.category != null || ticket.categoryConfigId != null, {
+    ...despiteFaults,
+    path: ['category'],
+    message: 'is required unless categoryConfigId is given',
+  })
+  .meta({
+    id: 'NewTicket',
+    description: 'A new ticket. Set `category`, `categoryConfigId` or both.',
+    example: {
+      title: 'VPN drops every ten minutes',
+      description: 'Since this morning the VPN client loses its connection every ten minutes.',
+      type: 'INCIDENT',
+      category: 'NETWORK',
+      priority: 'HIGH',
+      assigneeId: 2,
+      watcherUserIds: [1, 3],
+      customFields: { site: 'Berlin' },
+    },
+  });
+export type NewTicket = z.output<typeof NewTicket>;
+atLeastOne.add(NewTicket, { of: ['category', 'categoryConfigId'] });
+
+const patchFields = {
+  title: Title.optional(),
+  description: Description.optional(),
+  status: TicketStatus.optional(),
+  priority: Priority.optional(),
+  category: Category.optional(),
+  categoryConfigId: CategoryConfigId.nullable().optional(),
+  assigneeId: AssigneeId.nullable().optional(),
+  watcherUserIds: WatcherUserIds.optional(),
+  parentId: NamedParent.nullable().optional(),
+  customFields: CustomFieldsPatch.optional(),
+  resolution: Resolution.nullable().optional(),
+};
+
+export const TicketPatch = patch(patchFields).meta({
+  id: 'TicketPatch',
+  description: "Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change.",
+  example: { status: 'IN_PROGRESS', priority: 'CRITICAL' },
+});
+export type TicketPatch = z.output<typeof TicketPatch>;
+
+/** The body of a bulk request that creates tickets. */
+export const NewTickets = z.strictObject({ tickets: bulk(NewTicket) }).meta({
+  id: 'NewTickets',
+  description: 'The tickets to create. Each item succeeds or fails independently.',
+  example: {
+    tickets: [
+      {
+        title: 'VPN drops every ten minutes',
+        description: 'Since this morning.',
+        type: 'INCIDENT',
+        category: 'NETWORK',
+      },
+      { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' },
+    ],
+  },
+});
+export type NewTickets = z.output<typeof NewTickets>;
+
+export const TicketPatchItem = z
+  .strictObject({
+    id: NamedTicket.meta({ description: 'The ticket, by id or number such as `INC-17`.' }),
+    ...patchFields,
+  })
+  .refine((change) => Object.keys(change).length > 1, 'must contain at least one field to change')
+  .meta({
+    id: 'TicketPatchItem',
+    description: 'A ticket and its changes. Absent fields stay unchanged, and null clears a field.',
+    minProperties: 2,
+    example: { id: 38, status: 'IN_PROGRESS' },
+  });
+export type TicketPatchItem = z.output<typeof TicketPatchItem>;
+
+/** The body of a bulk request that updates tickets. */
+export const TicketPatches = z.strictObject({ tickets: bulk(TicketPatchItem) }).meta({
+  id: 'TicketPatches',
+  description: 'The changes, each for a different ticket. Each item succeeds or fails independently.',
+  example: { tickets: [{ id: 38, status: 'IN_PROGRESS', priority: 'CRITICAL' }] },
+});
+export type TicketPatches = z.output<typeof TicketPatches>;
+
+/** Returns the schema of a successful item in a bulk response. */
+function ticketAnswer<Status extends number>(status: Status, id: string, description: string) {
+  const { example } = z.globalRegistry.get(Ticket) ?? {};
+  return z
+    .object({ status: itemStatus([status]), data: Ticket })
+    .meta({ id, description, example: { status, data: example } });
+}
+
+const CreatedTicket = ticketAnswer(201, 'CreatedTicket', 'An item whose ticket was created.');
+const UpdatedTicket = ticketAnswer(
+  200,
+  'UpdatedTicket',
+  'An item whose ticket was updated, or already had these values.',
+);
+
+export const NewTicketAnswer = z.union([CreatedTicket, BulkRefusal]).meta({
+  id: 'NewTicketAnswer',
+  description: 'The result of one item. Check `status` for success.',
+  example: z.globalRegistry.get(CreatedTicket)?.example,
+});
+export type NewTicketAnswer = z.output<typeof NewTicketAnswer>;
+
+export const TicketPatchAnswer = z.union([UpdatedTicket, BulkRefusal]).meta({
+  id: 'TicketPatchAnswer',
+  description: 'The result of one item. Check `status` for success.',
+  example: z.globalRegistry.get(UpdatedTicket)?.example,
+});
+export type TicketPatchAnswer = z.output<typeof TicketPatchAnswer>;
+
+const TicketAssignee = z.union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, me or none' }).meta({
+  id: 'TicketAssignee',
+  description: 'A user id, `me` for the user of the API key, or `none` for unassigned.',
+});
+
+export const TicketQuery = listQuery({
+  status: filter(TicketStatus),
+  priority: filter(Priority),
+  assigneeId: filter(z.preprocess(numberFromText<number | 'me' | 'none'>, TicketAssignee)),
+  type: filter(TicketType),
+  category: filter(TicketCategory),
+  requesterId: idFilter(),
+  parentId: filter(TicketReference),
+  watcherUserId: idFilter(),
+  createdSince: TimestampBound.meta({ description: 'Only tickets created at or after this time.' }).optional(),
+  createdBefore: TimestampBound.meta({ description: 'Only tickets created before this time.' }).optional(),
+  q: search('number, title and description'),
+  sort: z
+    .enum(['-id', 'id'])
+    .default('-id')
+    .meta({ description: 'The order: `-id` is newest first, `id` is oldest first.', example: 'id' }),
+});
+export type TicketQuery = z.output<typeof TicketQuery>;
+
+export const tickets = endpoints({
+  list: {
+    method: 'GET',
+    path: '/tickets',
+    summary: 'List tickets',
+    description:
+      'Returns the newest first, unless `sort` is `id`. Filters combine with AND, the values of one filter with OR.',
+    metadata: meta({
+      scope: 'tickets:read',
+      group: 'tickets',
+      agent: {
+        tool: 'list_tickets',
+        when: 'Finds and counts tickets. To count, set perPage to 1.',
+        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
+      },
+    }),
+    query: TicketQuery,
+    responses: { 200: list(Ticket) },
+  },
+  changes: changesOf('/tickets', Ticket, meta({ scope: 'tickets:read', group: 'tickets' })),
+  get: {
+    method: 'GET',
+    path: '/tickets/:id',
+    summary: 'Get a ticket',
+    metadata: meta({
+      scope: 'tickets:read',
+      group: 'tickets',
+      agent: { tool: 'get_ticket', when: 'Returns every field. Takes an id or a number such as INC-18.' },
+    }),
+    pathParams: TicketIdParam,
+    query: NoQuery,
+    responses: { 200: item(Ticket) },
+  },
+  create: {
+    method: 'POST',
+    path: '/tickets',
+    summary: 'Create a ticket',
+    description: 'Emits `ticket.created`.',
+    metadata: meta({
+      scope: 'tickets:write',
+      group: 'tickets',
+      agent: {
+        tool: 'create_ticket',
+        when: 'Requires category or categoryConfigId.',
+        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
+      },
+    }),
+    query: NoQuery,
+    body: NewTicket,
+    responses: { 201: item(Ticket) },
+  },
+  update: {
+    method: 'PATCH',
+    path: '/tickets/:id',
+    summary: 'Update a ticket',
+    description: 'Emits `ticket.updated` if a field changes.',
+    metadata: meta({
+      scope: 'tickets:write',
+      group: 'tickets',
+      agent: {
+        tool: 'update_ticket',
+        when: 'Takes an id or a number such as INC-18. Changes only the given fields. Look up an assignee with list_users.',
+        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
+      },
+    }),
+    pathParams: TicketIdParam,
+    query: NoQuery,
+    body: TicketPatch,
+    responses: { 200: item(Ticket) },
+  },
+  createMany: {
+    method: 'POST',
+    path: '/tickets/bulk',
+    summary: 'Create many tickets',
+    description:
+      `Creates up to ${bulkItems} tickets. The request counts once against the rate limits. Each item succeeds or fails ` +
+      'independently, and `data` has its result: what the single request would return. ' +
+      'Emits `ticket.created` for each created ticket.',
+    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    query: NoQuery,
+    body: NewTickets,
+    responses: { 200: bulkAnswers(NewTicketAnswer) },
+  },
+  updateMany: {
+    method: 'PATCH',
+    path: '/tickets/bulk',
+    summary: 'Update many tickets',
+    description:
+      `Updates up to ${bulkItems} tickets. The request counts once against the rate limits. Each item succeeds or fails ` +
+      'independently, and `data` has its result: what the single request would return. ' +
+      'Emits `ticket.updated` for each changed ticket.',
+    metadata: meta({
+      scope: 'tickets:write',
+      group: 'tickets',
+      agent: {
+        tool: 'update_tickets',
+        when: 'Takes ids or numbers, up to 100 per call. Use it instead of several calls of update_ticket.',
+        short: ['id', 'ticketNumber', 'status'],
+      },
+    }),
+    query: NoQuery,
+    body: TicketPatches,
+    responses: { 200: bulkAnswers(TicketPatchAnswer) },
+  },
+});

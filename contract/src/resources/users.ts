@@ -1,0 +1,118 @@
+import * as z from 'zod';
+import { changesOf } from '../changes.ts';
+import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
+import { answered, Id, text, timestamps, trimmedText } from '../fields.ts';
+
+export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
+  id: 'UserRole',
+  description:
+    'The role of the user in the workspace. The scopes of an API key, not this role, decide what the key can do.',
+});
+export type UserRole = z.output<typeof UserRole>;
+
+const Email = z.email().max(254).toLowerCase();
+const Name = trimmedText(1, 255).meta({ description: 'The full name of the user.' });
+const JobTitle = trimmedText(1, 255).meta({ description: 'The job title, or null if not set.' });
+const Department = trimmedText(1, 255).meta({ description: 'The department, or null if not set.' });
+const Phone = trimmedText(1, 255).meta({ description: 'The phone number, as entered, or null if not set.' });
+const TimeZone = trimmedText(1, 255).meta({
+  description: 'An IANA time zone such as `Europe/Berlin`, or null if not set.',
+});
+
+export const User = z
+  .object({
+    id: Id,
+    name: answered(Name),
+    email: z
+      .string()
+      .min(1)
+      .max(254)
+      .meta({ format: 'email', description: 'The email address, in lower case, unique in the workspace.' }),
+    role: UserRole,
+    active: z.boolean().meta({
+      description: "Whether the user is active. Inactive users can't be assigned, and their API keys are rejected.",
+    }),
+    jobTitle: answered(JobTitle).nullable(),
+    department: answered(Department).nullable(),
+    phone: answered(Phone).nullable(),
+    timeZone: answered(TimeZone).nullable(),
+    ...timestamps,
+  })
+  .meta({
+    id: 'User',
+    description: 'A user of the workspace.',
+    example: {
+      id: 2,
+      name: 'Jonas Weber',
+      email: 'jonas.weber@acme.example',
+      role: 'AGENT',
+      active: true,
+      jobTitle: 'Support engineer',
+      department: 'IT',
+      phone: '+49 341 5550 101',
+      timeZone: 'Europe/Berlin',
+      createdAt: '2025-02-01T08:00:00.000Z',
+      updatedAt: '2025-02-01T08:00:00.000Z',
+    },
+  });
+export type User = z.output<typeof User>;
+
+/** A new user. The command line validates it with this schema: v1 has no endpoint that creates users. */
+export const NewUser = z.strictObject({
+  name: Name,
+  email: Email,
+  role: UserRole,
+  jobTitle: JobTitle.nullish(),
+  department: Department.nullish(),
+  phone: Phone.nullish(),
+  timeZone: TimeZone.nullish(),
+});
+export type NewUser = z.output<typeof NewUser>;
+
+/** Changes to a user. The command line validates them with this schema: v1 has no endpoint that changes users. */
+export const UserPatch = NewUser.partial();
+export type UserPatch = z.output<typeof UserPatch>;
+
+const ActiveFilter = z
+  .preprocess((value: boolean | 'true' | 'false') => {
+    return value === 'true' ? true : value === 'false' ? false : value;
+  }, z.boolean('must be true or false'))
+  .meta({ example: true });
+
+export const UserQuery = listQuery({
+  role: filter(UserRole),
+  active: filter(ActiveFilter),
+  email: filter(text(1, 254).toLowerCase().meta({ example: 'jonas.weber@acme.example' })),
+  q: search('name and email address'),
+});
+export type UserQuery = z.output<typeof UserQuery>;
+
+export const users = endpoints({
+  list: {
+    method: 'GET',
+    path: '/users',
+    summary: 'List users',
+    description: 'Returns the newest first. Filters combine with AND, the values of one filter with OR.',
+    metadata: meta({
+      scope: 'users:read',
+      group: 'users',
+      agent: {
+        tool: 'list_users',
+        when: 'Finds people by name or email address, for tools that take a user id.',
+        short: ['id', 'name', 'email', 'role', 'active'],
+      },
+    }),
+    query: UserQuery,
+    responses: { 200: list(User) },
+  },
+  changes: changesOf('/users', User, meta({ scope: 'users:read', group: 'users' })),
+  get: {
+    method: 'GET',
+    path: '/users/:id',
+    summary: 'Get a user',
+    metadata: meta({ scope: 'users:read', group: 'users' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    responses: { 200: item(User) },
+  },
+});

@@ -1,0 +1,328 @@
+import * as z from 'zod';
+import { endpoints, IdParam, item, list, listQuery, meta, NoBody, NoQuery, patch } from '../endpoint.ts';
+import { EventType } from '../events.ts';
+import { answered, despiteFaults, Id, Timestamp, TimestampInput, text, timestamps } from '../fields.ts';
+import { Delivery, DeliveryState } from './deliveries.ts';
+
+const Url = text(1, 2048).meta({
+  description: 'The URL that receives events. It must use https and a public host, without a user name or password.',
+  format: 'uri',
+  example: 'https://hooks.example.com/itsm',
+});
+const Secret = text(1, 256).meta({ description: 'The signing secret. Use at least 24 characters.' });
+const Events = z.array(EventType).min(1).max(100).meta({ description: 'The subscribed event types.' });
+const SkipOwn = z.boolean().meta({
+  description:
+    'Whether to skip events caused by the API key that created the subscription, or by a key rotated from it.',
+});
+
+/** The maximum size of a filter. `text` is in characters. */
+export const filterLimits = { fields: 10, values: 100, text: 255 } as const;
+
+const FilterValue = z
+  .union([text(0, filterLimits.text), z.number(), z.boolean(), z.null()], {
+    error: `must be a string of at most ${filterLimits.text} characters, a number, true, false or null`,
+  })
+  .meta({ id: 'WebhookFilterValue', description: 'A value that a field of the resource can have.' });
+
+const Filter = z
+  .record(text(1, 100), z.array(FilterValue).min(1).max(filterLimits.values))
+  .refine((filter) => Object.keys(filter).length > 0, 'must contain at least one field')
+  .refine((filter) => Object.keys(filter).length <= filterLimits.fields, {
+    ...despiteFaults,
+    error: `must contain at most ${filterLimits.fields} fields`,
+  })
+  .meta({
+    description:
+      'Delivers matching events only, or all events if null. Maps top-level fields of the resource to lists of values. ' +
+      'An event matches if each field has one of its values before or after the change. ' +
+      'Every subscribed event type must have these fields. ' +
+      `At most ${filterLimits.fields} fields with ${filterLimits.values} values each.`,
+    example: { priority: ['HIGH', 'CRITICAL'] },
+  });
+export type WebhookFilter = z.output<typeof Filter>;
+
+export const WebhookHealth = z.enum(['HEALTHY', 'RETRYING', 'CIRCUIT_OPEN', 'PAUSED', 'INACTIVE']).meta({
+  id: 'WebhookHealth',
+  description:
+    'The health of a subscription. HEALTHY: the last attempt succeeded, or there was none. ' +
+    'RETRYING: the last attempt failed, and deliveries continue. ' +
+    'CIRCUIT_OPEN: consecutive attempts failed, and nothing is sent until `nextAttemptAt`. PAUSED: see `pausedReason`. ' +
+    'INACTIVE: the subscription was deactivated.',
+});
+export type WebhookHealth = z.output<typeof WebhookHealth>;
+
+/** The maximum number of active subscriptions in a workspace (docs/decisions/webhook-subscriptions.md). */
+export const maxActiveWebhooks = 100;
+
+/** The default maximum number of pending deliveries in a workspace. A setting of the server can override it. */
+export const maxPendingDeliveries = 1_000_000;
+
+export const Webhook = z
+  .object({
+    id: Id,
+    url: answered(Url),
+    events: Events,
+    filter: Filter.nullable(),
+    skipOwn: SkipOwn,
+    active: z.boolean().meta({
+      description:
+        'Whether the subscription is active. Inactive subscriptions receive no events. ' +
+        'You can reactivate them in the developer area or on the command line, but not with the API.',
+    }),
+    health: WebhookHealth,
+    nextAttemptAt: Timestamp.nullable().meta({
+      description:
+        'The next time at which the circuit breaker allows an attempt. Null if the circuit breaker is closed, or if ' +
+        '`paused: true` stops deliveries. Replays and test events are sent earlier.',
+    }),
+    lastSuccessAt: Timestamp.nullable().meta({ description: 'When a delivery last succeeded, or null if none has.' }),
+    lastFailureAt: Timestamp.nullable().meta({ description: 'When an attempt last failed, or null if none has.' }),
+    pausedAt: Timestamp.nullable().meta({
+      description:
+        'When deliveries were paused: by `paused`, by failures of the endpoint, or by the quota. Null if not paused.',
+    }),
+    pausedReason: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Why the subscription is paused, or null if not paused. `QUOTA` means that the workspace reached its limit of pending ' +
+          'deliveries: new events are not queued for this subscription, and pending ones are still sent. ' +
+          'To catch up, read the change feeds, such as `GET /tickets/changes`. ' +
+          'Queueing resumes when fewer than half of the limit are pending.',
+      }),
+    ...timestamps,
+  })
+  .meta({
+    id: 'Webhook',
+    description: 'A webhook subscription, without its signing secret.',
+    example: {
+      id: 1,
+      url: 'https://hooks.example.com/itsm',
+      events: ['ticket.created', 'ticket.updated'],
+      filter: { priority: ['HIGH', 'CRITICAL'] },
+      skipOwn: false,
+      active: true,
+      health: 'HEALTHY',
+      nextAttemptAt: null,
+      lastSuccessAt: '2026-11-20T10:00:00.000Z',
+      lastFailureAt: null,
+      pausedAt: null,
+      pausedReason: null,
+      createdAt: '2026-10-01T08:00:00.000Z',
+      updatedAt: '2026-10-01T08:00:00.000Z',
+    },
+  });
+export type Webhook = z.output<typeof Webhook>;
+
+export const CreatedWebhook = Webhook.extend({
+  secret: z
+    .string()
+    .optional()
+    .meta({ description: 'The generated signing secret. Absent if the request contained a secret. Store it.' }),
+}).meta({
+  id: 'CreatedWebhook',
+  description:
+    'A new subscription, with its signing secret if the server generated it. No other endpoint returns the secret.',
+  example: Webhook.meta()?.example,
+});
+export type CreatedWebhook = z.output<typeof CreatedWebhook>;
+
+export const NewWebhook = z
+  .strictObject({
+    url: Url,
+    secret: Secret.optional().meta({
+      description:
+        'The signing secret. Use at least 24 characters. If absent, the server generates a secret and returns it.',
+    }),
+    events: Events,
+    filter: Filter.nullish(),
+    skipOwn: SkipOwn.optional(),
+  })
+  .meta({
+    id: 'NewWebhook',
+    description: 'A new webhook subscription.',
+    example: {
+      url: 'https://hooks.example.com/itsm',
+      secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      events: ['ticket.created', 'ticket.updated'],
+    },
+  });
+export type NewWebhook = z.output<typeof NewWebhook>;
+
+/** How long the previous signing secret stays valid after a change, in hours. */
+export const secretOverlapHours = 24;
+
+export const WebhookPatch = patch({
+  url: Url.optional(),
+  secret: Secret.optional().meta({
+    description: `The new signing secret. For ${secretOverlapHours} hours, \`webhook-signature\` also contains a signature with the previous secret.`,
+  }),
+  events: Events.optional(),
+  filter: Filter.nullable().optional(),
+  skipOwn: SkipOwn.optional(),
+  paused: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        'Whether deliveries are paused. `true`: events are queued, and nothing is sent. `false`: resumes deliveries, whatever ' +
+        'paused them, and resets the count of failures.',
+    }),
+}).meta({
+  id: 'WebhookPatch',
+  description: 'Changes to a subscription. Absent fields stay unchanged, and null clears a field.',
+  example: { events: ['ticket.created', 'ticket.updated'] },
+});
+export type WebhookPatch = z.output<typeof WebhookPatch>;
+
+export const WebhookReplay = z
+  .strictObject({
+    since: TimestampInput.refine(
+      // Allows for a client clock that is ahead.
+      (moment) => Date.parse(moment) <= Date.now() + 60_000,
+      'must not be in the future',
+    ).meta({
+      description: 'Only deliveries created at or after this time.',
+    }),
+    states: z
+      .array(DeliveryState)
+      .min(1)
+      .max(DeliveryState.options.length)
+      .optional()
+      .meta({
+        description:
+          'Only deliveries with one of these statuses. The default is EXHAUSTED. With PENDING, deliveries that wait for a retry ' +
+          'are sent immediately.',
+      }),
+  })
+  .meta({
+    id: 'WebhookReplay',
+    description: 'The deliveries to send again.',
+    example: { since: '2026-11-20T10:00:00Z' },
+  });
+export type WebhookReplay = z.output<typeof WebhookReplay>;
+
+/** The maximum number of replays in progress for a subscription. */
+export const maxReplays = 10;
+
+/** The maximum number of deliveries that are counted before a replay. */
+export const maxCountedReplay = 10_000;
+
+export const WebhookReplayStarted = z
+  .object({
+    webhookId: Id.meta({ description: 'The subscription of the deliveries.' }),
+    since: Timestamp.meta({ description: 'Only deliveries created at or after this time are sent.' }),
+    states: z.array(DeliveryState).meta({ description: 'Only deliveries with one of these statuses are sent.' }),
+    matching: z
+      .int()
+      .min(0)
+      .meta({
+        description: `The number of matching deliveries. Counting stops at ${maxCountedReplay}.`,
+      }),
+    paused: z.boolean().meta({
+      description:
+        'Whether `paused: true` holds back the deliveries. To send them, update the subscription with `paused: false`.',
+    }),
+  })
+  .meta({
+    id: 'WebhookReplayStarted',
+    description: 'A replay that has started.',
+    example: { webhookId: 1, since: '2026-11-20T10:00:00.000Z', states: ['EXHAUSTED'], matching: 131, paused: false },
+  });
+export type WebhookReplayStarted = z.output<typeof WebhookReplayStarted>;
+
+export const WebhookQuery = listQuery({});
+export type WebhookQuery = z.output<typeof WebhookQuery>;
+
+export const webhooks = endpoints({
+  list: {
+    method: 'GET',
+    path: '/webhooks',
+    summary: 'List active webhook subscriptions',
+    description: 'Returns the newest first.',
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    query: WebhookQuery,
+    responses: { 200: list(Webhook) },
+  },
+  get: {
+    method: 'GET',
+    path: '/webhooks/:id',
+    summary: 'Get a webhook subscription',
+    description: 'Returns active and deactivated subscriptions.',
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    responses: { 200: item(Webhook) },
+  },
+  create: {
+    method: 'POST',
+    path: '/webhooks',
+    summary: 'Register a webhook subscription',
+    description:
+      'If `secret` is absent, the server generates a signing secret. It returns the secret in this response only, and again ' +
+      'if you repeat the request with the same `Idempotency-Key`. ' +
+      `A workspace can have ${maxActiveWebhooks} active subscriptions.`,
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    query: NoQuery,
+    body: NewWebhook,
+    responses: { 201: item(CreatedWebhook) },
+  },
+  update: {
+    method: 'PATCH',
+    path: '/webhooks/:id',
+    summary: 'Change, pause or resume a webhook subscription',
+    description:
+      'Pending deliveries use the changed settings, such as the new URL and the new signing secret. A new URL starts without ' +
+      'the failures of the previous URL. For a deactivated subscription, returns `NOT_FOUND`.',
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    body: WebhookPatch,
+    responses: { 200: item(Webhook) },
+  },
+  test: {
+    method: 'POST',
+    path: '/webhooks/:id/test',
+    summary: 'Send a test event to a subscription',
+    description:
+      'Sends an event of the first subscribed type with the example resource from this document, and ignores the filter. ' +
+      'The `webhook-id` starts with `evt_test_`. Returns the delivery, which records each attempt. ' +
+      'The event is sent even if the circuit breaker is open, and a 2xx response closes it. ' +
+      'If the subscription has `paused: true`, the event waits for `paused: false`.',
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    body: NoBody,
+    responses: { 201: item(Delivery) },
+  },
+  replay: {
+    method: 'POST',
+    path: '/webhooks/:id/replay',
+    summary: 'Send the deliveries of a subscription again',
+    description:
+      'Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. ' +
+      'Includes deliveries that finished before the request, and pending ones that were created before it. ' +
+      'If the circuit breaker is open, it becomes half-open: one delivery is sent immediately, and a success closes it. ' +
+      'If the subscription has `paused: true`, the deliveries wait for `paused: false`. ' +
+      `A subscription can have ${maxReplays} replays in progress.`,
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    body: WebhookReplay,
+    responses: { 200: item(WebhookReplayStarted) },
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/webhooks/:id',
+    summary: 'Deactivate a webhook subscription',
+    description:
+      'Returns the deactivated subscription. Pending deliveries are cancelled. Repeating the request has no further effect. ' +
+      'You can reactivate the subscription in the developer area or on the command line, but not with the API.',
+    metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    responses: { 200: item(Webhook) },
+  },
+});

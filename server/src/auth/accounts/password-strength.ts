@@ -1,0 +1,34 @@
+import { invalidField } from '../../shared/errors.ts';
+import { inOwnThread } from '../../shared/worker-pool.ts';
+import type { Account } from './account.ts';
+import type { Estimate, Estimating } from './password-strength-worker.ts';
+
+/** The least that zxcvbn must think of a password, of 0 to 4: "safely unguessable", moderate protection of a stolen hash. */
+const leastScore = 3;
+
+/*
+ * What looks like words in other letters takes zxcvbn half a second. Its dictionaries take some megabytes: only who chooses
+ * a password loads them.
+ */
+const estimate = inOwnThread<Estimating, Estimate>({
+  worker: new URL('./password-strength-worker.ts', import.meta.url),
+  longestQueue: 50,
+  mostOfTenant: 5,
+  tooMany: () => 'Too many concurrent password checks. Retry in 5 seconds.',
+  time: {
+    mostMs: 5000,
+    tooLong: () =>
+      invalidField('VALIDATION_ERROR', 'password', 'takes too long to check. Choose a shorter password, or try again.'),
+  },
+  retryAfterSeconds: 5,
+});
+
+/**
+ * @throws ApiError VALIDATION_ERROR at `password` if it is easily guessed, with advice, or if the check times out;
+ * RATE_LIMIT_EXCEEDED while too many passwords are being checked
+ */
+export async function checkStrength(password: string, { tenantId, name, email, workspace }: Account): Promise<void> {
+  const known = [name, ...email.split(/[@.]/), workspace, 'itsm'];
+  const { score, advice } = await estimate(tenantId, { password, known });
+  if (score < leastScore) throw invalidField('VALIDATION_ERROR', 'password', `is easily guessed. ${advice}`.trim());
+}

@@ -1,0 +1,247 @@
+import { integerFromText, NewUser, Scope, trimmedText } from '@itsm-api/contract';
+import * as z from 'zod';
+import type { Prisma } from '../../../generated/prisma/client.ts';
+import { lockRow } from '../../database/row-lock.ts';
+import { type Context, transaction } from '../../resources/shared/context.ts';
+import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
+import { presentId, presentTimestamp, presentTimestamps } from '../../shared/serialize.ts';
+import { hashKey, newKey } from './key-format.ts';
+import { type KeyState, keyState } from './key-status.ts';
+import { knownScopes } from './known-scopes.ts';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const expiryError = 'must be a whole number of days from 1 to 3650';
+const overlapError = 'must be a whole number of hours from 0 to 720';
+
+const Name = trimmedText(1, 255);
+const Scopes = z
+  .array(
+    z.enum(Scope.options, {
+      error: ({ input }) => `must not contain ${input}. Use any of ${Scope.options.join(', ')}.`,
+    }),
+  )
+  .min(1, 'must contain at least one scope');
+const ExpiresInDays = integerFromText(z.int(expiryError).min(1, expiryError).max(3650, expiryError));
+
+/** What a key is made from: its user, by e-mail address, and what it may do. */
+export const NewKey = z.strictObject({
+  user: NewUser.shape.email,
+  name: Name,
+  scopes: Scopes,
+  expiresInDays: ExpiresInDays.optional(),
+});
+export type NewKey = z.output<typeof NewKey>;
+
+/** What of a key may be changed: all but the key, and whom it acts for. Days count from now; with null it has no end. */
+export const KeyPatch = NewKey.omit({ user: true }).extend({ expiresInDays: ExpiresInDays.nullable() }).partial();
+export type KeyPatch = z.output<typeof KeyPatch>;
+
+/** How a key is rotated: for how many hours it works beside its successor; with 0 it is revoked at once. */
+export const KeyRotation = z.strictObject({
+  overlapHours: z.preprocess(
+    (hours: unknown) => (typeof hours === 'string' && /^\d{1,4}$/.test(hours) ? Number(hours) : hours),
+    z.int(overlapError).min(0, overlapError).max(720, overlapError),
+  ),
+});
+export type KeyRotation = z.output<typeof KeyRotation>;
+
+/** What may be shown of a key: everything but the key, which is not kept (docs/decisions/api-keys.md). */
+export interface Key {
+  id: number;
+  name: string;
+  lastFour: string;
+  /** The e-mail address of the user in whose name it acts. */
+  user: string;
+  userId: number;
+  state: KeyState;
+  scopes: Scope[];
+  /** The key that it took the place of. */
+  rotatedFrom: number | null;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  lastUsedAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** All that is read of a key: never its hash, which requests can't read either. */
+export const keyColumns = {
+  ...{ id: true, userId: true, rotatedFrom: true, name: true, lastFour: true, scopes: true },
+  ...{ expiresAt: true, revokedAt: true, lastUsedAt: true, createdAt: true, updatedAt: true },
+  user: { select: { email: true, active: true } },
+} as const satisfies Prisma.ApiKeySelect;
+
+type KeyRow = Prisma.ApiKeyGetPayload<{ select: typeof keyColumns }>;
+
+/** What is stored of the key itself. */
+export function storedOf(key: string) {
+  return { hash: hashKey(key), lastFour: key.slice(-4) };
+}
+
+/**
+ * Creates a key for an active user. The answer holds the key itself, and nothing else ever will.
+ * @throws ApiError INVALID_REFERENCE when there is no such active user
+ */
+export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
+  return transaction(context, async (context) => {
+    const { db, now } = context;
+    const where = { email: input.user };
+    const found = await db.user.findFirst({ where, select: { id: true } });
+    if (found !== null) await lockUser(context, found.id);
+    const user = await db.user.findFirst({ where, select: { id: true, active: true } });
+    if (user === null || !user.active) {
+      throw invalidField('INVALID_REFERENCE', 'user', `${input.user} must be an active user of this workspace`);
+    }
+    return addKey(context, {
+      userId: user.id,
+      name: input.name,
+      scopes: [...new Set(input.scopes)],
+      expiresAt: input.expiresInDays === undefined ? null : daysAfter(now(), input.expiresInDays),
+    });
+  });
+}
+
+type KeyFields = Pick<Prisma.ApiKeyUncheckedCreateInput, 'userId' | 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom'>;
+
+async function addKey(context: Context, fields: KeyFields): Promise<{ key: string } & Key> {
+  const key = newKey();
+  const { id } = await context.db.apiKey.create({ data: { ...fields, ...storedOf(key) }, select: { id: true } });
+  return { key, ...(await getKey(context, presentId(id))) };
+}
+
+/** One key. @param user whose alone it may be @throws ApiError NOT_FOUND */
+export async function getKey({ db, now }: Context, id: number, { user }: { user?: number } = {}): Promise<Key> {
+  const where = { id, ...(user !== undefined && { userId: user }) };
+  const row = await db.apiKey.findFirst({ where, select: keyColumns });
+  if (row === null) throw notFound('API key');
+  return presentKey(row, now());
+}
+
+/** Returns the ids of the keys that replaced a key, oldest first. */
+export async function successorsOf({ db }: Context, id: number): Promise<number[]> {
+  const rows = await db.apiKey.findMany({ where: { rotatedFrom: id }, select: { id: true }, orderBy: { id: 'asc' } });
+  return rows.map((row) => presentId(row.id));
+}
+
+/** Changes a key; within a second every process goes by what it is now. @throws ApiError NOT_FOUND */
+export function updateKey(context: Context, id: number, { expiresInDays, scopes, ...columns }: KeyPatch): Promise<Key> {
+  const data = {
+    ...columns,
+    ...(scopes && { scopes: [...new Set(scopes)] }),
+    ...(expiresInDays !== undefined && {
+      expiresAt: expiresInDays === null ? null : daysAfter(context.now(), expiresInDays),
+    }),
+  };
+  return transaction(context, async (context) => {
+    await context.db.apiKey.updateMany({ where: { id }, data });
+    return getKey(context, id);
+  });
+}
+
+/**
+ * Takes scopes away from a key: what it was not allowed before it never is.
+ * @param scopes what it is left with
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when it has not all of these
+ */
+export function narrowKey(context: Context, id: number, scopes: Scope[]): Promise<Key> {
+  return transaction(context, async (context) => {
+    const before = await lockKey(context, id);
+    const added = scopes.filter((scope) => !before.scopes.includes(scope));
+    if (added.length > 0) {
+      const message = `can only be removed, and this key doesn't have ${added.join(', ')}. Create a new key with these scopes.`;
+      throw invalidField('VALIDATION_ERROR', 'scopes', message);
+    }
+    return updateKey(context, id, { scopes });
+  });
+}
+
+/**
+ * Makes a key that takes the place of another: of the same name, user, scopes and length of life. The other one works
+ * for some hours beside it, and no longer than it would have. The answer holds the new key itself, and nothing else
+ * ever will.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when it works no more, or its user is inactive
+ */
+export function rotateKey(
+  context: Context,
+  id: number,
+  { overlapHours }: KeyRotation,
+): Promise<{ key: string; previous: Key } & Key> {
+  return transaction(context, async (context) => {
+    const { db } = context;
+    const now = context.now();
+    await lockUser(context, (await getKey(context, id)).userId);
+    const { userId, user, name, scopes, state, ...before } = await lockKey(context, id);
+    if (state === 'revoked' || state === 'expired') {
+      const message = `API key ${id} is expired or revoked and can't be rotated. Create a new key.`;
+      throw new ApiError('VALIDATION_ERROR', message);
+    }
+    if (state === 'inactive')
+      throw new ApiError(
+        'VALIDATION_ERROR',
+        `${user} is inactive, so the API key can't be rotated. Reactivate the user first.`,
+      );
+    const expiresAt = before.expiresAt === null ? null : new Date(before.expiresAt);
+    // One that was rotated before ends with the overlap of then: the last of those that took its place has its length of life.
+    let life = { id: BigInt(id), createdAt: new Date(before.createdAt), expiresAt };
+    for (let next: typeof life | null = life; next !== null; ) {
+      life = next;
+      next = await db.apiKey.findFirst({
+        where: { rotatedFrom: life.id },
+        orderBy: { id: 'asc' },
+        select: { id: true, createdAt: true, expiresAt: true },
+      });
+    }
+    const successor = await addKey(context, {
+      ...{ userId, name, scopes, rotatedFrom: id },
+      expiresAt: life.expiresAt && new Date(now.getTime() + life.expiresAt.getTime() - life.createdAt.getTime()),
+    });
+    const end = new Date(now.getTime() + overlapHours * hourMs);
+    await db.apiKey.updateMany({
+      where: { id },
+      data: overlapHours === 0 ? { revokedAt: now } : { expiresAt: expiresAt && expiresAt < end ? expiresAt : end },
+    });
+    return { ...successor, previous: await getKey(context, id) };
+  });
+}
+
+/** Revokes a key: within a second no process takes it any more. Revoked again, it keeps its `revokedAt`. @throws ApiError NOT_FOUND */
+export function revokeKey(context: Context, id: number): Promise<Key> {
+  return transaction(context, async (context) => {
+    await context.db.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: context.now() } });
+    return getKey(context, id);
+  });
+}
+
+/** Locks the user of a key, so that a change that revokes the user's keys waits for the key that is being created. */
+async function lockUser({ db }: Context, userId: number | bigint): Promise<void> {
+  await lockRow(db, 'users', Number(userId));
+}
+
+/** One key, which nobody else changes until the end of the transaction. @throws ApiError NOT_FOUND */
+async function lockKey(context: Context, id: number): Promise<Key> {
+  if (!(await lockRow(context.db, 'api_keys', id))) throw notFound('API key');
+  return getKey(context, id);
+}
+
+/** A key as it may be shown at this moment. */
+export function presentKey(row: KeyRow, now: Date): Key {
+  return {
+    id: presentId(row.id),
+    name: row.name,
+    lastFour: row.lastFour,
+    user: row.user.email,
+    userId: presentId(row.userId),
+    scopes: knownScopes(row.scopes),
+    state: keyState(row, now),
+    rotatedFrom: presentId(row.rotatedFrom),
+    expiresAt: presentTimestamp(row.expiresAt),
+    revokedAt: presentTimestamp(row.revokedAt),
+    lastUsedAt: presentTimestamp(row.lastUsedAt),
+    ...presentTimestamps(row),
+  };
+}
+
+function daysAfter(moment: Date, days: number): Date {
+  return new Date(moment.getTime() + days * dayMs);
+}

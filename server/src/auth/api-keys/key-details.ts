@@ -1,0 +1,50 @@
+import type { Identity } from '@itsm-api/contract';
+import type { Pool } from '../../database/client/pool.ts';
+import { statementName } from '../../database/client/statement-name.ts';
+import { presentTimestamp } from '../../shared/serialize.ts';
+import type { TenantId } from '../../shared/tenant-id.ts';
+import { knownScopes } from './known-scopes.ts';
+
+/** What may be told of a key to whoever holds it, and its workspace. */
+export type KeyFacts = Pick<Identity, 'key' | 'workspace'>;
+
+/** As pg reads it. */
+interface KeyRow {
+  name: string;
+  last_four: string;
+  scopes: string[];
+  created_at: Date;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  workspace: string;
+}
+
+const byId = `
+  SELECT k.name, k.last_four, k.scopes, k.created_at, k.expires_at, k.last_used_at, t.name AS workspace
+  FROM api_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.tenant_id = $1 AND k.id = $2`;
+
+/**
+ * Reads what a request has no right to: its own key's row, and its tenant's.
+ * @param pool sees all tenants
+ */
+export async function readKeyFacts(
+  pool: Pool,
+  { tenantId, keyId }: { tenantId: TenantId; keyId: bigint },
+): Promise<KeyFacts> {
+  const values = [tenantId, keyId];
+  const { rows }: { rows: KeyRow[] } = await pool.query({ name: statementName(byId), text: byId, values });
+  const [row] = rows;
+  if (row === undefined) throw new Error('The key of the request is gone.');
+  return {
+    key: {
+      id: Number(keyId),
+      name: row.name,
+      lastFour: row.last_four,
+      scopes: knownScopes(row.scopes),
+      createdAt: presentTimestamp(row.created_at),
+      expiresAt: presentTimestamp(row.expires_at),
+      lastUsedAt: presentTimestamp(row.last_used_at),
+    },
+    workspace: { name: row.workspace },
+  };
+}

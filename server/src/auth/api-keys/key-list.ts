@@ -1,0 +1,80 @@
+import { Id, integerFromText, listQuery, type PageMeta, Scope, text } from '@itsm-api/contract';
+import * as z from 'zod';
+import type { Prisma } from '../../../generated/prisma/client.ts';
+import type { Context } from '../../resources/shared/context.ts';
+import { presentId } from '../../shared/serialize.ts';
+import { type Key, keyColumns, presentKey } from './api-keys.ts';
+import { KeyState, whereState } from './key-status.ts';
+
+type Order = Prisma.ApiKeyOrderByWithRelationInput;
+
+/** What keys can be sorted by; with `-` before it, the other way round. What has no value comes last. */
+const orders = {
+  name: { name: 'asc' },
+  '-name': { name: 'desc' },
+  created: { id: 'asc' },
+  '-created': { id: 'desc' },
+  used: { lastUsedAt: { sort: 'asc', nulls: 'last' } },
+  '-used': { lastUsedAt: { sort: 'desc', nulls: 'last' } },
+  expires: { expiresAt: { sort: 'asc', nulls: 'last' } },
+  '-expires': { expiresAt: { sort: 'desc', nulls: 'last' } },
+} as const satisfies Record<string, Order>;
+
+type KeySort = keyof typeof orders;
+
+/** Which keys are listed, and how. */
+export const KeyQuery = listQuery({
+  /** In the name, in whatever case; or the last four characters of the key. */
+  q: text(1, 255).trim().optional(),
+  state: KeyState.optional(),
+  /** The id of the user whose keys they are. */
+  user: integerFromText(Id).optional(),
+  scope: Scope.optional(),
+  sort: z.enum(Object.keys(orders) as [KeySort, ...KeySort[]]).optional(),
+});
+export type KeyQuery = z.output<typeof KeyQuery>;
+
+/** A page of keys, also of those that work no more. */
+export async function listKeys(
+  { db, now }: Context,
+  { page, perPage, sort = '-created', ...filters }: KeyQuery,
+): Promise<{ data: Key[]; meta: PageMeta }> {
+  const at = now();
+  const where = whereOf(filters, at);
+  const totalCount = await db.apiKey.count({ where });
+  const rows = await db.apiKey.findMany({
+    where,
+    select: keyColumns,
+    orderBy: [orders[sort], { id: 'desc' }],
+    skip: (page - 1) * perPage,
+    take: perPage,
+  });
+  return { data: rows.map((row) => presentKey(row, at)), meta: { page, perPage, totalCount } };
+}
+
+/** Those who have keys, by their e-mail addresses; the first 200. */
+export async function keyUsers({ db }: Context): Promise<{ id: number; email: string }[]> {
+  const rows = await db.user.findMany({
+    where: { apiKeys: { some: {} } },
+    select: { id: true, email: true },
+    orderBy: { email: 'asc' },
+    take: 200,
+  });
+  return rows.map(({ id, email }) => ({ id: presentId(id), email }));
+}
+
+function whereOf({ q, state, user, scope }: Omit<KeyQuery, 'page' | 'perPage'>, now: Date): Prisma.ApiKeyWhereInput {
+  return {
+    AND: [
+      state === undefined ? {} : whereState(state, now),
+      q === undefined ? {} : { OR: [{ name: { contains: literally(q), mode: 'insensitive' } }, { lastFour: q }] },
+      user === undefined ? {} : { userId: user },
+      scope === undefined ? {} : { scopes: { has: scope } },
+    ],
+  };
+}
+
+/** Prisma hands on what LIKE reads as a pattern. */
+function literally(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}

@@ -1,0 +1,66 @@
+import type { PrismaClient } from '../../database/client/prisma.ts';
+import type { TenantId } from '../../shared/tenant-id.ts';
+
+const minuteMs = 60_000;
+
+export interface LastUsed {
+  /** Notes that the key was used now. */
+  touch(key: { tenantId: TenantId; keyId: bigint }): void;
+  /** Writes what has been noted. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface LastUsedOptions {
+  prisma: PrismaClient;
+  now: () => Date;
+  onError: (error: unknown) => void;
+}
+
+/** Keeps `lastUsedAt` of keys: written in one statement for all, and at most once a minute per key. */
+export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
+  const writtenAt = new Map<bigint, number>();
+  const pending = new Map<bigint, { tenantId: TenantId; at: Date }>();
+
+  async function flush(): Promise<void> {
+    if (pending.size === 0) return;
+    // In one order in all processes, so that two that write the same don't wait for each other.
+    const used = [...pending]
+      .map(([id, { tenantId, at }]) => ({ id, tenantId, at }))
+      .sort((a, b) => Number(a.id - b.id));
+    pending.clear();
+    for (const [id, at] of writtenAt) {
+      if (now().getTime() - at >= minuteMs) writtenAt.delete(id);
+    }
+    await prisma.$executeRaw`
+      UPDATE api_keys SET last_used_at = used.at
+      FROM unnest(${used.map(({ tenantId }) => tenantId)}::bigint[], ${used.map(({ id }) => id)}::bigint[],
+        ${used.map(({ at }) => at)}::timestamptz[]) AS used (tenant_id, id, at)
+      WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
+        AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
+      // The next flush writes them, unless they were used again since.
+      for (const { id, tenantId, at } of used) {
+        if (!pending.has(id)) pending.set(id, { tenantId, at });
+      }
+      onError(error);
+    });
+  }
+
+  const timer = setInterval(flush, 5000);
+  timer.unref();
+
+  return {
+    touch({ tenantId, keyId }) {
+      const at = now();
+      const last = writtenAt.get(keyId);
+      if (last !== undefined && at.getTime() - last < minuteMs) return;
+      writtenAt.set(keyId, at.getTime());
+      pending.set(keyId, { tenantId, at });
+    },
+    flush,
+    async close() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { listKeys } from '../../auth/api-keys/key-list.ts';
+import type { Runtime } from '../../process/runtime.ts';
+import { listAssets } from '../../resources/assets/queries.ts';
+import { findDeliveries } from '../../resources/deliveries/queries.ts';
+import { listProjects } from '../../resources/projects/queries.ts';
+import { listTenants, tenantContext } from '../../resources/tenants/queries.ts';
+import { listUsers } from '../../resources/users/queries.ts';
+import { listWebhooks } from '../../resources/webhooks/queries.ts';
+import type { Known } from './command.ts';
+import { withRuntime } from './run-command.ts';
+
+type Offers = readonly (readonly [word: string, about: string])[];
+
+const page = { page: 1, perPage: 100 };
+
+/** What the database has of these, the newest first: of the tenant, or where none is given, of the only one. */
+export function whatIsKnown(what: Known, tenant: string | undefined): Promise<Offers> {
+  return withRuntime(async (runtime) => {
+    const all = await listTenants(runtime.prisma);
+    if (what === 'tenants') return all.map(({ id, name }) => [name, `id ${id}`]);
+    // Ids of keys are given without a tenant.
+    const names =
+      tenant === undefined && (what === 'keys' || all.length === 1) ? all.map(({ id }) => String(id)) : [tenant];
+    const found = names.flatMap((name) => (name === undefined ? [] : [ofTenant(what, runtime, name)]));
+    return (await Promise.all(found)).flat();
+  });
+}
+
+async function ofTenant(what: Exclude<Known, 'tenants'>, runtime: Runtime, tenant: string): Promise<Offers> {
+  const context = await tenantContext(runtime, tenant);
+  switch (what) {
+    case 'users':
+      return (await listUsers(context, page)).data.map(({ email, name }) => [email, name]);
+    case 'keys':
+      return (await listKeys(context, page)).data.map(({ id, name, user }) => [String(id), `${name}, ${user}`]);
+    case 'webhooks':
+      return (await listWebhooks(context, page)).data.map(({ id, url }) => [String(id), url]);
+    case 'projects':
+      return (await listProjects(context, page)).data.map(({ id, key, name }) => [String(id), `${key}, ${name}`]);
+    case 'assets':
+      return (await listAssets(context, page)).data.map(({ id, assetTag, name }) => [
+        String(id),
+        `${assetTag}, ${name}`,
+      ]);
+    case 'deliveries':
+      return (await findDeliveries(context, {}, { take: 100 })).data.map(({ id, event, state }) => [
+        String(id),
+        `${event}, ${state}`,
+      ]);
+  }
+}

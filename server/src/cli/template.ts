@@ -1,9 +1,0 @@
-import { type CsvColumns, csvTemplate } from '../resources/csv-columns.ts';
-import type { Action } from './command.ts';
-
-/** Prints a CSV file to begin an import with, whatever the database is. */
-export function templateOf<Line extends object>(columns: CsvColumns<Line>): Action {
-  return async () => {
-    process.stdout.write(csvTemplate(columns));
-  };
-}

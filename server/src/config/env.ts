@@ -1,0 +1,250 @@
+import { isIP } from 'node:net';
+import { maxPendingDeliveries, rateLimits } from '@itsm-api/contract';
+import * as z from 'zod';
+
+const numberBetween = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+
+const wholeNumber = (min: number, max: number, fallback: number) => numberBetween(min, max).default(fallback);
+
+const commaSeparated = (isValid: (value: string) => boolean, message: string) =>
+  z
+    .string()
+    .default('')
+    .transform((value) => value.split(',').map((each) => each.trim()))
+    .transform((values) => values.filter((value) => value !== ''))
+    .refine((values) => values.every(isValid), message);
+
+/**
+ * Defines every setting. Only this file reads them from the environment. An empty value counts as absent.
+ * `.env.example` is generated from this schema.
+ */
+export const Settings = z.object({
+  PORT: wholeNumber(0, 65_535, 3000).describe('The port to listen on. 0 selects a free port.'),
+  HOST: z.string().default('127.0.0.1').describe('The address to listen on. 0.0.0.0 listens on all addresses.'),
+  PUBLIC_URL: z
+    .string()
+    .refine((value) => isOrigin(value) && /^https?:/.test(value), 'must be an origin such as https://itsm.example.com')
+    .optional()
+    .describe(
+      'The public origin of this server, such as https://itsm.example.com. The developer area and its passkeys work only at this origin. Default: http://localhost and the port.',
+    ),
+  OPERATIONS_PORT: numberBetween(0, 65_535)
+    .optional()
+    .describe('The port for health checks and metrics (docs/operations.md). 0 selects a free port. Off if empty.'),
+  OPERATIONS_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('The address for OPERATIONS_PORT. It has no authentication, so only operators may reach it.'),
+  DRAIN_SECONDS: wholeNumber(0, 3600, 5).describe(
+    'How many seconds the server still handles requests after SIGTERM, until the load balancer has detected that it is not ready.',
+  ),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be like postgresql://user:password@host:5432/database' })
+    .optional()
+    .describe('The PostgreSQL database. If empty, the server starts an embedded PostgreSQL in DATA_DIR.'),
+  CELL: wholeNumber(0, 999, 0).describe(
+    'The number of this cell, if there are several (docs/operations.md). It makes tenant ids unique over all cells.',
+  ),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000, 20).describe(
+    'Maximum PostgreSQL connections for requests. A process needs more in total (docs/operations.md, "Connection budget").',
+  ),
+  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe(
+    'Maximum duration of a statement in milliseconds. Longer ones are cancelled.',
+  ),
+  LOCK_TIMEOUT_MS: wholeNumber(1, 600_000, 5000).describe(
+    'Maximum wait of a statement for a lock in milliseconds. Then it is cancelled.',
+  ),
+  FAIR_USE_SHARE: z
+    .string()
+    .regex(/^(0?\.\d+|1(\.0+)?)$/, 'must be a number above 0 and at most 1, such as 0.25')
+    .transform(Number)
+    .pipe(z.number().positive())
+    .prefault('0.25')
+    .describe('Maximum share of DATABASE_POOL_SIZE that concurrent requests of one tenant use.'),
+  FAIR_USE_WORK_MS: wholeNumber(1, 600_000, 100).describe(
+    'Maximum milliseconds of concurrent work per tenant, estimated from the duration of its recent requests. One request may always run.',
+  ),
+  FAIR_USE_QUEUE: wholeNumber(0, 1_000_000, 100).describe('Maximum queued requests per tenant.'),
+  FAIR_USE_WAIT_MS: wholeNumber(1, 600_000, 5000).describe('Maximum milliseconds that a request waits in this queue.'),
+  FAIR_USE_UNREAD_BYTES: wholeNumber(0, 2 ** 40, 64 * 2 ** 20).describe(
+    'Maximum bytes of responses per tenant that its clients have not read yet.',
+  ),
+  DATA_DIR: z.string().default('.data').describe('The folder of the embedded PostgreSQL and its encryption key.'),
+  ROLES: commaSeparated((role) => role === 'api' || role === 'worker', 'must be api, worker or api,worker')
+    .refine((roles) => roles.length > 0, 'must be api, worker or api,worker')
+    .prefault('api,worker')
+    .describe('What this process does: api handles requests, worker delivers webhooks.'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('The log level: fatal, error, warn, info, debug, trace or silent.'),
+  RATE_LIMIT_GLOBAL: wholeNumber(1, 1_000_000_000, rateLimits.global).describe(
+    'Maximum requests per API key and window.',
+  ),
+  RATE_LIMIT_GROUP: wholeNumber(1, 1_000_000_000, rateLimits.group).describe(
+    'Maximum requests per API key, window and endpoint group.',
+  ),
+  RATE_LIMIT_PAGES: wholeNumber(1, 1_000_000_000, 120).describe(
+    'Maximum requests to the developer area per session and minute, in each process.',
+  ),
+  RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400, rateLimits.windowSeconds).describe(
+    'The length of a rate limit window in seconds.',
+  ),
+  RATE_LIMIT_FAILURES: wholeNumber(1, 1_000_000_000, 60).describe(
+    'Maximum failed authentications per client address and minute. Beyond it, unknown keys get 429.',
+  ),
+  RATE_LIMIT_STORE: z
+    .enum(['memory', 'redis'])
+    .default('memory')
+    .describe('Where rate limits are counted: memory (each process alone) or redis (all processes together).'),
+  REDIS_URL: z
+    .string()
+    .refine(isRedisUrl, 'must be like redis://user:password@host:6379/0, or rediss:// for TLS')
+    .optional()
+    .describe(
+      'The Redis or Valkey for RATE_LIMIT_STORE=redis. Each installation needs its own server or database number.',
+    ),
+  CORS_ORIGINS: commaSeparated(
+    isOrigin,
+    'must be origins such as https://app.example.com, separated by commas',
+  ).describe('Origins whose pages may call the API from a browser (CORS), separated by commas.'),
+  TRUST_PROXY: commaSeparated(isProxy, 'must be addresses or networks such as 10.0.0.0/8, or loopback').describe(
+    'Proxies whose X-Forwarded-For header is trusted: addresses, networks or loopback, separated by commas.',
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .string()
+    .optional()
+    .describe(
+      'The OpenTelemetry collector for traces, such as http://127.0.0.1:4318 (docs/operations.md). Off if empty. The other OTEL_* variables work as OpenTelemetry documents them.',
+    ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
+    .string()
+    .optional()
+    .describe('The same as a complete URL with its path, such as http://127.0.0.1:4318/v1/traces.'),
+  OTEL_TRACES_EXPORTER: z
+    .string()
+    .optional()
+    .describe('otlp sends traces, without an endpoint to this machine. console prints traces. none turns them off.'),
+  OTEL_SDK_DISABLED: z
+    .string()
+    .default('false')
+    .transform((value) => value.toLowerCase() === 'true')
+    .describe('true turns traces off, whatever the other OTEL_* variables say.'),
+  WEBHOOK_SECRET_KEY: commaSeparated(
+    isEncryptionKey,
+    'must be 32 bytes in base64 (`openssl rand -base64 32`)',
+  ).describe(
+    'The key that encrypts the signing secrets of webhooks: 32 bytes in base64. Required with DATABASE_URL. To rotate it, see docs/operations.md.',
+  ),
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+    .describe(
+      'Allows http URLs and private addresses for webhooks. Default: true only if HOST is loopback, PUBLIC_URL is empty or loopback, and DATABASE_URL and TRUST_PROXY are empty.',
+    ),
+  WEBHOOK_MAX_PENDING_DELIVERIES: wholeNumber(1, 1_000_000_000, maxPendingDeliveries).describe(
+    'Maximum pending deliveries per tenant. At the limit, the subscription with the most gets no new ones.',
+  ),
+  WEBHOOK_HOST_CONCURRENCY: wholeNumber(1, 1024, 32).describe(
+    'Maximum concurrent webhook requests to one host, per tenant and worker.',
+  ),
+  WEBHOOK_HOST_PER_SECOND: wholeNumber(1, 1_000_000, 500).describe(
+    'Maximum webhook requests per second to one host, per tenant and worker.',
+  ),
+  WEBHOOK_REFUSED_NETWORKS: commaSeparated(
+    isNetwork,
+    'must be networks such as 203.0.113.0/24 or 2001:db8::/32, separated by commas',
+  ).describe(
+    'Networks to which webhooks are never sent, separated by commas. Link-local and metadata addresses are always rejected.',
+  ),
+});
+
+export type Settings = z.output<typeof Settings>;
+
+/** Thrown for invalid settings. The message has one line for each, which begins with its name. */
+export class SettingsError extends Error {
+  override name = 'SettingsError';
+}
+
+/** Parses the settings. @throws SettingsError with one line for each invalid setting */
+export function readSettings(env: Record<string, string | undefined>): Settings {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = Settings.safeParse(given);
+  if (!result.success) {
+    throw new SettingsError(
+      result.error.issues.map((issue) => `${issue.path[0]?.toString()}: ${issue.message}`).join('\n'),
+    );
+  }
+  if (result.data.DATABASE_URL !== undefined && result.data.WEBHOOK_SECRET_KEY.length === 0) {
+    throw new SettingsError(
+      'WEBHOOK_SECRET_KEY: is required with DATABASE_URL: 32 bytes in base64 (`openssl rand -base64 32`)',
+    );
+  }
+  if (result.data.RATE_LIMIT_STORE === 'redis' && result.data.REDIS_URL === undefined) {
+    throw new SettingsError('REDIS_URL: is required with RATE_LIMIT_STORE=redis: redis://user:password@host:6379');
+  }
+  // If traces are off, the collector may be set for other programs on the platform.
+  if (asksForTraces(result.data)) assertCollector(result.data);
+  return result.data;
+}
+
+/** Returns true if the variables of OpenTelemetry turn traces on. Only then is it loaded. */
+export function asksForTraces(settings: Settings): boolean {
+  const { OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER } = settings;
+  if (OTEL_SDK_DISABLED) return false;
+  if (OTEL_TRACES_EXPORTER !== undefined)
+    return !OTEL_TRACES_EXPORTER.split(',').some((each) => each.trim() === 'none');
+  return (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) !== undefined;
+}
+
+function assertCollector(settings: Settings): void {
+  for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const) {
+    const value = settings[name];
+    if (value !== undefined && !/^https?:$/.test(URL.parse(value)?.protocol ?? '')) {
+      throw new SettingsError(`${name}: must be like http://collector.example.com:4318`);
+    }
+  }
+}
+
+function isRedisUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname, username, password, pathname, search, hash } = new URL(value);
+  const isEscaped = [username, password].every((each) => !/%(?![\da-f]{2})/i.test(each));
+  return /^rediss?:$/.test(protocol) && hostname !== '' && isEscaped && /^\/?\d{0,4}$/.test(pathname + search + hash);
+}
+
+function isOrigin(value: string): boolean {
+  return URL.canParse(value) && new URL(value).origin === value;
+}
+
+function isProxy(value: string): boolean {
+  return ['loopback', 'linklocal', 'uniquelocal'].includes(value) || isNetwork(value);
+}
+
+/** Returns true for a single address or a network in CIDR notation. */
+function isNetwork(value: string): boolean {
+  const [address = '', bits, ...rest] = value.split('/');
+  const version = address.includes('%') ? 0 : isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+/** Returns true for a key of `WEBHOOK_SECRET_KEY`: 32 bytes in base64. */
+export function isEncryptionKey(value: string): boolean {
+  return /^[A-Za-z0-9+/]{43}=$/.test(value);
+}
+
+/** Returns the content of `.env.example`: every setting with its description and default, as comments. */
+export function envExample(): string {
+  const settings = Object.entries(Settings.shape).map(([name, schema]) => {
+    const fallback = schema.safeParse(undefined).data ?? '';
+    return `# ${schema.description}\n#${name}=${String(fallback)}\n`;
+  });
+  return `# Generated from server/src/config/env.ts by \`pnpm generate\`. Copy it to .env, which git ignores. The server and itsm\n# load it. To set a value, remove the # before it. Environment variables take precedence.\n\n${settings.join('\n')}`;
+}

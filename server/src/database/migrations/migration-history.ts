@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
+import { codeOf } from '../../shared/pg-errors.ts';
+
+/** Holds a folder per migration, named by its time and subject. */
+export const migrationsFolder = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
+
+/** The first line of a script that doesn't run in a transaction, such as one that builds an index CONCURRENTLY. */
+export const concurrentMarker = '-- outside of a transaction';
+
+export interface Migration {
+  name: string;
+  script: string;
+  /** SHA-256 as hex, as Prisma computes it. */
+  checksum: string;
+  /** Whether its statements run one by one, outside of a transaction. */
+  concurrent: boolean;
+}
+
+/** The database and the folder of migrations don't fit together, or a migration failed. */
+export class MigrationError extends Error {
+  override name = 'MigrationError';
+}
+
+/** Reads the migrations of a folder, in order. */
+export async function readMigrations(folder: string = migrationsFolder): Promise<Migration[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const script = await readFile(join(folder, name, 'migration.sql'), 'utf8');
+      const checksum = createHash('sha256').update(script).digest('hex');
+      return { name, script, checksum, concurrent: script.split(/\r?\n/, 1)[0]?.trim() === concurrentMarker };
+    }),
+  );
+}
+
+/**
+ * Splits a script that runs outside of a transaction. A statement ends where a line ends with a semicolon, except between
+ * two `$$`.
+ */
+export function splitStatements(script: string): string[] {
+  const bodies: string[] = [];
+  const withoutBodies = script
+    .replace(/^\s*--.*$/gm, '')
+    .replace(/\$\$.*?\$\$/gs, (body) => `$$${bodies.push(body) - 1}$$`);
+  return withoutBodies
+    .split(/;[^\S\n]*$/m)
+    .map((statement) => statement.trim().replace(/\$\$(\d+)\$\$/g, (_, index) => bodies[Number(index)] as string))
+    .filter((statement) => statement !== '');
+}
+
+/** A row of _prisma_migrations that was not rolled back. */
+interface AppliedMigration {
+  name: string;
+  checksum: string;
+  finished: boolean;
+}
+
+const UNDEFINED_TABLE = '42P01';
+
+/** Returns the migrations of a database, or undefined if it has no history. */
+export async function readApplied(client: pg.ClientBase): Promise<AppliedMigration[] | undefined> {
+  try {
+    const { rows } = await client.query<AppliedMigration>(
+      `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
+       FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at, migration_name`,
+    );
+    return rows;
+  } catch (error) {
+    if (codeOf(error) === UNDEFINED_TABLE) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Returns the migrations that the database lacks, and the names of those that a newer version of the program applied.
+ * @throws MigrationError if the database was created by other migrations, or one is unfinished or was edited afterwards
+ */
+export function compareHistory(migrations: Migration[], applied: AppliedMigration[]) {
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
+  const missing = migrations.filter(({ name }) => !checksums.has(name));
+  const known = new Set(migrations.map(({ name }) => name));
+  const ahead = applied.map(({ name }) => name).filter((name) => !known.has(name));
+  if (missing.length > 0 && ahead.length > 0) {
+    throw new MigrationError(
+      `Other migrations than those of this version created this database: it has ${ahead[0]} and lacks ` +
+        `${missing[0]?.name}. Its data can't be migrated and must be created again: set DATABASE_URL to an empty ` +
+        'database or, for the embedded PostgreSQL, delete the folder DATA_DIR. Then start again.',
+    );
+  }
+  const unfinished = applied.find(({ finished }) => !finished);
+  if (unfinished !== undefined) {
+    throw new MigrationError(
+      `Migration ${unfinished.name} did not finish under \`prisma migrate deploy\`. See its row in the table ` +
+        '_prisma_migrations, repair what it left behind, and run: prisma migrate resolve --rolled-back ' +
+        unfinished.name,
+    );
+  }
+  const edited = migrations.find(({ name, checksum }) => (checksums.get(name) ?? checksum) !== checksum);
+  if (edited !== undefined) {
+    throw new MigrationError(
+      `Migration ${edited.name} was changed after it was applied to this database. ` +
+        'Put its migration.sql back as it was, and make the change in a new migration.',
+    );
+  }
+  return { missing, ahead };
+}

@@ -1,0 +1,47 @@
+import type { Databases } from './client/databases.ts';
+import { withOwnConnection } from './client/dedicated-connection.ts';
+import type { Pool } from './client/pool.ts';
+
+export interface ServerFacts {
+  /** Such as `18.4`. */
+  version: string;
+  /** Such as 180004. */
+  versionNumber: number;
+  /** Whether search ignores the case of letters beyond ASCII; not on a database with LC_CTYPE C. */
+  ignoresCase: boolean;
+  /** By how much this process's clock is ahead of the server's; half of the time that asking takes is unknown. */
+  clockAheadMs: number;
+}
+
+/** What to do about a database on which search doesn't ignore case. */
+export const caseAdvice =
+  'The database has LC_CTYPE C. Create one with a UTF-8 locale, such as C.UTF-8, and restore a dump there.';
+
+/**
+ * Returns what PostgreSQL has found damaged in the database's files since its statistics were reset; undefined if nothing, or
+ * if pages have no checksums.
+ */
+export async function findDamage(connection: Pick<Pool, 'query'>): Promise<string | undefined> {
+  const { rows } = await connection.query(
+    `SELECT checksum_failures AS failures, checksum_last_failure AS "lastAt" FROM pg_stat_database
+     WHERE datname = current_database() AND checksum_failures > 0`,
+  );
+  const [damage] = rows;
+  if (damage === undefined) return undefined;
+  return `Pages of its files are damaged: ${damage.failures} reads failed, the last at ${damage.lastAt.toISOString()}.`;
+}
+
+/** What is asked of the server itself, as the role of the URL: the others may not be there. */
+export function readServerFacts(options: Databases['options']): Promise<ServerFacts> {
+  const purpose = { name: 'doctor', statementMs: options.timeouts.statementMs, asRoleOfUrl: true };
+  return withOwnConnection(options, purpose, async (connection) => {
+    const askedAt = Date.now();
+    const { rows } = await connection.query(
+      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+         to_tsvector('pg_catalog.simple', 'É') = to_tsvector('pg_catalog.simple', 'é') AS "ignoresCase",
+         extract(epoch FROM clock_timestamp())::float8 * 1000 AS now`,
+    );
+    const [{ version, number, ignoresCase, now }] = rows;
+    return { version, versionNumber: number, ignoresCase, clockAheadMs: (askedAt + Date.now()) / 2 - now };
+  });
+}

@@ -1,0 +1,118 @@
+import type { FastifyRequest } from 'fastify';
+import { workspaceOf } from '../../auth/accounts/account.ts';
+import { holdSession } from '../../auth/accounts/sessions.ts';
+import { apiErrorOf, type ErrorSources } from '../../http/error-handler.ts';
+import { recordAudit } from '../../resources/audit/queries.ts';
+import { transaction } from '../../resources/shared/context.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { unknownField } from '../../shared/validation.ts';
+import { keepFlash } from './cookies.ts';
+import type { Answer, AnyForm, AnyPage, Asked, Sent } from './page.ts';
+import { askedOf, parsed } from './parse-request.ts';
+import type { UserVisit, Visit } from './request-context.ts';
+
+interface Receiving {
+  visit: Visit;
+  request: FastifyRequest;
+  errors: ErrorSources;
+}
+
+/** What comes of a form: where it leads, or the page with what is wrong. */
+export interface Received {
+  answer: Answer;
+  status: number;
+  retryAfterSeconds?: number | undefined;
+}
+
+/** Which of the page's forms is sent. @throws ApiError NOT_FOUND */
+export function formNamed(page: AnyPage, request: FastifyRequest): { name: string; form: AnyForm } {
+  const name = String((request.query as Record<string, unknown>).form ?? '');
+  const form = page.forms !== undefined && Object.hasOwn(page.forms, name) ? page.forms[name] : undefined;
+  if (form === undefined) throw new ApiError('NOT_FOUND', 'There is no such form.');
+  return { name, form };
+}
+
+/** Does what a form asks for; or shows the page again, with what was typed and what is wrong with it. */
+export async function receive(page: AnyPage, receiving: Receiving): Promise<Received> {
+  const { visit, request } = receiving;
+  const { form } = formNamed(page, request);
+  const asked = askedOf(page, { visit, request });
+  const values = valuesOf(request);
+  try {
+    const done = await run(form, { ...asked, fields: parsed(form.fields, values, unknownField) });
+    if ('found' in done) {
+      const sent = { values: typed(values), errors: {}, found: done.found };
+      return { answer: await showAgain(page, receiving, sent), status: 200 };
+    }
+    const { redirect, flash, subject } = done;
+    const session = visit.user?.session;
+    if (form.audit !== null && session !== undefined) {
+      await keepFlash(visit.accounts, request, {
+        session,
+        path: redirect.split(/[?#]/)[0] ?? redirect,
+        value: flash,
+        // What the page shows of it confirms it.
+        confirmation: flash === undefined ? confirmationOf(form.audit, subject) : undefined,
+      });
+    }
+    return { answer: { redirect }, status: 303 };
+  } catch (error) {
+    return await showRefused(page, receiving, error);
+  }
+}
+
+/** Says what a form did in the words of the audit log: `Key changed: nightly export`. */
+function confirmationOf(action: string, subject: string | null | undefined): string {
+  const [first = '', ...rest] = action.replaceAll('.', ' ');
+  return `${first.toUpperCase()}${rest.join('')}${subject == null ? '' : `: ${subject}`}`;
+}
+
+/** The page with what was typed and why it was refused. @throws what the form can't do anything about */
+export async function showRefused(page: AnyPage, receiving: Receiving, thrown: unknown): Promise<Received> {
+  const { request, errors: sources } = receiving;
+  const { code, details = [], message, status, retryAfterSeconds } = apiErrorOf(thrown, request, sources);
+  if ((status >= 500 && retryAfterSeconds === undefined) || code === 'NOT_FOUND') throw thrown;
+  const errors = Object.fromEntries(details.map((detail) => [detail.path.split('.')[0], detail.message]).reverse());
+  const sent = { values: typed(valuesOf(request)), errors, labels: new Map(), message };
+  return { answer: await showAgain(page, receiving, sent), status, retryAfterSeconds };
+}
+
+function showAgain(page: AnyPage, { visit, request }: Receiving, sent: Sent): Promise<Answer> {
+  const { name } = formNamed(page, request);
+  return page.show({ ...askedOf(page, { visit, request }), sent: { [name]: sent } });
+}
+
+/** What was sent, but for what every form sends. */
+function valuesOf({ body }: FastifyRequest): Record<string, unknown> {
+  const { _csrf, ...values } = (body ?? {}) as Record<string, unknown>;
+  return values;
+}
+
+/** Runs a form with its entry in the audit log: both are committed, or neither. */
+async function run(form: AnyForm, asked: Asked<Visit> & { fields: unknown }): ReturnType<AnyForm['run']> {
+  const { visit } = asked;
+  const { audit: action } = form;
+  const checked = await form.check?.(asked);
+  // Signing in is of another account than whose is signed in, if anybody is.
+  if (action === null || !('context' in visit)) return form.run({ ...asked, checked });
+  const signedIn = visit as UserVisit;
+  const { accounts, user, context: ofRequest } = signedIn;
+  const db = form.ofAccount === true ? workspaceOf(accounts, user.account) : ofRequest.db;
+  return await transaction({ ...ofRequest, db }, async (context) => {
+    // It may have been ended while what is checked was: whose it was has no say any more.
+    if (form.ofAccount === true && !(await holdSession(accounts, user.session)))
+      return { redirect: '/developer/sign-in' };
+    const done = await form.run({ ...asked, checked, visit: { ...signedIn, context } });
+    if (!('found' in done)) await recordAudit(context, { action, subject: done.subject ?? null, ...visit.from });
+    return done;
+  });
+}
+
+/** What was typed, to be shown again: texts alone, and no password. */
+function typed(values: Record<string, unknown>): Sent['values'] {
+  const texts = Object.entries(values).map(([name, value]) => [
+    name,
+    [value].flat().filter((each) => typeof each === 'string'),
+  ]);
+  return Object.fromEntries(texts);
+}

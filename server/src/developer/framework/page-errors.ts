@@ -1,0 +1,52 @@
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../../shared/errors.ts';
+import { codeOf } from '../../shared/pg-errors.ts';
+import { mayAsk } from '../ui/layout.ts';
+import type { AnyPage } from './page.ts';
+import type { Visit } from './request-context.ts';
+
+/*
+ * Who and what is turned away, and what is said of it.
+ */
+
+/** What a form with a file may send: beside the file there is little to say. */
+export const uploadLimits = {
+  ...{ fileSize: 10 * 2 ** 20, files: 1 },
+  ...{ fieldSize: 1000, fields: 5, parts: 6, headerPairs: 20 },
+};
+
+/** @throws ApiError INSUFFICIENT_SCOPE for somebody in another role; who isn't signed in is led to signing in before */
+export function assertRole(roles: AnyPage['roles'], { user }: Visit): void {
+  if (user !== undefined && !mayAsk(roles, user.account.role))
+    throw forbidden('This is for administrators of the workspace.');
+}
+
+export function forbidden(message: string): ApiError {
+  return new ApiError('INSUFFICIENT_SCOPE', message);
+}
+
+export function notAForm(): ApiError {
+  return new ApiError('UNSUPPORTED_MEDIA_TYPE', 'A form of this page is sent as application/x-www-form-urlencoded.');
+}
+
+/** What is wrong with a form before its fields are looked at: undefined where it is something else. */
+export function refusalOf(thrown: unknown, request: FastifyRequest): ApiError | undefined {
+  const code = codeOf(thrown) ?? '';
+  if (code.startsWith('FST_CSRF_')) {
+    return forbidden('The page was open for too long. Load it again, and send the form once more.');
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return notAForm();
+  if (uploadFaults.includes(code)) {
+    return new ApiError(
+      'PAYLOAD_TOO_LARGE',
+      `A form may hold one file of at most ${uploadLimits.fileSize} bytes, and ${uploadLimits.fields} fields.`,
+    );
+  }
+  // The parser of forms with files throws errors of no kind.
+  const isBroken = request.method === 'POST' && request.visit !== undefined && request.isMultipart() && !request.isRead;
+  return isBroken
+    ? new ApiError('VALIDATION_ERROR', 'The form is not whole, or not in the form that it says.')
+    : undefined;
+}
+
+const uploadFaults = ['FST_REQ_FILE_TOO_LARGE', 'FST_FILES_LIMIT', 'FST_PARTS_LIMIT', 'FST_FIELDS_LIMIT'];

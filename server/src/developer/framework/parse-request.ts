@@ -1,0 +1,37 @@
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../../shared/errors.ts';
+import { detailsOf, validationError } from '../../shared/validation.ts';
+import type { AnyForm, AnyPage, Asked } from './page.ts';
+import type { Visit } from './request-context.ts';
+
+/** What a page is asked for by a request. @throws ApiError NOT_FOUND for a path that can't be one, VALIDATION_ERROR */
+export function askedOf(page: AnyPage, { visit, request }: { visit: Visit; request: FastifyRequest }): Asked<Visit> {
+  const { form, ...query } = request.query as Record<string, unknown>;
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) =>
+      [value].flat().map((each): [string, string] => [name, String(each)]),
+    ),
+  );
+  const path = request.url.split('?')[0];
+  return {
+    visit,
+    params: page.params === undefined ? {} : pathParameters(page.params, request.params),
+    query: page.query === undefined ? {} : parsed(page.query, query, 'is not a part of this address'),
+    address: search.size === 0 ? `${path}` : `${path}?${search}`,
+    sent: {},
+  };
+}
+
+/** What a path can't name isn't there. */
+function pathParameters(schema: NonNullable<AnyPage['params']>, params: unknown): unknown {
+  const result = schema.safeParse(params);
+  if (!result.success) throw new ApiError('NOT_FOUND', 'There is no such page.');
+  return result.data;
+}
+
+/** @throws ApiError VALIDATION_ERROR with a detail for each fault */
+export function parsed(schema: AnyForm['fields'], value: unknown, unknownName: string): unknown {
+  const result = schema.safeParse(value);
+  if (!result.success) throw validationError(detailsOf(result.error.issues, unknownName));
+  return result.data;
+}

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { FastifyInstance } from 'fastify';
+import { shareFiles } from '../../http/shared-files.ts';
+
+const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
+
+/** The look and the script of the documentation site's frame, and what the area has beside them. */
+const style = (await read('../../docs-site/frame.css')) + (await read('../ui/style.css'));
+const script = (await read('../../docs-site/frame.js')) + (await read('../ui/script.js'));
+
+export const stylePath = pathOf(style, 'css');
+export const scriptPath = pathOf(script, 'js');
+
+/** The style sheet and the script, at addresses that change with them. */
+export async function addStaticFiles(app: FastifyInstance): Promise<void> {
+  await app.register(async (scope) => {
+    shareFiles(scope, 'public, max-age=31536000, immutable');
+    scope.get(stylePath, (_request, reply) => reply.type('text/css; charset=utf-8').send(style));
+    scope.get(scriptPath, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(script));
+  });
+}
+
+function pathOf(text: string, extension: string): string {
+  return `/developer/files/${createHash('sha256').update(text).digest('base64url').slice(0, 16)}.${extension}`;
+}

@@ -1,0 +1,139 @@
+import * as z from 'zod';
+import type { Account } from '../../../auth/accounts/account.ts';
+import { forgetCredentials } from '../../../auth/accounts/credentials.ts';
+import { findInvitation, type Invitation, useInvitation } from '../../../auth/accounts/invitations.ts';
+import { checkPasskey, keepPasskey, offerPasskey } from '../../../auth/accounts/passkeys.ts';
+import { checkPassword, keepPassword, NewPassword } from '../../../auth/accounts/password-sign-in.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { openForm, openPage } from '../../framework/page.ts';
+import type { Visit } from '../../framework/request-context.ts';
+import { enter } from '../../framework/sign-in-session.ts';
+import { formOf, submit, textField } from '../../ui/form-fields.ts';
+import { html, notice } from '../../ui/html.ts';
+
+/**
+ * Where the link of an invitation leads: to choosing how to sign in from then on. Looking at it changes nothing, since
+ * programs that read mail look at links, too; the link is used up by the form that is sent.
+ */
+export const join = openPage({
+  path: '/developer/join',
+  query: z.object({ token: z.string().catch('') }),
+  async show(asked) {
+    const { visit, query } = asked;
+    const invitation = await invited(visit, query.token);
+    if (invitation === undefined) {
+      return {
+        title: 'This link works no more',
+        body: html`<p class="lead">It was used, is older than a week, or another one was made after it.</p>
+<p>Who has signed in before <a href="/developer/sign-in">signs in</a>; else ask an administrator of your workspace for another one.</p>`,
+      };
+    }
+    const { account, demo, secured } = invitation;
+    const options = await offerPasskey(visit.accounts, visit.site, account, { anew: true });
+    visit.browser.giveChallenge(options.challenge);
+    const passkey = formOf(
+      asked,
+      'passkey',
+      () => html`<p class="hint">A fingerprint, a face, the PIN of this device or a security key:
+ nothing to remember, and nothing to be stolen from us.<noscript> It needs a script, which is off in this browser.</noscript></p>
+${submit('Create a passkey')}`,
+      { passkey: { what: 'create', options } },
+    );
+    const password = formOf(
+      asked,
+      'password',
+      (sent) => html`<input type="hidden" name="username" autocomplete="username" value="${account.email}">
+${textField(sent, { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', required: true, hint: 'At least 12 characters. A few words are easier to remember than signs, and harder to guess.' })}
+${submit('Set the password', 'plain')}`,
+    );
+    const look = formOf(
+      asked,
+      'look',
+      () => html`<p class="hint">This is the demo workspace of a server on this machine: you may
+ also choose later.</p>${submit('Look around first', 'plain')}`,
+    );
+    return {
+      title: `Welcome, ${account.name}`,
+      body: html`<p class="lead">You were invited to the developer area of <strong>${account.workspace}</strong>, as
+ ${account.email}. How do you want to sign in from now on?</p>
+${secured ? notice('What you have signed in with before works no more then, and you are signed out everywhere else.') : null}
+${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or"><span>or</span></p>${look}` : null}`,
+    };
+  },
+  forms: {
+    passkey: openForm({
+      fields: z.object({ response: z.string().max(20_000) }),
+      run: ({ visit, fields, address }) =>
+        settle(visit, address, 'with a new passkey', async (account) => {
+          const { takeChallenge } = visit.browser;
+          const passkey = await checkPasskey(visit.site, { ...fields, takeChallenge });
+          return () => keepPasskey(visit.accounts, account, { ...passkey, name: deviceOf(visit) });
+        }),
+    }),
+    password: openForm({
+      fields: z.object({ password: NewPassword }),
+      run: ({ visit, fields: { password }, address }) =>
+        settle(visit, address, 'with a new password', async (account) => {
+          const hash = await checkPassword(account, password);
+          return () => keepPassword(visit.accounts, account, hash);
+        }),
+    }),
+    look: openForm({
+      fields: z.object({}),
+      run: ({ visit, address }) =>
+        settle(visit, address, 'with the link of the first start', async (_account, demo) => {
+          if (!demo) throw new ApiError('NOT_FOUND', 'There is no such form.');
+        }),
+    }),
+  },
+});
+
+/** The invitation of a link; that of a first start is for this machine. */
+async function invited(visit: Visit, token: string): Promise<Invitation | undefined> {
+  const invitation = await findInvitation(visit.accounts, token);
+  return invitation?.demo === true && !visit.isLocal ? undefined : invitation;
+}
+
+/**
+ * Signs in the account of a link, which is used up, and keeps how it does so from now on. Who needs a link has lost how they
+ * signed in before, be it to somebody else: that works no more, and sessions that began with it end.
+ * @param check finds out what is wrong with that while the link still works, and returns what keeps it
+ */
+async function settle(
+  visit: Visit,
+  address: string,
+  how: string,
+  check: (account: Account, demo: boolean) => Promise<(() => Promise<void>) | void>,
+) {
+  const token = tokenOf(address);
+  const invitation = await invited(visit, token);
+  if (invitation === undefined) throw worksNoMore();
+  const { account, demo } = invitation;
+  const keep = await check(account, demo);
+  await enter(visit, account, how, async () => {
+    if (!(await useInvitation(visit.accounts, token))) throw worksNoMore();
+    if (keep !== undefined) {
+      await forgetCredentials(visit.accounts, account);
+      await keep();
+    }
+    return true;
+  });
+  return { redirect: '/developer/keys' };
+}
+
+function worksNoMore(): ApiError {
+  return new ApiError(
+    'VALIDATION_ERROR',
+    'This link works no more. Ask an administrator of your workspace for another one.',
+  );
+}
+
+function tokenOf(address: string): string {
+  return URL.parse(address, 'http://area')?.searchParams.get('token') ?? '';
+}
+
+/** What a passkey is called until somebody calls it otherwise: the system that it was made on, as the browser tells. */
+export function deviceOf({ from }: Visit): string {
+  const [system] = /iPhone|iPad|Android|Mac OS X|Windows|CrOS|Linux/.exec(from.userAgent) ?? ['a browser'];
+  return `Made on ${system.replace('Mac OS X', 'macOS').replace('CrOS', 'ChromeOS')}`;
+}

@@ -1,0 +1,204 @@
+import { integerFromText } from '@itsm-api/contract';
+import * as z from 'zod';
+import {
+  checkPasskey,
+  keepPasskey,
+  listPasskeys,
+  offerPasskey,
+  removePasskey,
+} from '../../../auth/accounts/passkeys.ts';
+import {
+  checkPassword,
+  hasPassword,
+  isOwnPassword,
+  keepPassword,
+  NewPassword,
+} from '../../../auth/accounts/password-sign-in.ts';
+import { endSessions, listSessions } from '../../../auth/accounts/sessions.ts';
+import { updateUser } from '../../../resources/users/queries.ts';
+import { TimeZone } from '../../../resources/users/time-zone.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { presentId } from '../../../shared/serialize.ts';
+import { type Asked, accountForm, form, page } from '../../framework/page.ts';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { checkbox, emptyAsNull, formOf, selectField, submit, textField } from '../../ui/form-fields.ts';
+import { badge, html, notice, section, table } from '../../ui/html.ts';
+import { deviceOf } from './accept-invitation.ts';
+
+const here = '/developer/account';
+const Named = z.object({ id: integerFromText() });
+
+/** How the visitor signs in, and where they are signed in. */
+export const account = page({
+  path: here,
+  roles: ['ADMIN', 'AGENT'],
+  async show(asked) {
+    const { visit } = asked;
+    const { name, email, role, workspace } = visit.user.account;
+    return {
+      title: 'Your account',
+      body: html`<p class="lead">${name}, ${email}: ${role} of ${workspace}.</p>
+${visit.user.session.secured ? null : notice('You have neither passkey nor password yet: once you are signed out, you need another link to get in.', 'warn')}
+${formOf(asked, 'leave', () => submit('Sign out', 'plain'))}
+${section('Time zone', zone(asked))}
+${section('Passkeys', await passkeys(asked))}${section('Password', await password(asked))}${section('Sessions', await sessions(asked))}`,
+    };
+  },
+  forms: {
+    leave: accountForm({
+      fields: z.object({}),
+      audit: 'session.ended',
+      async run({ visit }) {
+        await endSessions(visit.accounts, visit.user.account, { id: visit.user.session.id });
+        visit.browser.signOut();
+        return { redirect: '/developer/sign-in', subject: 'their own' };
+      },
+    }),
+    zone: form({
+      fields: z.strictObject({ timeZone: emptyAsNull(TimeZone) }),
+      audit: 'user.updated',
+      async run({ visit: { context, user }, fields }) {
+        const { email } = await updateUser(context, presentId(user.account.userId), fields);
+        return { redirect: here, subject: email };
+      },
+    }),
+    passkey: accountForm({
+      fields: z.object({ response: z.string().max(20_000) }),
+      audit: 'passkey.added',
+      async check({ visit, fields }) {
+        const { takeChallenge } = visit.browser;
+        return checkPasskey(visit.site, { ...fields, takeChallenge });
+      },
+      async run({ visit, checked }) {
+        const name = deviceOf(visit);
+        await keepPasskey(visit.accounts, visit.user.account, { ...checked, name });
+        return { redirect: here, subject: name };
+      },
+    }),
+    removePasskey: accountForm({
+      fields: Named,
+      audit: 'passkey.removed',
+      async run({ visit, fields }) {
+        const { account } = visit.user;
+        const passkeys = await listPasskeys(visit.accounts, account);
+        if (passkeys.length === 1 && !(await hasPassword(visit.accounts, account))) {
+          throw new ApiError('VALIDATION_ERROR', 'This is your only way to sign in: add another one first.');
+        }
+        return { redirect: here, subject: await removePasskey(visit.accounts, account, fields.id) };
+      },
+    }),
+    password: accountForm({
+      fields: z.object({
+        current: z.string().max(1000).optional(),
+        password: NewPassword,
+        others: z.string().optional(),
+      }),
+      audit: 'password.set',
+      async check({ visit, fields }) {
+        const { account } = visit.user;
+        if (
+          (await hasPassword(visit.accounts, account)) &&
+          !(await isOwnPassword(visit.accounts, account, { ...visit.from, password: fields.current ?? '' }))
+        ) {
+          throw new ApiError('VALIDATION_ERROR', 'The present password is another one.', {
+            details: [{ path: 'current', message: 'is not your present password' }],
+          });
+        }
+        return checkPassword(account, fields.password);
+      },
+      async run({ visit, fields, checked }) {
+        const { account, session } = visit.user;
+        await keepPassword(visit.accounts, account, checked);
+        if (fields.others !== undefined) await endSessions(visit.accounts, account, { butId: session.id });
+        return { redirect: here };
+      },
+    }),
+    end: accountForm({
+      fields: Named,
+      audit: 'session.ended',
+      async run({ visit, fields }) {
+        const ended = await endSessions(visit.accounts, visit.user.account, fields);
+        if (ended === 0) throw new ApiError('NOT_FOUND', 'There is no such session.');
+        return { redirect: here, subject: `session ${fields.id}` };
+      },
+    }),
+  },
+});
+
+function zone(asked: Asked<UserVisit>) {
+  const { timeZone } = asked.visit.user.account;
+  const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC');
+  // Names that are an alias of another are not listed.
+  const own = timeZone === null || timeZone === 'UTC' || names.includes(timeZone) ? [] : [timeZone];
+  const options = [...own, ...names].map((name) => ({ value: name, label: name }));
+  const field = {
+    name: 'timeZone',
+    label: 'Time zone',
+    hint: 'Times in the developer area are shown, and read from forms, in this zone.',
+    value: timeZone === 'UTC' ? '' : timeZone,
+    options: [{ value: '', label: 'UTC' }, ...options],
+  };
+  return formOf(asked, 'zone', (sent) => html`${selectField(sent, field)}${submit('Save', 'plain')}`);
+}
+
+async function passkeys(asked: Asked<UserVisit>) {
+  const { visit } = asked;
+  const options = await offerPasskey(visit.accounts, visit.site, visit.user.account);
+  visit.browser.giveChallenge(options.challenge);
+  const rows = (await listPasskeys(visit.accounts, visit.user.account)).map(({ id, name, createdAt, lastUsedAt }) => [
+    ...[name, visit.time(createdAt), visit.time(lastUsedAt)],
+    formOf(
+      asked,
+      'removePasskey',
+      () =>
+        html`<input type="hidden" name="id" value="${id}"><button class="button small" aria-label="Remove ${name}">Remove</button>`,
+    ),
+  ]);
+  return html`${table('Your passkeys', ['Name', 'Created', 'Last used', ''], rows, 'You have none yet. With one you sign in by fingerprint, face or PIN.')}
+${formOf(asked, 'passkey', () => submit('Add a passkey', 'plain'), { passkey: { what: 'create', options } })}`;
+}
+
+async function password(asked: Asked<UserVisit>) {
+  const { accounts, user } = asked.visit;
+  const has = await hasPassword(accounts, user.account);
+  const current = {
+    name: 'current',
+    label: 'Present password',
+    type: 'password',
+    autocomplete: 'current-password',
+    required: true,
+  } as const;
+  const next = {
+    name: 'password',
+    label: 'New password',
+    type: 'password',
+    autocomplete: 'new-password',
+    required: true,
+    hint: 'At least 12 characters.',
+  } as const;
+  return formOf(
+    asked,
+    'password',
+    (sent) => html`${has ? textField(sent, current) : null}${textField(sent, next)}
+${checkbox('others', 'end', 'Sign out everywhere else', sent === undefined || 'others' in sent.values)}${submit(has ? 'Change the password' : 'Set a password', 'plain')}`,
+  );
+}
+
+async function sessions(asked: Asked<UserVisit>) {
+  const { visit } = asked;
+  const { account, session } = visit.user;
+  const rows = (await listSessions(visit.accounts, account)).map(
+    ({ id, address, userAgent, createdAt, lastSeenAt }) => [
+      ...[html`<span class="agent">${userAgent}</span>`, address, visit.time(createdAt), visit.time(lastSeenAt)],
+      BigInt(id) === session.id
+        ? badge('this one', 'good')
+        : formOf(
+            asked,
+            'end',
+            () =>
+              html`<input type="hidden" name="id" value="${id}"><button class="button small" aria-label="End the session from ${address}">End</button>`,
+          ),
+    ],
+  );
+  return table('Where you are signed in', ['Browser', 'Address', 'Since', 'Last seen', ''], rows, 'Nowhere.');
+}

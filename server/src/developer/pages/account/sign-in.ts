@@ -1,0 +1,127 @@
+import { NewUser } from '@itsm-api/contract';
+import * as z from 'zod';
+import { type Account, findAccount } from '../../../auth/accounts/account.ts';
+import { askForPasskey, hasPasskey, signInByPasskey } from '../../../auth/accounts/passkeys.ts';
+import { hasSamePassword, type PasswordSignIn, signInByPassword } from '../../../auth/accounts/password-sign-in.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { tenantIdToJson } from '../../../shared/tenant-id.ts';
+import { openForm, openPage } from '../../framework/page.ts';
+import type { Visit } from '../../framework/request-context.ts';
+import { enter } from '../../framework/sign-in-session.ts';
+import { formOf, submit, textField } from '../../ui/form-fields.ts';
+import { html } from '../../ui/html.ts';
+
+const Query = z.object({ next: z.string().optional().catch(undefined) });
+
+/** Signing in, by passkey or by e-mail address and password. */
+export const signIn = openPage({
+  path: '/developer/sign-in',
+  query: Query,
+  async show(asked) {
+    const { visit, query } = asked;
+    if (visit.user !== undefined) return { redirect: nextOf(query) };
+    const options = await askForPasskey(visit.site);
+    visit.browser.giveChallenge(options.challenge);
+    const passkey = formOf(
+      asked,
+      'passkey',
+      () => html`<p class="hint" data-only-script hidden>With the passkey that this device or your
+ security key has for this workspace.</p>${submit('Sign in with a passkey')}<noscript><p class="hint">A passkey needs a script,
+ which is off in this browser.</p></noscript>`,
+      { passkey: { what: 'get', options } },
+    );
+    const password = formOf(
+      asked,
+      'password',
+      (
+        sent,
+      ) => html`${textField(sent, { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true })}
+${textField(sent, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', required: true })}
+${submit('Sign in', 'plain')}`,
+    );
+    return {
+      title: 'Sign in',
+      body: html`<p class="lead">To the developer area of your workspace.</p>${passkey}<p class="or"><span>or</span></p>${password}
+<p class="hint">No account yet, or the password is lost? An administrator of your workspace makes a link for you, on the page
+ <em>Users</em>; so does <code>./itsm users invite</code>.</p>`,
+    };
+  },
+  forms: {
+    passkey: openForm({
+      fields: z.object({ response: z.string().max(20_000) }),
+      async run({ visit, fields, address }) {
+        const { takeChallenge } = visit.browser;
+        const found = await signInByPasskey(visit.accounts, visit.site, { ...fields, takeChallenge });
+        await enter(visit, found.account, 'with a passkey', () => hasPasskey(visit.accounts, found));
+        return { redirect: nextOfAddress(address) };
+      },
+    }),
+    password: openForm({
+      fields: z.strictObject({ email: NewUser.shape.email, password: z.string().min(1, 'is missing').max(1000) }),
+      async run({ visit, fields, address }) {
+        const { isKnown } = visit.browser;
+        const all = await signInByPassword(visit.accounts, { ...fields, ...visit.from, isKnown });
+        const [found] = all;
+        if (found === undefined || all.length > 1) {
+          visit.browser.offer(all);
+          return { redirect: `/developer/workspaces?next=${encodeURIComponent(nextOfAddress(address))}` };
+        }
+        await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
+        return { redirect: nextOfAddress(address) };
+      },
+    }),
+  },
+});
+
+/** Which workspace, for who has the same e-mail address and password in several. */
+export const workspaces = openPage({
+  path: '/developer/workspaces',
+  query: Query,
+  async show(asked) {
+    const offers = await offeredTo(asked.visit);
+    if (offers.length === 0) return { redirect: '/developer/sign-in' };
+    return {
+      title: 'Which workspace?',
+      body: html`${formOf(
+        asked,
+        'choose',
+        () =>
+          html`<div class="choices">${offers.map(
+            ({ account: { tenantId, workspace, name } }) =>
+              html`<button class="button plain" name="tenant" value="${tenantIdToJson(tenantId)}">${workspace} <small>as ${name}</small></button>`,
+          )}</div>`,
+      )}`,
+    };
+  },
+  forms: {
+    choose: openForm({
+      fields: z.strictObject({ tenant: z.string() }),
+      async run({ visit, fields, address }) {
+        const found = (await offeredTo(visit)).find(
+          ({ account }) => tenantIdToJson(account.tenantId) === fields.tenant,
+        );
+        if (found === undefined) throw new ApiError('VALIDATION_ERROR', 'Sign in again: that was too long ago.');
+        await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
+        return { redirect: nextOfAddress(address) };
+      },
+    }),
+  },
+});
+
+async function offeredTo({ browser, accounts }: Visit): Promise<(PasswordSignIn & { account: Account })[]> {
+  const offers = await Promise.all(
+    browser.offered.map(async (offer) => ({ ...offer, account: await findAccount(accounts, offer.account) })),
+  );
+  return offers.flatMap(({ account, password }) => (account === undefined ? [] : [{ account, password }]));
+}
+
+/** Where somebody wanted to go: a page of the area, and nowhere else. */
+function nextOf({ next }: z.output<typeof Query>): string {
+  const to = next?.startsWith('/developer/') ? URL.parse(next, 'http://area') : null;
+  const own = to !== null && /^(?!.*\/\/)\/developer\/(?!sign-in|workspaces|join)/.test(to.pathname);
+  return own ? to.pathname + to.search : '/developer/keys';
+}
+
+function nextOfAddress(address: string): string {
+  return nextOf({ next: URL.parse(address, 'http://area')?.searchParams.get('next') ?? undefined });
+}

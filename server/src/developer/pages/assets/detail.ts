@@ -1,0 +1,94 @@
+import { type Asset, IdParam, NewAsset } from '@itsm-api/contract';
+import * as z from 'zod';
+import { listAssetActivity } from '../../../resources/activities/queries.ts';
+import { createAsset, getAsset, updateAsset } from '../../../resources/assets/queries.ts';
+import type { Context } from '../../../resources/shared/context.ts';
+import { findUserId, getUser } from '../../../resources/users/queries.ts';
+import { inState, State, stateField } from '../../framework/optimistic-lock.ts';
+import { form, page, type Sent } from '../../framework/page.ts';
+import { activityTable } from '../../ui/activity-table.ts';
+import { patchOf } from '../../ui/custom-fields.ts';
+import { PageNumber, perPage } from '../../ui/filtered-list.ts';
+import { formOf, submit, textField } from '../../ui/form-fields.ts';
+import { facts, html, pager, section } from '../../ui/html.ts';
+import { AssetFields, assetInputs } from './fields.ts';
+
+const path = '/developer/assets';
+const roles = ['ADMIN'] as const;
+
+export const newAsset = page({
+  path: `${path}/new`,
+  roles,
+  async show(asked) {
+    const fields = (sent: Sent | undefined) => html`
+${textField(sent, { name: 'assetTag', label: 'Asset tag', hint: 'Unique in the workspace; it never changes.', required: true })}
+${assetInputs(sent)}${submit('Create')}`;
+    return {
+      title: 'New asset',
+      body: html`<p><a href="${path}">All assets</a></p>${formOf(asked, 'create', fields)}`,
+    };
+  },
+  forms: {
+    create: form({
+      fields: AssetFields.extend({ assetTag: NewAsset.shape.assetTag }),
+      audit: 'asset.created',
+      async run({ visit, fields }) {
+        const assignedToId = await findUserId(visit.context, 'assignedToId', fields.assignedToId ?? undefined);
+        return changed(await createAsset(visit.context, { ...fields, assignedToId }));
+      },
+    }),
+  },
+});
+
+/** One asset, and what was done to it. */
+export const asset = page({
+  path: `${path}/:id`,
+  roles,
+  params: IdParam,
+  query: z.strictObject({ page: PageNumber }),
+  async show(asked) {
+    const { visit, params, query, address } = asked;
+    const asset = await getAsset(visit.context, params.id);
+    const holder = await holderOf(visit.context, asset);
+    const activity = await listAssetActivity(visit.context, params.id, { page: query.page, perPage });
+    const fields = (sent: Sent | undefined) =>
+      html`${stateField(asset)}${assetInputs(sent, asset, holder)}${submit('Save')}`;
+    return {
+      title: `${asset.assetTag}: ${asset.name}`,
+      body: html`<p><a href="${path}">All assets</a></p>
+${facts({ Id: asset.id, Created: visit.time(asset.createdAt), Changed: visit.time(asset.updatedAt) })}
+${section('Details', formOf(asked, 'change', fields))}
+${section('Activity', html`${await activityTable(visit, activity.data)}${pager(activity.meta, address)}`)}`,
+    };
+  },
+  forms: {
+    change: form({
+      params: IdParam,
+      fields: AssetFields.extend({ state: State }),
+      audit: 'asset.updated',
+      async run({ visit, params, fields: { state, status, customFields, ...fields } }) {
+        const before = await getAsset(visit.context, params.id);
+        const assignedToId = await findUserId(visit.context, 'assignedToId', fields.assignedToId ?? undefined);
+        const patch = {
+          ...fields,
+          assignedToId,
+          customFields: patchOf(before.customFields, customFields),
+          // One that nobody chose follows who has the asset.
+          ...(status !== before.status && { status }),
+        };
+        return changed(await inState(visit.context, state, (context) => updateAsset(context, params.id, patch)));
+      },
+    }),
+  },
+});
+
+function changed({ id, assetTag }: Asset) {
+  return { redirect: `${path}/${id}`, subject: assetTag };
+}
+
+/** How the form names who has the asset: whoever is inactive can't be named by an e-mail address any more. */
+async function holderOf(context: Context, { assignedToId }: Asset): Promise<string> {
+  if (assignedToId === null) return '';
+  const { active, email } = await getUser(context, assignedToId);
+  return active ? email : String(assignedToId);
+}

@@ -1,0 +1,63 @@
+import { type Asset, AssetStatus, AssetType, NewAsset } from '@itsm-api/contract';
+import * as z from 'zod';
+import { UserReference } from '../../../resources/users/user-lookup.ts';
+import type { Sent } from '../../framework/page.ts';
+import { CustomFieldLines, linesOf, othersOf } from '../../ui/custom-fields.ts';
+import { emptyAsNull, optional, selectField, textArea, textField, unixLines } from '../../ui/form-fields.ts';
+import { html, type SafeHtml } from '../../ui/html.ts';
+
+/*
+ * What is typed of an asset, new or not.
+ */
+
+const { shape } = NewAsset;
+
+/** A day counts as its beginning in UTC. */
+const moment = (value: unknown) =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value;
+
+/** The fields of both forms. */
+export const AssetFields = z.strictObject({
+  name: shape.name,
+  type: AssetType,
+  status: optional(AssetStatus),
+  assignedToId: emptyAsNull(UserReference.nullable()),
+  serialNumber: emptyAsNull(shape.serialNumber),
+  manufacturer: emptyAsNull(shape.manufacturer),
+  model: emptyAsNull(shape.model),
+  location: emptyAsNull(shape.location),
+  purchaseDate: emptyAsNull(shape.purchaseDate),
+  purchaseCost: emptyAsNull(shape.purchaseCost),
+  warrantyExpiresAt: emptyAsNull(z.preprocess(moment, shape.warrantyExpiresAt)),
+  notes: emptyAsNull(unixLines(shape.notes)),
+  customFields: CustomFieldLines,
+});
+
+/** The inputs of both forms. @param holder how the user is named who has it */
+export function assetInputs(sent: Sent | undefined, asset?: Asset, holder?: string): SafeHtml {
+  const { name, type, status, serialNumber, manufacturer, model, location, notes } = asset ?? {};
+  const automatic = { value: '', label: 'IN_USE when assigned, else IN_STOCK' };
+  const statuses = AssetStatus.options.map(option);
+  return html`${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
+${selectField(sent, { name: 'type', label: 'Type', value: type, options: AssetType.options.map(option) })}
+${selectField(sent, { name: 'status', label: 'Status', value: status, options: asset ? statuses : [automatic, ...statuses] })}
+${textField(sent, { name: 'assignedToId', label: 'Assigned to', value: holder, hint: 'E-mail address or id of an active user; empty while nobody has it.' })}
+<div class="pairs">${textField(sent, { name: 'serialNumber', label: 'Serial number', value: serialNumber })}
+${textField(sent, { name: 'manufacturer', label: 'Manufacturer', value: manufacturer })}
+${textField(sent, { name: 'model', label: 'Model', value: model })}
+${textField(sent, { name: 'location', label: 'Location', value: location })}
+${textField(sent, { name: 'purchaseDate', label: 'Bought on', type: 'date', value: asset?.purchaseDate })}
+${textField(sent, { name: 'purchaseCost', label: 'Cost', value: asset?.purchaseCost, hint: 'A decimal such as 1499.00.' })}
+${textField(sent, { name: 'warrantyExpiresAt', label: 'Warranty until', value: day(asset?.warrantyExpiresAt), hint: 'A day such as 2028-03-14, or a moment such as 2028-03-14T12:00:00Z.' })}</div>
+${textArea(sent, { name: 'notes', label: 'Notes', value: notes })}
+${textArea(sent, { name: 'customFields', label: 'Custom fields', value: asset && linesOf(asset.customFields), hint: 'One on each line, such as costCentre = CC-104.' })}
+${asset ? othersOf(asset.customFields) : null}`;
+}
+
+function option(value: string) {
+  return { value, label: value };
+}
+
+function day(moment: string | null | undefined): string | null | undefined {
+  return moment?.replace(/T00:00:00\.000Z$/, '');
+}

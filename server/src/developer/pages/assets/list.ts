@@ -1,0 +1,88 @@
+import { AssetQuery, AssetStatus, AssetType } from '@itsm-api/contract';
+import * as z from 'zod';
+import { assetCsv } from '../../../resources/assets/csv.ts';
+import { listAssets } from '../../../resources/assets/queries.ts';
+import { namesOf } from '../../../resources/users/queries.ts';
+import { page } from '../../framework/page.ts';
+import { anyOr, noRow, PageNumber, perPage, searched, searchForm, Words } from '../../ui/filtered-list.ts';
+import { optional, selectField } from '../../ui/form-fields.ts';
+import { badge, html, linkButton, pager, table } from '../../ui/html.ts';
+import { csvFiles } from '../csv/csv-download.ts';
+import { csvImport, importedNotice } from '../csv/csv-upload.ts';
+
+const path = '/developer/assets';
+
+/** The assets of the workspace. */
+export const assets = page({
+  path,
+  menu: 'Assets',
+  roles: ['ADMIN'],
+  query: z.strictObject({
+    page: PageNumber,
+    q: Words,
+    type: optional(AssetType),
+    status: optional(AssetStatus),
+  }),
+  async show({ visit, query, address }) {
+    const { q, type, status, page } = query;
+    const { list, words } = await searched(q, AssetQuery.shape.q, (q) =>
+      listAssets(visit.context, { page, perPage, q, type: type && [type], status: status && [status] }),
+    );
+    const names = await namesOf(
+      visit.context,
+      list.data.map(({ assignedToId }) => assignedToId),
+    );
+    const rows = list.data.map(({ id, assetTag, name, type, status, assignedToId, updatedAt }) => [
+      html`<a href="${path}/${id}">${assetTag}</a>`,
+      name,
+      type,
+      badge(status, status === 'IN_USE' ? 'good' : 'plain'),
+      assignedToId === null ? '' : html`<a href="/developer/users/${assignedToId}">${names.get(assignedToId)}</a>`,
+      visit.time(updatedAt),
+    ]);
+    const filters = [
+      selectField(undefined, { name: 'type', label: 'Type', value: type, options: anyOr(AssetType.options, 'Any') }),
+      selectField(undefined, {
+        ...{ name: 'status', label: 'Status', value: status },
+        options: anyOr(AssetStatus.options, 'Any'),
+      }),
+    ];
+    return {
+      title: 'Assets',
+      body: html`<p class="lead">What the workspace looks after, the newest first.</p>
+${importedNotice(assetCsv.columns, visit.flash)}
+<p class="actions">${linkButton(`${path}/new`, 'New asset', 'main')} ${linkButton(`${path}/import`, 'Import CSV')}
+ ${linkButton(`${path}/export`, 'Export CSV')}</p>
+${searchForm(path, words, 'Name, tag or serial number', filters)}
+<div id="found">${table('Assets', ['Tag', 'Name', 'Type', 'Status', 'Assigned to', 'Changed'], rows, noRow(words, none(query)))}
+${pager(list.meta, address)}</div>`,
+    };
+  },
+});
+
+function none({
+  q = '',
+  type,
+  status,
+}: {
+  q?: string | undefined;
+  type?: string | undefined;
+  status?: string | undefined;
+}) {
+  if (q !== '' || type !== undefined || status !== undefined) return 'No asset is like that.';
+  return html`There is no asset yet: <a href="${path}/new">make one</a>, or <a href="${path}/import">import a CSV file</a>.`;
+}
+
+/** Assets as CSV, in and out. */
+export const assetFiles = [
+  csvImport(assetCsv, {
+    Tag: 'assetTag',
+    Name: 'name',
+    Type: 'type',
+    Status: 'status',
+    'Assigned to': 'assignedToId',
+    Location: 'location',
+    'Custom fields': 'customFields',
+  }),
+  ...csvFiles(assetCsv),
+];

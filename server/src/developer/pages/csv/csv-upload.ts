@@ -1,0 +1,183 @@
+import * as z from 'zod';
+import { type CsvColumns, counted } from '../../../resources/csv/csv-columns.ts';
+import { type CsvResource, checkFile, importFile, type Problem } from '../../../resources/csv/csv-import.ts';
+import {
+  findPreview,
+  findUpload,
+  type Kept,
+  keepUpload,
+  type Preview,
+  previewOf,
+  takeUpload,
+} from '../../../resources/csv/csv-uploads.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { type AnyPage, type Asked, form, page, type Sent } from '../../framework/page.ts';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { fileField, formOf, submit, summary } from '../../ui/form-fields.ts';
+import { html, linkButton, notice, type SafeHtml, section, table } from '../../ui/html.ts';
+
+/** What a file may hold; the command line takes twenty times as much. */
+const most = { lines: 5000, bytes: 2 ** 20 };
+
+const CsvFile = z
+  .instanceof(Uint8Array, { error: 'must be a file' })
+  .refine(({ length }) => length > 0, { error: 'must be chosen, and not be empty', abort: true })
+  .refine(({ length }) => length <= most.bytes, 'must take at most 1 MiB; split it, or import it on the command line');
+
+/** Which file a form is about: that of the page that it stands on, and none that was sent from another page since. */
+const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
+
+/**
+ * Rows from a CSV file, in two steps: it is sent, checked and looked at, and then imported. In between the server keeps it,
+ * so that nobody sends or chooses it twice, and the page stays small (docs/decisions/data-model.md#csv).
+ * @param shown the columns that are shown before, by what they are called there
+ */
+export function csvImport<Row extends { id: number }, Line extends object, New>(
+  csv: CsvResource<Row, Line, New>,
+  shown: Readonly<Record<string, keyof Line>>,
+): AnyPage {
+  const { columns } = csv;
+  const { resource } = columns;
+  const list = `/developer/${resource}`;
+  const path = `${list}/import`;
+  const check = async ({ context }: UserVisit, content: Uint8Array) => {
+    const file = await checkFile(context, csv, content, most.lines);
+    return { content, preview: previewOf(file, Object.values(shown)) };
+  };
+
+  return page({
+    path,
+    roles: ['ADMIN'],
+    async show(asked) {
+      const { visit, sent } = asked;
+      // What could not be imported although it was checked has become wrong since.
+      const faulty = sent.import === undefined ? sent.upload?.found : await checkAgain(visit);
+      const kept = faulty === undefined ? await findPreview(visit.context, resource) : undefined;
+      // An earlier release also kept files with faults.
+      const body =
+        kept === undefined || kept.preview.problems > 0
+          ? upload(asked, columns, faulty as Preview | undefined)
+          : preview(asked, columns, { kept, head: Object.keys(shown) });
+      return { title: `Import ${resource}`, body: html`<p><a href="${list}">All ${resource}</a></p>${body}` };
+    },
+    forms: {
+      upload: form({
+        upload: true,
+        fields: z.strictObject({ file: CsvFile }),
+        audit: `${resource}.uploaded`,
+        async run({ visit, fields }) {
+          const file = await check(visit, fields.file);
+          if (file.preview.problems > 0) return { found: file.preview };
+          await keepUpload(visit.context, resource, file);
+          return { redirect: path };
+        },
+      }),
+      import: form({
+        fields: OfFile,
+        audit: `${resource}.imported`,
+        async run({ visit, fields }) {
+          const content = await takeUpload(visit.context, resource, fields.file);
+          if (content === undefined) throw await notThere(visit);
+          const { entries, problems } = await importFile(visit.context, csv, content, most.lines);
+          // The file is there again: the transaction is undone.
+          if (problems.length > 0) {
+            throw new ApiError('VALIDATION_ERROR', 'Nothing was imported: see what is wrong below.');
+          }
+          return { redirect: list, subject: counted(columns, entries.length), flash: { imported: entries.length } };
+        },
+      }),
+      discard: form({
+        fields: OfFile,
+        audit: `${resource}.discarded`,
+        async run({ visit, fields }) {
+          await takeUpload(visit.context, resource, fields.file);
+          return { redirect: path };
+        },
+      }),
+    },
+  });
+
+  async function notThere(visit: UserVisit): Promise<ApiError> {
+    const other = await findPreview(visit.context, resource);
+    const message =
+      other === undefined
+        ? 'There is no file to import: choose one.'
+        : 'Nothing was imported: the file is no more the one that your page has shown. This is the one that is there now.';
+    return new ApiError('VALIDATION_ERROR', message);
+  }
+
+  /** Checks the kept file again. With faults it is kept no longer, and what was found is returned. */
+  async function checkAgain(visit: UserVisit): Promise<Preview | undefined> {
+    const content = await findUpload(visit.context, resource);
+    if (content === undefined) return undefined;
+    const file = await check(visit, content);
+    if (file.preview.problems === 0) {
+      await keepUpload(visit.context, resource, file);
+      return undefined;
+    }
+    const kept = await findPreview(visit.context, resource);
+    if (kept !== undefined) await takeUpload(visit.context, resource, kept.at);
+    return file.preview;
+  }
+}
+
+/** Tells, once, what was imported. */
+export function importedNotice(columns: { resource: string; one: string }, flash: unknown): SafeHtml | null {
+  const { data } = z.object({ imported: z.int() }).safeParse(flash);
+  return data === undefined ? null : notice(`Imported ${counted(columns, data.imported)}.`);
+}
+
+/** The form for a file, below the faults of the file that was just sent. */
+function upload<Line extends object>(
+  asked: Asked<UserVisit>,
+  columns: CsvColumns<Line>,
+  faulty: Preview | undefined,
+): SafeHtml {
+  const { resource, names, needed, user, hasCustomFields } = columns;
+  const hint = `In UTF-8, with commas: at most ${most.lines} ${resource} and 1 MiB.`;
+  const fields = (sent: Sent | undefined) => html`
+${fileField(sent, { name: 'file', label: 'CSV file', accept: '.csv,text/csv', hint, required: true })}
+${submit('Check the file')}`;
+  const customFields = hasCustomFields && html`, and <code>customFields.NAME</code> for each custom field`;
+  return html`<p class="lead">All ${resource} of a file are created, or none when a line is wrong. You see them before.</p>
+${summary(asked.sent.import)}${faulty === undefined ? null : faults(faulty)}
+${formOf(asked, 'upload', fields, { upload: true })}
+${section(
+  'The file',
+  html`<p>The first line names the columns, in any order: ${listed(names)}${customFields || null}.
+ Needed are ${listed(needed)}. An empty cell means none; <code>${user}</code> may hold an e-mail address.</p>
+<p>${linkButton(`/developer/${resource}/template`, 'A file to begin with')}</p>`,
+)}`;
+}
+
+function listed(names: readonly string[]): SafeHtml[] {
+  return names.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${name}</code>`);
+}
+
+function preview(
+  asked: Asked<UserVisit>,
+  columns: { resource: string; one: string },
+  { kept, head }: { kept: Kept; head: string[] },
+): SafeHtml {
+  const { lines, first } = kept.preview;
+  const file = html`<input type="hidden" name="file" value="${kept.at.toISOString()}">`;
+  const discard = formOf(asked, 'discard', () => html`${file}${submit('Choose another file', 'plain')}`);
+  const all = counted(columns, lines);
+  const rows = first.map(({ line, cells }) => [line, ...cells]);
+  return html`${notice(`${all} can be imported. Nothing was yet.`)}
+<div class="actions">${formOf(asked, 'import', () => html`${file}${submit(`Import ${all}`)}`)}${discard}</div>
+${section('The first of them', table(`The first ${columns.resource} of the file`, ['Line', ...head], rows, ''))}`;
+}
+
+function faults({ problems, firstProblems }: Preview): SafeHtml {
+  const count = problems === 1 ? '1 thing is' : `${problems} things are`;
+  return html`${notice(`The file can't be imported: ${count} wrong. Correct it, and send it again.`, 'bad')}
+${section('What is wrong', problemTable(firstProblems, problems))}`;
+}
+
+function problemTable(problems: readonly Problem[], all: number): SafeHtml {
+  const rows = problems.map(({ line, path, message }) => [line ?? 'file', html`<code>${path}</code>`, message]);
+  const more = all - rows.length;
+  return html`${table('What is wrong with the file', ['Line', 'Column', 'What is wrong'], rows, '')}
+${more > 0 ? html`<p>And ${more} more.</p>` : null}`;
+}

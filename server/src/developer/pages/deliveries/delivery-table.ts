@@ -1,0 +1,41 @@
+import type { Delivery, DeliveryState } from '@itsm-api/contract';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { badge, type Cell, html, type SafeHtml, table } from '../../ui/html.ts';
+
+const kinds = { PENDING: 'warn', DELIVERED: 'good', EXHAUSTED: 'bad', CANCELLED: 'plain' } as const;
+
+export function stateBadge(state: DeliveryState): SafeHtml {
+  return badge(state.toLowerCase(), kinds[state]);
+}
+
+/** Shows when the next attempt is due: it waits for a worker, or for its webhook, once that has passed. */
+export function nextAttempt({ time, context }: UserVisit, at: string): Cell {
+  return Date.parse(at) <= context.now().getTime() ? 'due' : time(at);
+}
+
+/** How often a page with pending deliveries refreshes. Seconds. */
+export const pendingReload = 10;
+
+export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
+  return state === 'PENDING';
+}
+
+interface Options {
+  empty: Cell;
+  /** What the subscriptions are called; without it all are of one. */
+  names?: (webhookId: number) => Cell;
+}
+
+/** Deliveries, a line each. */
+export function deliveryTable(visit: UserVisit, deliveries: readonly Delivery[], { empty, names }: Options): SafeHtml {
+  const rows = deliveries.map(({ id, webhookId, event, eventId, state, attemptCount, createdAt, nextAttemptAt }) => [
+    html`<a href="/developer/deliveries/${id}" aria-label="Delivery ${id}">${id}</a>`,
+    html`${stateBadge(state)}${nextAttemptAt === null ? null : html`<br><span class="next">next ${nextAttempt(visit, nextAttemptAt)}</span>`}`,
+    html`<code>${event}</code>${eventId.startsWith('evt_test_') ? html` ${badge('test')}` : null}`,
+    ...(names === undefined ? [] : [names(webhookId)]),
+    attemptCount,
+    visit.time(createdAt),
+  ]);
+  const to = names === undefined ? [] : ['To'];
+  return table('Deliveries', ['Delivery', 'State', 'Event', ...to, 'Attempts', 'Created'], rows, empty);
+}

@@ -1,0 +1,177 @@
+import {
+  type DeliveryAttempt,
+  type DeliveryDetail,
+  events,
+  integerFromText,
+  maxToldAttempts,
+} from '@itsm-api/contract';
+import * as z from 'zod';
+import { countAttempts, getDelivery, headersOf, replayDelivery } from '../../../resources/deliveries/queries.ts';
+import { type Asked, form, page } from '../../framework/page.ts';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { formOf, optional, submit } from '../../ui/form-fields.ts';
+import { badge, code, facts, html, notice, type SafeHtml, section, withQuery } from '../../ui/html.ts';
+import { isPending, nextAttempt, pendingReload, stateBadge } from './delivery-table.ts';
+import { ownOnly } from './list.ts';
+
+/** How much of a body is shown, and of an answer unless it is asked for whole. Bytes. */
+const shownOfBody = 16 * 1024;
+const shownOfAnswer = 300;
+const shownAttempts = 20;
+/** If the next attempt is no further away, the page refreshes more often. Milliseconds. */
+const soon = 60_000;
+
+const Params = z.object({ id: integerFromText() });
+const Query = z.strictObject({
+  /** The body as it was sent, to be kept. */
+  body: optional(z.literal('file')),
+  /** Of how many attempts is told. */
+  attempts: optional(z.literal(String(maxToldAttempts))),
+  /** The one of which all is told that was answered, as it counts among those told. */
+  answer: optional(integerFromText()),
+});
+type Query = z.output<typeof Query>;
+
+/** One delivery: what was sent, and what came of each attempt. */
+export const delivery = page({
+  path: '/developer/deliveries/:id',
+  roles: ['ADMIN', 'AGENT'],
+  params: Params,
+  query: Query,
+  async show(asked) {
+    const { visit, params, query } = asked;
+    const found = await getDelivery(visit.context, params.id, { madeBy: ownOnly(visit) });
+    if (query.body !== undefined) {
+      return { file: { name: `${found.eventId}.json`, type: 'application/json', content: found.body } };
+    }
+    const { nextAttemptAt } = found;
+    const isSoon = nextAttemptAt !== null && Math.abs(Date.parse(nextAttemptAt) - visit.context.now().getTime()) < soon;
+    const before = (await countAttempts(visit.context, found.id)) - found.attempts.length;
+    return {
+      title: `Delivery ${found.id}`,
+      reload: isPending(found) ? (isSoon ? 2 : pendingReload) : undefined,
+      body: html`<p class="lead"><code>${found.event}</code>, <code>${found.eventId}</code></p>
+<div id="outcome" data-watched>${outcome(visit, found)}${attempts(asked, found, before)}</div>
+${visit.user.account.role === 'ADMIN' ? again(asked) : null}
+${section('Body', body(found))}
+${section('Headers', headers(await headersOf(visit.context, found)))}`,
+    };
+  },
+  forms: {
+    replay: form({
+      params: Params,
+      fields: z.object({}),
+      audit: 'delivery.replayed',
+      roles: ['ADMIN'],
+      async run({ visit, params: { id } }) {
+        await replayDelivery(visit.context, id);
+        return { redirect: `/developer/deliveries/${id}`, subject: `delivery ${id}` };
+      },
+    }),
+  },
+});
+
+function outcome(visit: UserVisit, found: Awaited<ReturnType<typeof getDelivery>>): SafeHtml {
+  const { state, webhookId, url, createdAt, settledAt, nextAttemptAt } = found;
+  const { time, user } = visit;
+  const isAdmin = user.account.role === 'ADMIN';
+  return facts({
+    State: stateBadge(state),
+    Webhook: isAdmin ? html`<a href="/developer/webhooks/${webhookId}">${url}</a>` : url,
+    Created: time(createdAt),
+    Settled: settledAt === null ? null : time(settledAt),
+    'Next attempt': nextAttemptAt === null ? null : nextAttempt(visit, nextAttemptAt),
+    Ticket: ticketOf(found),
+  });
+}
+
+/** The ticket that it tells of, which has a page. */
+function ticketOf({ event, eventId, body }: DeliveryDetail): SafeHtml | null {
+  if (events[event].key !== 'ticket' || eventId.startsWith('evt_test_')) return null;
+  const { data } = z.object({ ticket: z.object({ id: z.int(), ticketNumber: z.string() }) }).safeParse(jsonOf(body));
+  return data === undefined
+    ? null
+    : html`<a href="/developer/tickets/${data.ticket.id}">${data.ticket.ticketNumber}</a>`;
+}
+
+function again(asked: Asked<UserVisit>): SafeHtml {
+  return formOf(asked, 'replay', () => submit('Send it again', 'plain'));
+}
+
+/** The last attempts, the newest first, numbered through all replays. @param before how many there were before these */
+function attempts(
+  { visit, address, query }: Asked<UserVisit, unknown, Query>,
+  { id, attempts }: DeliveryDetail,
+  before: number,
+): SafeHtml {
+  if (attempts.length === 0) return section('Attempts', html`<p>None yet.</p>`);
+  const numbered = attempts.map((attempt, index) => ({ attempt, place: index + 1 })).reverse();
+  const shown = query.attempts === undefined ? numbered.slice(0, shownAttempts) : numbered;
+  const items = shown.map(({ attempt, place }) => {
+    const { startedAt, durationMs } = attempt;
+    const number = before + place;
+    const answer = answerOf(
+      { ...attempt, number },
+      { whole: query.answer === place, link: withQuery(address, { answer: place }) },
+    );
+    return html`<li id="attempt-${place}"><p>${resultOf(attempt)} <b>Attempt ${number}</b>, ${visit.time(startedAt)}, took ${durationMs} ms</p>${answer}</li>`;
+  });
+  const hidden = numbered.length - shown.length;
+  const more = html`<p><a href="${withQuery(address, { attempts: maxToldAttempts })}">Show ${hidden} attempts before these</a></p>`;
+  const isPrivate = attempts.some(({ status, answer }) => status !== null && answer === null);
+  return section(
+    'Attempts',
+    html`<ol class="attempts">${items}</ol>${hidden > 0 ? more : null}${
+      isPrivate
+        ? html`<p class="hint">An answer that may come of a private network is not shown here: <code>itsm deliveries show ${id}</code> tells it to whoever runs this installation.</p>`
+        : null
+    }`,
+  );
+}
+
+/** What came of an attempt, in a word. */
+export function resultOf({ status, error }: Pick<DeliveryAttempt, 'status' | 'error'>): SafeHtml {
+  if (status === null) return html`${badge('failed', 'bad')} ${error}`;
+  return badge(String(status), status >= 200 && status < 300 ? 'good' : 'bad');
+}
+
+function answerOf(
+  { answer, number }: DeliveryAttempt,
+  { whole, link }: { whole: boolean; link: string },
+): SafeHtml | null {
+  if (answer === null) return null;
+  const cut = whole ? answer : cutTo(answer, shownOfAnswer);
+  const rest = cut === answer ? null : html`<p><a href="${link}">Show all of this answer</a></p>`;
+  return html`${code(cut, `Answer to attempt ${number}`)}${rest}`;
+}
+
+/** The body, as a reader wants it; as it was sent it is a file. */
+function body({ body }: DeliveryDetail): SafeHtml {
+  const parsed = jsonOf(body);
+  const text = parsed === undefined ? body : JSON.stringify(parsed, null, 2);
+  const shown = cutTo(text, shownOfBody);
+  const rest =
+    shown === text
+      ? null
+      : notice(html`These are the first 16 KiB of ${Math.ceil(Buffer.byteLength(text) / 1024)}.`, 'warn');
+  return html`${rest}${code(shown, 'Body')}<p><a href="?body=file" download>Download it as it is sent</a>, byte for byte.</p>`;
+}
+
+function headers(sent: Record<string, string>): SafeHtml {
+  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
+  return html`${code(lines.join('\n'), 'Headers')}<p class="hint">Signatures are those of the last attempt, by the secret as it is now.</p>`;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The beginning of a text, of so many bytes at most, without half of a character at its end. */
+function cutTo(text: string, bytes: number): string {
+  const all = Buffer.from(text);
+  return all.length <= bytes ? text : new TextDecoder().decode(all.subarray(0, bytes), { stream: true });
+}

@@ -1,0 +1,109 @@
+import { DeliveryState, EventType, integerFromText } from '@itsm-api/contract';
+import * as z from 'zod';
+import { DeliveryFilter, findDeliveries } from '../../../resources/deliveries/queries.ts';
+import { listWebhooks, type TrackedWebhook } from '../../../resources/webhooks/queries.ts';
+import { momentOf, WallTime, zoneOf } from '../../framework/local-datetime.ts';
+import { page } from '../../framework/page.ts';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { type Option, optional, selectField, submit, textField } from '../../ui/form-fields.ts';
+import { html, type SafeHtml, withQuery } from '../../ui/html.ts';
+import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
+
+const perPage = 50;
+/** As far as anybody turns pages; times find what is further away. */
+const lastPage = 2000;
+
+const Query = z.strictObject({
+  subscription: optional(integerFromText()),
+  event: optional(DeliveryFilter.shape.event.unwrap()),
+  state: optional(DeliveryState),
+  since: optional(WallTime),
+  until: optional(WallTime),
+  page: optional(integerFromText(z.int().min(1).max(lastPage))),
+});
+type Query = z.output<typeof Query>;
+
+/** What was sent to webhooks, the newest first, by what the address says. */
+export const deliveries = page({
+  path: '/developer/deliveries',
+  menu: 'Deliveries',
+  roles: ['ADMIN', 'AGENT'],
+  query: Query,
+  async show({ visit, query, address }) {
+    const { page = 1, since, until, ...named } = query;
+    const { timeZone } = visit.user.account;
+    const moments = {
+      ...(since !== undefined && { since: momentOf(since, timeZone) }),
+      ...(until !== undefined && { until: momentOf(until, timeZone) }),
+    };
+    const madeBy = ownOnly(visit);
+    const extent = { skip: (page - 1) * perPage, take: perPage, madeBy };
+    const { data, hasMore } = await findDeliveries(visit.context, { ...named, ...moments }, extent);
+    const webhooks = await listWebhooks(visit.context, { page: 1, perPage: 100 }, { inactive: true, madeBy });
+    const filtered = Object.keys(query).length > 0;
+    const list = deliveryTable(visit, data, {
+      names: namesOf(visit, webhooks.data),
+      empty: filtered
+        ? html`<p>No delivery is like this.</p><p><a href="/developer/deliveries">Show all deliveries</a></p>`
+        : html`<p>Nothing was sent yet. A delivery is made of each event that a webhook wants.</p>`,
+    });
+    return {
+      title: 'Deliveries',
+      reload: data.some(isPending) ? pendingReload : undefined,
+      body: html`<p class="lead">What is sent to webhooks: the newest first, for 30 days after it was settled.</p>
+${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${turning(page, hasMore, address)}</div>`,
+    };
+  },
+});
+
+/** Of whose subscriptions a visitor sees the deliveries; undefined for all. */
+export function ownOnly({ user, context }: UserVisit): bigint | undefined {
+  return user.account.role === 'ADMIN' ? undefined : context.userId;
+}
+
+function filters(query: Query, webhooks: readonly TrackedWebhook[], { user }: UserVisit): SafeHtml {
+  const all = { value: '', label: 'all' };
+  const options = (named: readonly Option[], chosen: string | number | undefined) => {
+    const isListed = chosen === undefined || named.some(({ value }) => value === String(chosen));
+    return [all, ...named, ...(isListed ? [] : [{ value: String(chosen), label: String(chosen) }])];
+  };
+  const each = (value: string): Option => ({ value, label: value.toLowerCase() });
+  const subscriptions = webhooks.map(({ id, url }) => ({ value: String(id), label: `${id}: ${shortened(url)}` }));
+  const { subscription, event, state, since, until } = query;
+  const zone = zoneOf(user.account.timeZone);
+  const moment = { type: 'datetime-local' } as const;
+  return html`<form class="filters" method="get" action="/developer/deliveries" data-live="found" role="search">
+${selectField(undefined, { name: 'subscription', label: 'Webhook', value: subscription, options: options(subscriptions, subscription) })}
+${selectField(undefined, { name: 'event', label: 'Event', value: event, options: options(EventType.options.map(each), event) })}
+${selectField(undefined, { name: 'state', label: 'State', value: state, options: options(DeliveryState.options.map(each), state) })}
+${textField(undefined, { ...moment, name: 'since', label: `Since (${zone})`, value: since })}
+${textField(undefined, { ...moment, name: 'until', label: `Before (${zone})`, value: until })}
+${submit('Filter', 'plain')}</form>`;
+}
+
+/** What a webhook is called in a list; those that manage them get there. */
+function namesOf({ user }: UserVisit, webhooks: readonly TrackedWebhook[]) {
+  const names = new Map(webhooks.map(({ id, url }) => [id, shortened(url)]));
+  return (id: number) => {
+    const name = names.get(id) ?? `webhook ${id}`;
+    return user.account.role === 'ADMIN' ? html`<a href="/developer/webhooks/${id}">${name}</a>` : name;
+  };
+}
+
+/** Enough of a URL to know it by. */
+export function shortened(url: string): string {
+  const { host, pathname } = new URL(url);
+  const text = host + (pathname === '/' ? '' : pathname);
+  return text.length > 32 ? `${text.slice(0, 31)}…` : text;
+}
+
+/** From page to page; what there is in all is not counted. */
+function turning(page: number, hasMore: boolean, address: string): SafeHtml | null {
+  if (page === 1 && !hasMore) return null;
+  const to = (other: number) => withQuery(address, { page: other === 1 ? undefined : other });
+  const older = hasMore && page < lastPage;
+  return html`<nav class="pager" aria-label="Pages">
+${page > 1 ? html`<a href="${to(page - 1)}" rel="prev">Newer</a>` : html`<span>Newer</span>`}
+<span class="count">Page ${page}</span>
+${older ? html`<a href="${to(page + 1)}" rel="next">Older</a>` : html`<span>Older</span>`}</nav>`;
+}

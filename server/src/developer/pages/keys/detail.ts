@@ -1,0 +1,237 @@
+import { integerFromText, pathPrefix } from '@itsm-api/contract';
+import * as z from 'zod';
+import {
+  getKey,
+  type Key,
+  KeyRotation,
+  NewKey,
+  narrowKey,
+  revokeKey,
+  rotateKey,
+  successorsOf,
+  updateKey,
+} from '../../../auth/api-keys/api-keys.ts';
+import { keyStates } from '../../../auth/api-keys/key-status.ts';
+import { requestsByKey } from '../../../resources/usage/queries.ts';
+import { invalidField } from '../../../shared/errors.ts';
+import { type Asked, form, page } from '../../framework/page.ts';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { formOf, selectField, several, submit, textField } from '../../ui/form-fields.ts';
+import { code, facts, folded, html, type SafeHtml } from '../../ui/html.ts';
+import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
+import { sparkLine } from '../../ui/spark-line.ts';
+import { ownKeys, scopesOf, stateBadge } from './list.ts';
+import { Life, lifeOptions } from './new-key.ts';
+
+const Params = z.strictObject({ id: integerFromText() });
+type AskedKey = Asked<UserVisit, z.output<typeof Params>>;
+
+/** What making and rotating a key leave to be shown once. */
+const ShownOnce = z.object({ id: z.int(), key: z.string() });
+
+const managers = ['ADMIN'] as const;
+
+/** One key: what it is like, and all that can be done to it. */
+export const oneKey = page({
+  path: '/developer/keys/:id',
+  roles: ['ADMIN', 'AGENT'],
+  params: Params,
+  async show(asked) {
+    const { visit, params } = asked;
+    const key = await getKey(visit.context, params.id, ownKeys(visit));
+    const requests = await requestsByKey(visit.context, { hours: 24, keyIds: [key.id] });
+    const successors = await successorsOf(visit.context, key.id);
+    const shown = ShownOnce.safeParse(visit.flash).data;
+    return {
+      title: key.name,
+      body: html`<p><a href="/developer/keys">All keys</a></p>
+${shown?.id === key.id ? shownOnce(shown.key, visit.site.origin) : null}
+${factsOf(key, { requests: requests.get(key.id), successors }, visit)}
+${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? formsOf(asked, key) : folded('Scopes', false, allowedEndpoints(key.scopes))}`,
+    };
+  },
+  forms: {
+    rename: form({
+      params: Params,
+      fields: z.strictObject({ name: NewKey.shape.name }),
+      audit: 'key.changed',
+      roles: managers,
+      run: async ({ visit: { context }, params: { id }, fields }) => done(await updateKey(context, id, fields)),
+    }),
+    end: form({
+      params: Params,
+      fields: z.strictObject({ life: Life }),
+      audit: 'key.changed',
+      roles: managers,
+      run: async ({ visit: { context }, params: { id }, fields: { life } }) =>
+        done(await updateKey(context, id, { expiresInDays: life })),
+    }),
+    narrow: form({
+      params: Params,
+      fields: z.strictObject({ scopes: several(NewKey.shape.scopes) }),
+      audit: 'key.changed',
+      roles: managers,
+      run: async ({ visit: { context }, params: { id }, fields: { scopes } }) =>
+        done(await narrowKey(context, id, scopes)),
+    }),
+    rotate: form({
+      params: Params,
+      fields: KeyRotation,
+      audit: 'key.rotated',
+      roles: managers,
+      async run({ visit: { context }, params, fields }) {
+        const { key, id, name } = await rotateKey(context, params.id, fields);
+        return { subject: name, redirect: `/developer/keys/${id}`, flash: { key, id } };
+      },
+    }),
+    revoke: form({
+      params: Params,
+      fields: z.strictObject({ confirmation: z.string() }),
+      audit: 'key.revoked',
+      roles: managers,
+      async run({ visit: { context }, params: { id }, fields: { confirmation } }) {
+        const { name } = await getKey(context, id);
+        if (onOneLine(confirmation) !== onOneLine(name)) {
+          throw invalidField('VALIDATION_ERROR', 'confirmation', `must be the name of the key: ${name}`);
+        }
+        return done(await revokeKey(context, id));
+      },
+    }),
+  },
+});
+
+/** A name as it can be typed into a line. */
+function onOneLine(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
+
+function done({ id, name }: Key) {
+  return { subject: name, redirect: `/developer/keys/${id}` };
+}
+
+/** A key that was just made: nobody sees it again. */
+function shownOnce(key: string, origin: string): SafeHtml {
+  const curl = `curl -H 'Authorization: Bearer ${key}' \\\n  ${origin}${pathPrefix}/me`;
+  const client = `const client = new ItsmClient({\n  baseUrl: '${origin}',\n  apiKey: '${key}',\n});`;
+  const agents = agentSettings(key, origin);
+  return html`<section class="notice good" aria-labelledby="shown-once">
+<h2 id="shown-once">Your key</h2>
+<p>It is shown this once. Keep it in a safe place: nobody can look it up, only make another.</p>
+${code(key, 'The key')}
+<p>A first request, to be pasted:</p>${code(curl, 'A first request with curl')}
+<p>Or with <a href="/docs/client">the client</a>:</p>${code(client, 'The client with this key')}
+<p>Or by an agent:</p>
+${agents.map(([name, text]) => html`<p>${name}</p>${code(text, name)}`)}
+<p>What an agent may do with it is its scopes' to say. <a href="/docs/guides/agents">About agents</a></p>
+</section>`;
+}
+
+/** What the programs that agents run in are told; files, which get copied, without the key (docs/guides/agents.md). */
+function agentSettings(key: string, origin: string): [program: string, settings: string][] {
+  const url = `${origin}/mcp`;
+  const inputs = [{ type: 'promptString', id: 'itsm-key', description: 'Key of the ITSM API', password: true }];
+  const headers = (from: string) => ({ Authorization: `Bearer \${${from}}` });
+  const json = (value: unknown) => JSON.stringify(value, null, 2);
+  return [
+    ['Claude Code', `claude mcp add --transport http itsm ${url} \\\n  --header "Authorization: Bearer ${key}"`],
+    [
+      'VS Code, in .vscode/mcp.json; it asks for the key',
+      json({ inputs, servers: { itsm: { type: 'http', url, headers: headers('input:itsm-key') } } }),
+    ],
+    [
+      'Cursor, in .cursor/mcp.json; the key is in the variable ITSM_KEY',
+      json({ mcpServers: { itsm: { url, headers: headers('env:ITSM_KEY') } } }),
+    ],
+  ];
+}
+
+interface Around {
+  /** Of the last 24 hours. */
+  requests: readonly number[] | undefined;
+  /** The ids of the keys that replaced it. */
+  successors: readonly number[];
+}
+
+function factsOf(key: Key, { requests, successors }: Around, { time }: UserVisit): SafeHtml {
+  return facts({
+    State: html`${stateBadge(key.state)} ${keyStates[key.state]}`,
+    Key: html`<code>…${key.lastFour}</code>`,
+    Scopes: scopesOf(key),
+    'Made by': key.user,
+    Created: time(key.createdAt),
+    [key.revokedAt === null ? 'Until' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'no end'),
+    'Last used': time(key.lastUsedAt, 'never'),
+    'Requests in 24 h': html`${sparkLine(requests)} <a href="/developer/usage?key=${key.id}">Usage</a>`,
+    'Takes the place of': key.rotatedFrom === null ? null : keyLink(key.rotatedFrom),
+    'Replaced by': successors.length === 0 ? null : html`${successors.map((id) => html`${keyLink(id)} `)}`,
+  });
+}
+
+function keyLink(id: number): SafeHtml {
+  return html`<a href="/developer/keys/${id}">key ${id}</a>`;
+}
+
+/** All that can be done to a key, by administrators. */
+function formsOf(asked: AskedKey, key: Key): SafeHtml[] {
+  const isAlive = key.state === 'works' || key.state === 'expiring';
+  const hint = 'A key can only lose scopes. For more, make another.';
+  const part = (title: string, name: string, body: SafeHtml) => folded(title, asked.sent[name] !== undefined, body);
+  const narrow = formOf(
+    asked,
+    'narrow',
+    (sent) =>
+      html`${scopeTable(sent, { label: 'What it keeps', hint, offered: key.scopes, chosen: key.scopes })}
+${submit('Take away the rest', 'plain')}`,
+  );
+  return [
+    part(
+      'Name',
+      'rename',
+      formOf(
+        asked,
+        'rename',
+        (sent) =>
+          html`${textField(sent, { name: 'name', label: 'Name', value: key.name, required: true })}
+${submit('Rename', 'plain')}`,
+      ),
+    ),
+    part(
+      'Expiry',
+      'end',
+      formOf(
+        asked,
+        'end',
+        (sent) =>
+          html`${selectField(sent, { name: 'life', label: 'Works from now on for', value: '90', options: lifeOptions })}
+${submit('Set the end', 'plain')}`,
+      ),
+    ),
+    part('Scopes', 'narrow', html`<div class="pair">${narrow}${allowedEndpoints(key.scopes)}</div>`),
+    ...(isAlive ? [part('Rotate', 'rotate', rotateForm(asked))] : []),
+    part('Revoke', 'revoke', revokeForm(asked, key)),
+  ];
+}
+
+function rotateForm(asked: AskedKey): SafeHtml {
+  const hint = 'Give the new one to whatever uses it meanwhile. 0 to 720; with 0 this one stops at once.';
+  return formOf(
+    asked,
+    'rotate',
+    (sent) =>
+      html`<p>Makes a key that takes the place of this one, with the same name, scopes and length of life.</p>
+${textField(sent, { name: 'overlapHours', label: 'Hours for which this one still works', hint, type: 'number', value: 24 })}
+${submit('Rotate', 'plain')}`,
+  );
+}
+
+function revokeForm(asked: AskedKey, { name }: Key): SafeHtml {
+  const hint = `Type ${name} to confirm.`;
+  return formOf(
+    asked,
+    'revoke',
+    (sent) =>
+      html`<p>It stops working within a second, and for good.</p>
+${textField(sent, { name: 'confirmation', label: 'Name of the key', hint, required: true })}
+${submit('Revoke', 'danger')}`,
+  );
+}

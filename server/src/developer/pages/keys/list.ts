@@ -1,0 +1,114 @@
+import { Scope } from '@itsm-api/contract';
+import type { Key } from '../../../auth/api-keys/api-keys.ts';
+import { KeyQuery, keyUsers, listKeys } from '../../../auth/api-keys/key-list.ts';
+import { type KeyState, keyStates } from '../../../auth/api-keys/key-status.ts';
+import { requestsByKey } from '../../../resources/usage/queries.ts';
+import { page } from '../../framework/page.ts';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { selectField, textField, withoutBlanks } from '../../ui/form-fields.ts';
+import { badge, html, linkButton, pager, type SafeHtml, table, withQuery } from '../../ui/html.ts';
+import { sparkLine } from '../../ui/spark-line.ts';
+
+/** All keys of the workspace, or those of an agent. */
+export const keys = page({
+  path: '/developer/keys',
+  menu: 'Keys',
+  roles: ['ADMIN', 'AGENT'],
+  query: withoutBlanks(KeyQuery),
+  show: async ({ visit, query, address }) => {
+    const { context } = visit;
+    const isAdmin = visit.user.account.role === 'ADMIN';
+    const { data, meta } = await listKeys(context, { ...query, ...ownKeys(visit) });
+    const users = isAdmin ? await keyUsers(context) : [];
+    const requests = await requestsByKey(context, { hours: 24, keyIds: data.map(({ id }) => id) });
+    const rows = data.map((key) => [
+      html`<a href="/developer/keys/${key.id}">${key.name}</a><small><code>…${key.lastFour}</code></small>`,
+      stateBadge(key.state),
+      scopesOf(key),
+      sparkLine(requests.get(key.id)),
+      visit.time(key.lastUsedAt, 'never'),
+      html`${visit.time(key.createdAt)}<small>by ${key.user}</small>`,
+      visit.time(key.revokedAt ?? key.expiresAt, 'no end'),
+    ]);
+    const isFiltered = [query.q, query.state, query.scope, query.user].some((value) => value !== undefined);
+    return {
+      title: 'Keys',
+      body: html`<p class="lead">A program calls the API with a key: it acts for the user who made it, within its scopes.</p>
+${isAdmin ? html`<p class="actions">${linkButton('/developer/keys/new', 'New key', 'main')}</p>` : null}
+${filters(query, users)}
+<div id="found" class="keys">${table('Keys', heads(query, address), rows, isFiltered ? noneFound() : none(isAdmin))}
+${pager(meta, address)}</div>`,
+    };
+  },
+});
+
+/** Whose keys a visitor sees: an administrator all, an agent their own. */
+export function ownKeys({ user: { account } }: UserVisit): { user?: number } {
+  return account.role === 'ADMIN' ? {} : { user: Number(account.userId) };
+}
+
+const kinds = { works: 'good', expiring: 'warn', inactive: 'warn', expired: 'plain', revoked: 'plain' } as const;
+
+export function stateBadge(state: KeyState): SafeHtml {
+  return badge(state, kinds[state]);
+}
+
+/** The scopes of a key, in a few words. */
+export function scopesOf({ scopes }: Pick<Key, 'scopes'>): string {
+  if (scopes.length === Scope.options.length) return 'all';
+  const [first, second, ...more] = scopes;
+  return [first, second, more.length > 0 && `${more.length} more`].filter(Boolean).join(', ');
+}
+
+function filters(query: KeyQuery, users: readonly { id: number; email: string }[]): SafeHtml {
+  const any = (label: string) => ({ value: '', label });
+  const states = Object.keys(keyStates).map((state) => ({ value: state, label: state }));
+  const scopes = Scope.options.map((scope) => ({ value: scope, label: scope }));
+  const owners = users.map(({ id, email }) => ({ value: String(id), label: email }));
+  const sort = query.sort && html`<input type="hidden" name="sort" value="${query.sort}">`;
+  return html`<form class="filters" role="search" aria-label="Filter" data-live="found">${sort}
+${textField(undefined, { name: 'q', label: 'Name or last four', type: 'search', value: query.q })}
+${selectField(undefined, { name: 'state', label: 'State', value: query.state, options: [any('any'), ...states] })}
+${selectField(undefined, { name: 'scope', label: 'Scope', value: query.scope, options: [any('any'), ...scopes] })}
+${
+  owners.length > 1
+    ? selectField(undefined, { name: 'user', label: 'User', value: query.user, options: [any('anybody'), ...owners] })
+    : null
+}
+<button class="button plain">Filter</button></form>`;
+}
+
+const arrowOf = (path: string, said: string) =>
+  html` <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true"><path d="${path}" fill="currentColor"/></svg><span
+ class="unseen">, ${said}</span>`;
+const sortedUp = arrowOf('M0 7h8L4 1z', 'sorted upwards');
+const sortedDown = arrowOf('M0 1h8L4 7z', 'sorted downwards');
+
+/** The heads of columns; those that the list can be sorted by are links. */
+function heads({ sort = '-created' }: KeyQuery, address: string) {
+  const sortable = (label: string, name: 'name' | 'used' | 'created' | 'expires', first: '' | '-') => {
+    const [up, down] = [name, `-${name}`];
+    const other = first === '-' ? up : down;
+    const next = sort === `${first}${name}` ? other : `${first}${name}`;
+    const arrow = sort === up ? sortedUp : sort === down ? sortedDown : null;
+    return html`<a href="${withQuery(address, { sort: next, page: undefined })}">${label}${arrow}</a>`;
+  };
+  return [
+    sortable('Name', 'name', ''),
+    ...['State', 'Scopes', 'Requests in 24 h'],
+    sortable('Last used', 'used', '-'),
+    sortable('Created', 'created', '-'),
+    sortable('Until', 'expires', ''),
+  ];
+}
+
+function noneFound(): SafeHtml {
+  return html`<p>No key is like that.</p><p><a href="/developer/keys">Show all keys</a></p>`;
+}
+
+function none(isAdmin: boolean): SafeHtml {
+  return isAdmin ? html`<p>There is no key yet. Make one, and a program can call the API with it.</p>` : noneOfAgent;
+}
+
+/** What is said to agents who have no key. */
+export const noneOfAgent = html`<p>You have no key. An administrator of the workspace makes keys.</p>`;

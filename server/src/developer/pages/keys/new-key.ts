@@ -1,0 +1,49 @@
+import { Scope } from '@itsm-api/contract';
+import * as z from 'zod';
+import { createKey, NewKey } from '../../../auth/api-keys/api-keys.ts';
+import { form, page } from '../../framework/page.ts';
+import { formOf, selectField, several, submit, textField } from '../../ui/form-fields.ts';
+import { html } from '../../ui/html.ts';
+import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
+
+const lives = { 30: '30 days', 60: '60 days', 90: '90 days', 365: 'a year', never: 'no end' };
+
+/** How long a key may be given to live in the area, for a select. */
+export const lifeOptions = Object.entries(lives).map(([value, label]) => ({ value, label }));
+
+/** What that select sends: days, or null for no end. */
+export const Life = z
+  .enum(Object.keys(lives), { error: 'must be 30, 60, 90 or 365 days, or no end' })
+  .transform((life) => (life === 'never' ? null : Number(life)));
+
+/** Where a key is made. */
+export const newKey = page({
+  path: '/developer/keys/new',
+  roles: ['ADMIN'],
+  show: async (asked) => ({
+    title: 'New key',
+    body: html`<p class="lead">It acts for you, ${asked.visit.user.account.email}: what it makes is made in your name, and it
+stops when you are deactivated.</p><div class="pair">
+${formOf(
+  asked,
+  'create',
+  (sent) => html`
+${textField(sent, { name: 'name', label: 'Name', hint: 'What uses the key, such as "nightly export".', required: true })}
+${selectField(sent, { name: 'life', label: 'Works for', value: '90', options: lifeOptions })}
+${scopeTable(sent, { label: 'Scopes', offered: Scope.options, chosen: [] })}
+${submit('Make the key')}`,
+)}
+${allowedEndpoints(Scope.options)}</div>`,
+  }),
+  forms: {
+    create: form({
+      fields: z.strictObject({ name: NewKey.shape.name, scopes: several(NewKey.shape.scopes), life: Life }),
+      audit: 'key.created',
+      async run({ visit: { context, user }, fields: { life, ...fields } }) {
+        const given = { ...fields, user: user.account.email, ...(life !== null && { expiresInDays: life }) };
+        const { key, id, name } = await createKey(context, given);
+        return { subject: name, redirect: `/developer/keys/${id}`, flash: { key, id } };
+      },
+    }),
+  },
+});

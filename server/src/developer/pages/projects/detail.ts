@@ -1,0 +1,106 @@
+import { IdParam, NewProject, Priority, type Project, ProjectStatus } from '@itsm-api/contract';
+import * as z from 'zod';
+import { createProject, getProject, updateProject } from '../../../resources/projects/queries.ts';
+import type { Context } from '../../../resources/shared/context.ts';
+import { findUserId, getUser } from '../../../resources/users/queries.ts';
+import { UserReference } from '../../../resources/users/user-lookup.ts';
+import { inState, State, stateField } from '../../framework/optimistic-lock.ts';
+import { form, page, type Sent } from '../../framework/page.ts';
+import { emptyAsNull, formOf, selectField, submit, textArea, textField, unixLines } from '../../ui/form-fields.ts';
+import { facts, html, type SafeHtml, section } from '../../ui/html.ts';
+
+const path = '/developer/projects';
+const roles = ['ADMIN'] as const;
+const { shape } = NewProject;
+
+const ProjectFields = z.strictObject({
+  name: shape.name,
+  description: emptyAsNull(unixLines(shape.description)),
+  status: ProjectStatus,
+  priority: Priority,
+  managerId: emptyAsNull(UserReference.nullable()),
+  startDate: emptyAsNull(shape.startDate),
+  endDate: emptyAsNull(shape.endDate),
+});
+
+export const newProject = page({
+  path: `${path}/new`,
+  roles,
+  async show(asked) {
+    const fields = (sent: Sent | undefined) => html`
+${textField(sent, { name: 'key', label: 'Key', hint: 'Capital letters and digits, unique in the workspace; it never changes.', required: true })}
+${inputs(sent)}${submit('Create')}`;
+    return {
+      title: 'New project',
+      body: html`<p><a href="${path}">All projects</a></p>${formOf(asked, 'create', fields)}`,
+    };
+  },
+  forms: {
+    create: form({
+      fields: ProjectFields.extend({ key: shape.key }),
+      audit: 'project.created',
+      async run({ visit, fields }) {
+        const managerId = await findUserId(visit.context, 'managerId', fields.managerId ?? undefined);
+        return changed(await createProject(visit.context, { ...fields, managerId }));
+      },
+    }),
+  },
+});
+
+/** One project. */
+export const project = page({
+  path: `${path}/:id`,
+  roles,
+  params: IdParam,
+  async show(asked) {
+    const { visit, params } = asked;
+    const project = await getProject(visit.context, params.id);
+    const manager = await managerOf(visit.context, project);
+    const fields = (sent: Sent | undefined) =>
+      html`${stateField(project)}${inputs(sent, project, manager)}${submit('Save')}`;
+    return {
+      title: `${project.key}: ${project.name}`,
+      body: html`<p><a href="${path}">All projects</a></p>
+${facts({ Id: project.id, Created: visit.time(project.createdAt), Changed: visit.time(project.updatedAt) })}
+${section('Details', formOf(asked, 'change', fields))}`,
+    };
+  },
+  forms: {
+    change: form({
+      params: IdParam,
+      fields: ProjectFields.extend({ state: State }),
+      audit: 'project.updated',
+      async run({ visit, params, fields: { state, ...fields } }) {
+        const managerId = await findUserId(visit.context, 'managerId', fields.managerId ?? undefined);
+        const patch = { ...fields, managerId };
+        return changed(await inState(visit.context, state, (context) => updateProject(context, params.id, patch)));
+      },
+    }),
+  },
+});
+
+function inputs(sent: Sent | undefined, project?: Project, manager?: string): SafeHtml {
+  const { name, description, status = 'PLANNED', priority = 'MEDIUM', startDate, endDate } = project ?? {};
+  return html`${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
+${textArea(sent, { name: 'description', label: 'Description', value: description })}
+${selectField(sent, { name: 'status', label: 'Status', value: status, options: ProjectStatus.options.map(option) })}
+${selectField(sent, { name: 'priority', label: 'Priority', value: priority, options: Priority.options.map(option) })}
+${textField(sent, { name: 'managerId', label: 'Manager', value: manager, hint: 'E-mail address or id of an active user; empty while nobody leads it.' })}
+${textField(sent, { name: 'startDate', label: 'Begins', type: 'date', value: startDate })}
+${textField(sent, { name: 'endDate', label: 'Ends', type: 'date', value: endDate })}`;
+}
+
+function option(value: string) {
+  return { value, label: value };
+}
+
+function changed({ id, key }: Project) {
+  return { redirect: `${path}/${id}`, subject: key };
+}
+
+/** How the form names the manager: whoever is inactive can't be named by an e-mail address any more. */
+async function managerOf(context: Context, { managerId }: Project): Promise<string> {
+  if (managerId === null) return '';
+  const { active, email } = await getUser(context, managerId);
+  return active ? email : String(managerId);
+}

@@ -1,0 +1,100 @@
+import { type Comment, type CustomFields, type Ticket, TicketIdParam } from '@itsm-api/contract';
+import * as z from 'zod';
+import { listTicketActivity } from '../../../resources/activities/queries.ts';
+import { listComments } from '../../../resources/comments/queries.ts';
+import { getTicket } from '../../../resources/tickets/queries.ts';
+import { namesOf } from '../../../resources/users/queries.ts';
+import { page } from '../../framework/page.ts';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { activityTable } from '../../ui/activity-table.ts';
+import { PageNumber } from '../../ui/filtered-list.ts';
+import { badge, emptyState, facts, html, pager, type SafeHtml, section, withQuery } from '../../ui/html.ts';
+
+/** How many there are of them on a page. */
+const [commentsShown, activitiesShown] = [10, 20];
+
+/** How much is shown of a text before somebody wants the rest. UTF-16 units. */
+const [longText, shortText] = [16_384, 2048];
+
+/** One ticket with what was said and done, to be read: where links from deliveries lead. By its id, or its number. */
+export const ticket = page({
+  path: '/developer/tickets/:id',
+  roles: ['ADMIN', 'AGENT'],
+  params: TicketIdParam,
+  query: z.strictObject({
+    comments: PageNumber,
+    page: PageNumber,
+    /** Whose text is shown whole: a field of the ticket, or a comment by its id. */
+    whole: z.string().max(20).optional(),
+  }),
+  async show({ visit, params, query, address }) {
+    const ticket = await getTicket(visit.context, params.id);
+    const comments = await listComments(visit.context, ticket.id, { page: query.comments, perPage: commentsShown });
+    const activities = await listTicketActivity(visit.context, ticket.id, {
+      page: query.page,
+      perPage: activitiesShown,
+    });
+    const authors = comments.data.map(({ authorId }) => authorId);
+    const people = [ticket.requesterId, ticket.assigneeId, ...ticket.watcherUserIds, ...authors];
+    const names = await namesOf(visit.context, people);
+    const text: ShowText = (name, value, length) =>
+      cut(value, length, query.whole === name, withQuery(address, { whole: name }));
+    return {
+      title: `${ticket.ticketNumber}: ${ticket.title}`,
+      body: html`${factsOf(visit, ticket, names)}
+${section('Description', text('description', ticket.description, longText))}
+${ticket.resolution && section('Resolution', text('resolution', ticket.resolution, longText))}
+${section(`Comments (${comments.meta.totalCount})`, html`${commentList(visit, comments.data, { names, text })}${pager(comments.meta, address, { name: 'comments', label: 'Pages of comments' })}`)}
+${section('Activity', html`${await activityTable(visit, activities.data)}${pager(activities.meta, address, { label: 'Pages of activity' })}`)}`,
+    };
+  },
+});
+
+/** A text, or its beginning and a way to the rest. @param name what it is called in the address */
+type ShowText = (name: string, text: string, length: number) => SafeHtml;
+
+function factsOf(visit: UserVisit, ticket: Ticket, names: ReadonlyMap<number, string>): SafeHtml {
+  const person = (id: number | null) => (id === null ? null : (names.get(id) ?? `user ${id}`));
+  return facts({
+    Status: badge(ticket.status, ticket.status === 'OPEN' ? 'warn' : 'plain'),
+    Priority: ticket.priority,
+    Type: ticket.type,
+    Category: ticket.category ?? ticket.categoryConfigId,
+    Requester: person(ticket.requesterId),
+    Assignee: person(ticket.assigneeId) ?? 'nobody',
+    Watchers: ticket.watcherUserIds.map(person).join(', ') || null,
+    Parent: ticket.parentId && html`<a href="/developer/tickets/${ticket.parentId}">ticket ${ticket.parentId}</a>`,
+    ...customFieldsOf(ticket.customFields),
+    Created: visit.time(ticket.createdAt),
+    Changed: visit.time(ticket.updatedAt),
+    Resolved: ticket.resolvedAt && visit.time(ticket.resolvedAt),
+    Closed: ticket.closedAt && visit.time(ticket.closedAt),
+    Id: ticket.id,
+  });
+}
+
+function customFieldsOf(fields: CustomFields): Record<string, string> {
+  const entries = Object.entries(fields).map(([name, value]): [string, string] => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    // The name of a custom field may be that of another line.
+    return [`“${name}”`, text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text];
+  });
+  return Object.fromEntries(entries);
+}
+
+function commentList(
+  visit: UserVisit,
+  comments: readonly Comment[],
+  { names, text }: { names: ReadonlyMap<number, string>; text: ShowText },
+): SafeHtml {
+  if (comments.length === 0) return emptyState('Nobody has said anything here.');
+  return html`<ol class="comments">${comments.map(({ id, authorId, body, visibility, createdAt }) => {
+    return html`<li id="comment-${id}"><p>${names.get(authorId) ?? `user ${authorId}`}, ${visit.time(createdAt)}
+ ${visibility === 'INTERNAL' ? badge('internal', 'warn') : null}</p>${text(String(id), body, shortText)}</li>`;
+  })}</ol>`;
+}
+
+function cut(text: string, length: number, whole: boolean, more: string): SafeHtml {
+  if (whole || text.length <= length) return html`<div class="prose">${text}</div>`;
+  return html`<div class="prose">${text.slice(0, length).toWellFormed()}…</div><p><a href="${more}">Show all of it</a></p>`;
+}

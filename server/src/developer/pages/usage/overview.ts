@@ -1,0 +1,225 @@
+import { Id, integerFromText } from '@itsm-api/contract';
+import * as z from 'zod';
+import { getKey } from '../../../auth/api-keys/api-keys.ts';
+import {
+  countUsage,
+  keysNearLimits,
+  type NamedKey,
+  type NearLimit,
+  namedKeys,
+  type Range,
+  ranges,
+  slowestEndpoints,
+  type UsageCounts,
+  type UsageOf,
+} from '../../../resources/usage/queries.ts';
+import { presentId } from '../../../shared/serialize.ts';
+import { nearPercent, type Outcome, refusals } from '../../../usage/dimensions.ts';
+import { page } from '../../framework/page.ts';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { barChart, type Chart } from '../../ui/bar-chart.ts';
+import { optional, selectField, submit } from '../../ui/form-fields.ts';
+import { badge, emptyState, facts, html, linkButton, type SafeHtml, section, table, withQuery } from '../../ui/html.ts';
+import { noneOfAgent } from '../keys/list.ts';
+import { answersChart, groupsChart, latencyChart, refusalsChart } from './usage-charts.ts';
+
+const here = '/developer/usage';
+const roles = ['ADMIN', 'AGENT'] as const;
+
+const rangeNames: Record<Range, string> = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days' };
+const stepNames: Record<Range, string> = { '1h': 'minute', '24h': 'hour', '7d': 'hour' };
+
+/** Which usage an address asks for. */
+const Shown = z.strictObject({
+  range: z.enum(Object.keys(ranges) as [Range, ...Range[]]).default('24h'),
+  key: optional(integerFromText(Id)),
+});
+type Shown = z.output<typeof Shown>;
+
+type CountsChart = (counts: UsageCounts, zone: string | null) => Chart;
+
+/** What was asked for with the workspace's keys; agents see their own. */
+export const usage = page({
+  path: here,
+  menu: 'Usage',
+  roles,
+  query: Shown,
+  async show({ visit, query }) {
+    const keys = await keysOf(visit);
+    const of = await usageOf(visit, query, keys);
+    const { context } = visit;
+    const counts = await countUsage(context, of);
+    const slowest = await slowestEndpoints(context, of);
+    const near = await keysNearLimits(context, of);
+    const parts =
+      counts.byOutcome.size === 0
+        ? [nothing(visit, keys)]
+        : [
+            inNumbers(counts),
+            ...byStep({ visit, query, counts }),
+            ofEndpoints(latencyChart(slowest)),
+            ofLimits({ visit, query, keys, near }),
+          ];
+    return {
+      title: 'Usage',
+      body: html`<p class="lead">What is asked for with ${isAdmin(visit) ? "the workspace's" : 'your'} keys, a few seconds ago at the latest.</p>
+${filters(query, keys)}<div id="report">${parts}</div>`,
+    };
+  },
+});
+
+function isAdmin({ user }: UserVisit): boolean {
+  return user.account.role === 'ADMIN';
+}
+
+/** The keys that the visitor may see the usage of. */
+function keysOf(visit: UserVisit): Promise<NamedKey[]> {
+  return namedKeys(visit.context, { user: isAdmin(visit) ? undefined : visit.context.userId });
+}
+
+/** @throws ApiError NOT_FOUND where the key is none that the visitor may see */
+async function usageOf(visit: UserVisit, { range, key }: Shown, keys: NamedKey[]): Promise<UsageOf> {
+  if (key !== undefined) {
+    const owner = isAdmin(visit) ? {} : { user: presentId(visit.context.userId) };
+    const { id } = await getKey(visit.context, key, owner);
+    return { range, keyIds: [BigInt(id)] };
+  }
+  return isAdmin(visit) ? { range } : { range, keyIds: keys.map(({ id }) => BigInt(id)) };
+}
+
+function filters({ range, key }: Shown, keys: NamedKey[]): SafeHtml {
+  const all = { value: '', label: 'All keys' };
+  return html`<form method="get" class="filters" data-live="report">
+${selectField(undefined, {
+  name: 'range',
+  label: 'Time',
+  value: range,
+  options: Object.entries(rangeNames).map(([value, label]) => ({ value, label })),
+})}
+${selectField(undefined, {
+  name: 'key',
+  label: 'Key',
+  value: key,
+  options: [all, ...keys.map((each) => ({ value: String(each.id), label: nameOf(each) }))],
+})}
+${submit('Show', 'plain')}</form>`;
+}
+
+function nameOf({ name, lastFour }: NamedKey): string {
+  return `${name} (…${lastFour})`;
+}
+
+function nothing(visit: UserVisit, keys: NamedKey[]): SafeHtml {
+  if (keys.length === 0) return emptyState(isAdmin(visit) ? noKey : noneOfAgent);
+  return emptyState(
+    html`<p>There was no request in this time. Look further back, or send the first one.</p>${linkButton('/docs/guides/first-request', 'How to send a request')}`,
+  );
+}
+
+const noKey = html`<p>There is no key yet. Create one, and what it is used for shows here.</p>
+${linkButton('/developer/keys', 'Create a key', 'main')}`;
+
+function inNumbers({ byOutcome }: UsageCounts): SafeHtml {
+  const count = (...outcomes: Outcome[]) =>
+    outcomes.reduce((sum, outcome) => sum + sumOf(byOutcome.get(outcome) ?? []), 0);
+  const all = count(...byOutcome.keys());
+  const part = (some: number) => (some === 0 ? '0' : `${written(some)} (${percentOf(some, all)})`);
+  const numbers = facts({
+    Requests: written(all),
+    Successful: part(count('SUCCESSFUL', 'REDIRECTION')),
+    Wrong: part(count('CLIENT_ERROR')),
+    'Refused for a limit': part(count(...refusals)),
+    Failed: part(count('SERVER_ERROR')),
+  });
+  return html`<div class="numbers">${numbers}</div>`;
+}
+
+interface Report {
+  visit: UserVisit;
+  query: Shown;
+  counts: UsageCounts;
+}
+
+/** What there is of every step. */
+function byStep({ visit, query, counts }: Report): SafeHtml[] {
+  const zone = visit.user.account.timeZone;
+  const step = stepNames[query.range];
+  const parts: [string, CountsChart][] = [
+    [`Requests per ${step}, by status`, answersChart],
+    [`Requests per ${step}, by group of endpoints`, groupsChart],
+    [`Refused per ${step}, by limit`, refusalsChart],
+  ];
+  return parts.map(([title, chartOf]) => {
+    const chart = chartOf(counts, zone);
+    if (chart.bars.length === 0) return section(title, html`<p>No request was refused for a limit.</p>`);
+    return section(title, [figure(title, chart), figures(title, chart, { visit, query, counts })]);
+  });
+}
+
+function figure(title: string, chart: Chart): SafeHtml {
+  return barChart(chart, `${title}: the table below has the figures.`);
+}
+
+/** The figures of a chart. Steps without any are left out. */
+function figures(title: string, { bars }: Chart, { visit, query, counts }: Report): SafeHtml {
+  const rows = counts.steps.flatMap((step, place) => {
+    const values = bars.map(({ values }) => values[place] ?? 0);
+    return sumOf(values) === 0 ? [] : [[visit.time(step.toISOString()), ...values.map(written)]];
+  });
+  const from = `${stepNames[query.range]} from`;
+  return asTable(table(title, [from, ...bars.map(({ name }) => name)], rows, 'None.'));
+}
+
+function asTable(shown: SafeHtml): SafeHtml {
+  return html`<details class="figures"><summary>As a table</summary>${shown}</details>`;
+}
+
+function ofEndpoints(chart: Chart): SafeHtml {
+  const title = 'Slowest endpoints';
+  if (chart.labels.length === 0) return section(title, html`<p>No request was answered.</p>`);
+  const rows = chart.labels.map((endpoint, place) => [
+    html`<code>${endpoint}</code>`,
+    ...chart.bars.map(({ values }) => `${written(values[place] ?? 0)} ms`),
+  ]);
+  return section(title, [
+    figure(title, chart),
+    asTable(table(title, ['Endpoint', ...chart.bars.map(({ name }) => name)], rows, 'None.')),
+  ]);
+}
+
+interface Limits {
+  visit: UserVisit;
+  query: Shown;
+  keys: NamedKey[];
+  near: NearLimit[];
+}
+
+function ofLimits({ visit, query, keys, near }: Limits): SafeHtml {
+  const title = 'Keys near a limit';
+  const names = new Map(keys.map((key) => [key.id, nameOf(key)]));
+  const rows = near.map(({ keyId, limit, peak, refused, lastAt }) => [
+    html`<a href="${withQuery(here, { range: query.range, key: keyId })}">${names.get(keyId) ?? `Key ${keyId}`}</a>`,
+    limit === 'global' ? 'all endpoints' : `${limit} endpoints`,
+    peak >= 100 ? badge('all of it', 'bad') : badge(`${peak} %`, 'warn'),
+    written(refused),
+    visit.time(lastAt.toISOString()),
+  ]);
+  const none = `No key used ${nearPercent} % of a limit or more.`;
+  return section(title, [
+    html`<p>Each key has a limit over all endpoints, and one for each group of them. <a href="/docs/guides/rate-limits">How limits work</a></p>`,
+    table(title, ['Key', 'Limit', 'Used at most', 'Refused', `Last in the ${stepNames[query.range]} from`], rows, none),
+  ]);
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+function written(value: number): string {
+  return value.toLocaleString('en');
+}
+
+function percentOf(some: number, all: number): string {
+  const percent = (some / all) * 100;
+  return percent < 1 ? 'below 1 %' : `${Math.floor(percent)} %`;
+}

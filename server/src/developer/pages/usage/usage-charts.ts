@@ -1,0 +1,80 @@
+import { type Group, groups } from '@itsm-api/contract';
+import type { EndpointLatency, UsageCounts } from '../../../resources/usage/queries.ts';
+import { keyedEndpoints, type Outcome, type Refusal, refusals } from '../../../usage/dimensions.ts';
+import type { Bars, Chart } from '../../ui/bar-chart.ts';
+import { marksIn } from '../../ui/format-time.ts';
+
+/*
+ * What the page of usage shows, as a chart and as a table of the same figures.
+ */
+
+/** What became of requests, as the page calls it, and how it is drawn. */
+const answers: { name: string; color: string; of: readonly Outcome[] }[] = [
+  { name: 'Successful (2xx)', color: '#2563eb', of: ['SUCCESSFUL'] },
+  { name: 'Not modified (3xx)', color: '#0891b2', of: ['REDIRECTION'] },
+  { name: 'Wrong (4xx)', color: '#d97706', of: ['CLIENT_ERROR'] },
+  { name: 'Refused for a limit (429)', color: '#9333ea', of: refusals },
+  { name: 'Failed (5xx)', color: '#dc2626', of: ['SERVER_ERROR'] },
+];
+
+const limits: Record<Refusal, { name: string; color: string }> = {
+  GLOBAL_LIMIT: { name: 'Limit of all endpoints', color: '#9333ea' },
+  GROUP_LIMIT: { name: "Limit of a group's endpoints", color: '#d97706' },
+  FAIR_USE: { name: 'Too many at once', color: '#0891b2' },
+};
+
+const colorOf: Record<Group, string> = {
+  tickets: '#2563eb',
+  assets: '#d97706',
+  projects: '#16a34a',
+  users: '#9333ea',
+  webhooks: '#0891b2',
+};
+
+/** Requests by what became of them. @param zone that the steps are written in */
+export function answersChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
+  const bars = answers.map(({ name, color, of }) => ({
+    name,
+    color,
+    values: steps.map((_, step) => of.reduce((sum, outcome) => sum + (byOutcome.get(outcome)?.[step] ?? 0), 0)),
+  }));
+  return columns(steps, zone, bars);
+}
+
+/** Requests by the group of their endpoint. */
+export function groupsChart({ steps, byGroup }: UsageCounts, zone: string | null): Chart {
+  const bars = groups.map((group) => ({ name: group, color: colorOf[group], values: byGroup.get(group) ?? [] }));
+  return columns(steps, zone, bars);
+}
+
+/** Requests that were refused, by the limit. */
+export function refusalsChart({ steps, byOutcome }: UsageCounts, zone: string | null): Chart {
+  const bars = refusals.map((refusal) => ({ ...limits[refusal], values: byOutcome.get(refusal) ?? [] }));
+  return columns(steps, zone, bars);
+}
+
+const callOf = new Map(keyedEndpoints.map(({ id, call }) => [id, call]));
+
+/** How long the slowest endpoints take. */
+export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
+  return {
+    form: 'rows',
+    labels: endpoints.map(({ endpoint }) => callOf.get(endpoint) ?? endpoint),
+    unit: 'ms',
+    bars: [
+      { name: 'half of the requests within', color: '#60a5fa', values: endpoints.map(({ p50 }) => rounded(p50)) },
+      { name: '19 of 20 within', color: '#2563eb', values: endpoints.map(({ p95 }) => rounded(p95)) },
+    ],
+  };
+}
+
+/** To two places that count: no bucket is narrower. */
+function rounded(milliseconds: number): number {
+  return Number(milliseconds.toPrecision(2));
+}
+
+/** Bars without any value are left out. */
+function columns(steps: Date[], zone: string | null, bars: Bars[]): Chart {
+  const labels = steps.map(marksIn(zone, { days: steps.length > 60 }));
+  return { form: 'columns', labels, bars: bars.filter(({ values }) => values.some((value) => value > 0)) };
+}

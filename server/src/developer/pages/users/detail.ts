@@ -1,0 +1,178 @@
+import { IdParam, NewUser, type User, UserRole } from '@itsm-api/contract';
+import * as z from 'zod';
+import { createInvitation } from '../../../auth/accounts/invitations.ts';
+import { listUserKeys, type UserKey } from '../../../resources/users/key-revocation.ts';
+import { activateUser, createUser, deactivateUser, getUser, updateUser } from '../../../resources/users/queries.ts';
+import { TimeZone } from '../../../resources/users/time-zone.ts';
+import { inState, State, stateField } from '../../framework/optimistic-lock.ts';
+import { type Asked, form, page, type Sent } from '../../framework/page.ts';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { checkbox, checked, emptyAsNull, formOf, selectField, submit, textField } from '../../ui/form-fields.ts';
+import { badge, code, facts, html, notice, type SafeHtml, section } from '../../ui/html.ts';
+
+const path = '/developer/users';
+const roles = ['ADMIN'] as const;
+
+/** The choice of a role. */
+const role = {
+  ...{
+    name: 'role',
+    label: 'Role',
+    options: ['AGENT', 'ADMIN', 'REQUESTER'].map((value) => ({ value, label: value })),
+  },
+  hint: 'Here an ADMIN manages the workspace, an AGENT sees keys and deliveries of their own, and a REQUESTER has no entry.',
+};
+
+/** Makes a user, and the link by which they get in. */
+export const newUser = page({
+  path: `${path}/new`,
+  roles,
+  async show(asked) {
+    const fields = (sent: Sent | undefined) => html`
+${textField(sent, { name: 'name', label: 'Name', required: true })}
+${textField(sent, { name: 'email', label: 'E-mail', type: 'email', required: true })}
+${selectField(sent, role)}
+${submit('Invite')}`;
+    return {
+      title: 'Invite a user',
+      body: html`<p class="lead">You get a link to pass on. It works once, for a week, and whoever opens it chooses how to sign in.</p>
+${formOf(asked, 'create', fields)}`,
+    };
+  },
+  forms: {
+    create: form({
+      fields: z.strictObject({ name: NewUser.shape.name, email: NewUser.shape.email, role: UserRole }),
+      audit: 'user.created',
+      async run({ visit, fields }) {
+        const user = await createUser(visit.context, fields);
+        return invited(visit, user);
+      },
+    }),
+  },
+});
+
+/** One user: what they are, and whether they may get in. */
+export const user = page({
+  path: `${path}/:id`,
+  roles,
+  params: IdParam,
+  async show(asked) {
+    const { visit, params } = asked;
+    const user = await getUser(visit.context, params.id);
+    const keys = await listUserKeys(visit.context, user.id);
+    return {
+      title: user.name,
+      body: html`<p><a href="${path}">All users</a></p>
+${linkNotice(visit.flash)}
+${facts({ 'E-mail': user.email, State: stateOf(user), Created: visit.time(user.createdAt), Changed: visit.time(user.updatedAt) })}
+${section(
+  'Details',
+  formOf(asked, 'change', (sent) => details(sent, user, keys)),
+)}
+${section('Access', access(asked, user, keys))}`,
+    };
+  },
+  forms: {
+    change: form({
+      params: IdParam,
+      fields: z.strictObject({
+        name: NewUser.shape.name,
+        role: UserRole,
+        jobTitle: emptyAsNull(NewUser.shape.jobTitle),
+        department: emptyAsNull(NewUser.shape.department),
+        phone: emptyAsNull(NewUser.shape.phone),
+        timeZone: emptyAsNull(TimeZone),
+        state: State,
+        keepKeys: checked,
+      }),
+      audit: 'user.updated',
+      async run({ visit, params, fields: { state, keepKeys, ...fields } }) {
+        const choice = { keepKeys, from: visit.from };
+        return changed(
+          await inState(visit.context, state, (context) => updateUser(context, params.id, fields, choice)),
+        );
+      },
+    }),
+    deactivate: form({
+      params: IdParam,
+      fields: z.strictObject({ keepKeys: checked }),
+      audit: 'user.deactivated',
+      run: async ({ visit, params, fields: { keepKeys } }) =>
+        changed(await deactivateUser(visit.context, params.id, { keepKeys, from: visit.from })),
+    }),
+    activate: form({
+      params: IdParam,
+      fields: z.strictObject({}),
+      audit: 'user.activated',
+      run: async ({ visit, params }) => changed(await activateUser(visit.context, params.id)),
+    }),
+    invite: form({
+      params: IdParam,
+      fields: z.strictObject({}),
+      audit: 'user.invited',
+      run: async ({ visit, params }) => invited(visit, await getUser(visit.context, params.id)),
+    }),
+  },
+});
+
+function details(sent: Sent | undefined, user: User, keys: UserKey[]): SafeHtml {
+  const { name, jobTitle, department, phone, timeZone } = user;
+  return html`${stateField(user)}${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
+${selectField(sent, { ...role, value: user.role })}
+${user.role === 'REQUESTER' ? null : keysField(sent, keys, 'A role with fewer rights revokes the API keys of this user:')}
+${textField(sent, { name: 'jobTitle', label: 'Job title', value: jobTitle })}
+${textField(sent, { name: 'department', label: 'Department', value: department })}
+${textField(sent, { name: 'phone', label: 'Phone', value: phone })}
+${textField(sent, { name: 'timeZone', label: 'Time zone', value: timeZone, hint: 'In which they read times here, such as Europe/Berlin.' })}
+${submit('Save')}`;
+}
+
+/** Lists the API keys that a change revokes, with the box that keeps them. */
+function keysField(sent: Sent | undefined, keys: UserKey[], what: string): SafeHtml | null {
+  if (keys.length === 0) return null;
+  const items = keys.map(
+    ({ id, name, lastFour }) => html`<li><a href="/developer/keys/${id}">${name}</a> <code>…${lastFour}</code></li>`,
+  );
+  return html`<p>${what}</p><ul>${items}</ul>
+${checkbox('keepKeys', 'yes', 'Keep these API keys', sent !== undefined && 'keepKeys' in sent.values)}`;
+}
+
+function access(asked: Asked<UserVisit>, user: User, keys: UserKey[]): SafeHtml {
+  if (!user.active) {
+    return html`<p>They can't sign in, their keys don't work, and nothing can be assigned to them.</p>
+${formOf(asked, 'activate', () => submit('Activate', 'plain'))}`;
+  }
+  const deactivation = (sent: Sent | undefined) => html`
+${keysField(sent, keys, 'Deactivating revokes the API keys of this user. Keys that you keep work again when the user is activated:')}
+${submit('Deactivate', 'danger')}`;
+  const invite = html`<p>Another link lets them choose anew how to sign in; links from before work no more.</p>
+${formOf(asked, 'invite', () => submit('Make a link', 'plain'))}`;
+  return html`${user.role === 'REQUESTER' ? null : invite}
+<p>Once they are inactive, they are signed out within a second, their keys stop working, and nothing can be assigned to them.</p>
+${formOf(asked, 'deactivate', deactivation)}`;
+}
+
+/** Whether a user may get in. */
+export function stateOf({ active }: User): SafeHtml {
+  return active ? badge('active', 'good') : badge('inactive');
+}
+
+function changed({ id, email }: User) {
+  return { redirect: `${path}/${id}`, subject: email };
+}
+
+/** Leads to the user's page, which shows the link once; a REQUESTER has none. */
+async function invited(visit: UserVisit, user: User) {
+  if (user.role === 'REQUESTER') return changed(user);
+  const token = await createInvitation(visit.context, user.id);
+  return { ...changed(user), flash: { link: `${visit.site.origin}/developer/join?token=${token}` } };
+}
+
+const Flash = z.object({ link: z.string() });
+
+function linkNotice(flash: unknown): SafeHtml | null {
+  const { data } = Flash.safeParse(flash);
+  if (data === undefined) return null;
+  return notice(html`<p>Pass this link on. It is shown this once, and works once, for a week.</p>
+${code(data.link, 'Link of the invitation')}`);
+}

@@ -1,0 +1,55 @@
+import { UserQuery, UserRole } from '@itsm-api/contract';
+import * as z from 'zod';
+import { listUsers } from '../../../resources/users/queries.ts';
+import { page } from '../../framework/page.ts';
+import { anyOr, noRow, PageNumber, perPage, searched, searchForm, Words } from '../../ui/filtered-list.ts';
+import { optional, selectField } from '../../ui/form-fields.ts';
+import { html, linkButton, pager, table } from '../../ui/html.ts';
+import { stateOf } from './detail.ts';
+
+const path = '/developer/users';
+const roles = ['ADMIN'] as const;
+
+/** Who is in the workspace. */
+export const users = page({
+  path,
+  menu: 'Users',
+  roles,
+  query: z.strictObject({
+    page: PageNumber,
+    q: Words,
+    role: optional(UserRole),
+    active: optional(z.enum(['true', 'false'])),
+  }),
+  async show({ visit, query, address }) {
+    const { q, role, active, page } = query;
+    const { list, words } = await searched(q, UserQuery.shape.q, (q) =>
+      listUsers(visit.context, { page, perPage, q, role: role && [role], active: active && [active === 'true'] }),
+    );
+    const rows = list.data.map((user) => [
+      html`<a href="${path}/${user.id}">${user.name}</a>`,
+      user.email,
+      user.role,
+      stateOf(user),
+      visit.time(user.createdAt),
+    ]);
+    const filters = [
+      selectField(undefined, { name: 'role', label: 'Role', value: role, options: anyOr(UserRole.options, 'Any') }),
+      selectField(undefined, { name: 'active', label: 'State', value: active, options: states }),
+    ];
+    return {
+      title: 'Users',
+      body: html`<p class="lead">Who works in this workspace, or has tickets in it, the newest first.</p>
+<p>${linkButton(`${path}/new`, 'Invite a user', 'main')}</p>
+${searchForm(path, words, 'Name or e-mail', filters)}
+<div id="found">${table('Users', ['Name', 'E-mail', 'Role', 'State', 'Created'], rows, noRow(words, 'Nobody here is like that.'))}
+${pager(list.meta, address)}</div>`,
+    };
+  },
+});
+
+const states = [
+  { value: '', label: 'Any' },
+  { value: 'true', label: 'active' },
+  { value: 'false', label: 'inactive' },
+];

@@ -1,0 +1,235 @@
+import { type Delivery, integerFromText, secretOverlapHours, WebhookReplay } from '@itsm-api/contract';
+import * as z from 'zod';
+import { findDeliveries, getDelivery, sendTestEvent } from '../../../resources/deliveries/queries.ts';
+import { filterText } from '../../../resources/webhooks/filter-text.ts';
+import {
+  activateWebhook,
+  deleteWebhook,
+  getWebhook,
+  listReplays,
+  replayWebhook,
+  type TrackedWebhook,
+  updateWebhook,
+} from '../../../resources/webhooks/queries.ts';
+import { entityTagOf } from '../../../shared/etag.ts';
+import { detailsOf, validationError } from '../../../shared/validation.ts';
+import { newSecret } from '../../../webhooks/secrets/new-secret.ts';
+import { momentOf, WallTime, wallTimeOf, zoneOf } from '../../framework/local-datetime.ts';
+import { type Asked, form, page } from '../../framework/page.ts';
+import type { UserVisit } from '../../framework/request-context.ts';
+import { checkboxes, formOf, optional, submit, textField } from '../../ui/form-fields.ts';
+import { code, facts, folded, html, linkButton, notice, type SafeHtml, section } from '../../ui/html.ts';
+import { deliveryTable, isPending, pendingReload } from '../deliveries/delivery-table.ts';
+import { resultOf } from '../deliveries/detail.ts';
+import { SecretField, secretField, WebhookFields, webhookFields } from './fields.ts';
+import { healthOf } from './webhook-health.ts';
+import { progressOf } from './webhook-replay.ts';
+
+const Params = z.object({ id: integerFromText() });
+/** Which test event it was sent just now. */
+const Query = z.strictObject({ test: optional(integerFromText()) });
+/** A secret that was made, to be shown this once. */
+const Flash = z.object({ secret: z.string() });
+
+const shownDeliveries = 10;
+const shownReplays = 5;
+const dayMs = 86_400_000;
+
+type Here = Asked<UserVisit, z.output<typeof Params>, z.output<typeof Query>>;
+
+/** One webhook: how it does, what was sent to it, and all that can be done with it. */
+export const webhook = page({
+  path: '/developer/webhooks/:id',
+  roles: ['ADMIN'],
+  params: Params,
+  query: Query,
+  async show(asked) {
+    const { visit, params, query } = asked;
+    const webhook = await getWebhook(visit.context, params.id);
+    const secret = Flash.safeParse(visit.flash).data?.secret;
+    const test = query.test === undefined ? undefined : await testOf(visit, query.test);
+    const part = (title: string, name: string, body: SafeHtml) => folded(title, asked.sent[name] !== undefined, body);
+    const { data: last } = await findDeliveries(visit.context, { subscription: webhook.id }, { take: shownDeliveries });
+    return {
+      title: `Webhook to ${new URL(webhook.url).host}`,
+      reload: test?.isPending ? 1 : last.some(isPending) ? pendingReload : undefined,
+      shownOnce: secret !== undefined,
+      body: html`<p class="lead">${webhook.url}</p>
+${secret === undefined ? null : newSecretNotice(secret)}${test?.outcome}
+<div id="health" data-watched>${health(visit, webhook)}</div>
+${webhook.active ? controls(asked, webhook) : revival(asked)}
+${section('Deliveries', lastDeliveries(visit, webhook, last))}
+${
+  webhook.active
+    ? html`${part('Send failed ones again', 'replay', await replays(asked))}
+${part('Change it', 'change', change(asked, webhook))}${part('New secret', 'secret', rotation(asked))}${part('Delete it', 'delete', deletion(asked))}`
+    : null
+}`,
+    };
+  },
+  forms: {
+    test: form({
+      params: Params,
+      fields: z.object({}),
+      audit: 'webhook.tested',
+      async run({ visit, params: { id } }) {
+        const test = await sendTestEvent(visit.context, id);
+        return { redirect: `${pathOf(id)}?test=${test.id}`, subject: `webhook ${id}` };
+      },
+    }),
+    pause: form({ params: Params, fields: z.object({}), audit: 'webhook.paused', run: pausing(true) }),
+    resume: form({ params: Params, fields: z.object({}), audit: 'webhook.resumed', run: pausing(false) }),
+    change: form({
+      params: Params,
+      fields: WebhookFields.extend({ version: z.string().max(200) }),
+      audit: 'webhook.changed',
+      async run({ visit, params: { id }, fields: { version, ...patch } }) {
+        await updateWebhook({ ...visit.context, ifMatch: [version] }, id, patch);
+        return { redirect: pathOf(id), subject: `webhook ${id}` };
+      },
+    }),
+    secret: form({
+      params: Params,
+      fields: z.object({ secret: SecretField }),
+      audit: 'webhook.secret.changed',
+      async run({ visit, params: { id }, fields }) {
+        const secret = fields.secret ?? newSecret();
+        await updateWebhook(visit.context, id, { secret });
+        const flash = fields.secret === undefined ? { flash: { secret } } : {};
+        return { redirect: pathOf(id), subject: `webhook ${id}`, ...flash };
+      },
+    }),
+    replay: form({
+      params: Params,
+      fields: z.object({ since: WallTime }),
+      audit: 'webhook.replayed',
+      async run({ visit, params: { id }, fields }) {
+        const since = momentOf(fields.since, visit.user.account.timeZone).toISOString();
+        const { data, error } = WebhookReplay.safeParse({ since });
+        if (data === undefined) throw validationError(detailsOf(error.issues, 'is unknown'));
+        const replay = await replayWebhook(visit.context, id, data);
+        return { redirect: `${pathOf(id)}/replays/${replay.id}`, subject: `webhook ${id}, what failed since ${since}` };
+      },
+    }),
+    delete: form({
+      params: Params,
+      fields: z.object({ sure: z.literal('yes', 'must be ticked: pending deliveries are cancelled') }),
+      audit: 'webhook.deleted',
+      async run({ visit, params: { id } }) {
+        await deleteWebhook(visit.context, id);
+        return { redirect: '/developer/webhooks', subject: `webhook ${id}` };
+      },
+    }),
+    activate: form({
+      params: Params,
+      fields: z.object({}),
+      audit: 'webhook.activated',
+      async run({ visit, params: { id } }) {
+        await activateWebhook(visit.context, id);
+        return { redirect: pathOf(id), subject: `webhook ${id}` };
+      },
+    }),
+  },
+});
+
+function pathOf(id: number): string {
+  return `/developer/webhooks/${id}`;
+}
+
+function pausing(paused: boolean) {
+  return async ({ visit, params: { id } }: Asked<UserVisit, z.output<typeof Params>>) => {
+    await updateWebhook(visit.context, id, { paused });
+    return { redirect: pathOf(id), subject: `webhook ${id}` };
+  };
+}
+
+function newSecretNotice(secret: string): SafeHtml {
+  return notice(html`<p><b>Its secret is shown this once.</b> Your endpoint
+<a href="/docs/guides/verify-signatures">verifies deliveries</a> with it.</p>${code(secret, 'Secret')}`);
+}
+
+/** What came of a test event so far. */
+async function testOf(visit: UserVisit, id: number): Promise<{ outcome: SafeHtml; isPending: boolean }> {
+  const { attempts, state } = await getDelivery(visit.context, id);
+  const last = attempts.at(-1);
+  const link = html`<a href="/developer/deliveries/${id}">Look at the test event</a>`;
+  const result = last === undefined ? html`It is on its way.` : html`${resultOf(last)} in ${last.durationMs} ms.`;
+  const answer = last?.answer ? code(last.answer.slice(0, 1000), 'Answer') : null;
+  const kind = state === 'DELIVERED' ? 'good' : 'warn';
+  const told = notice(html`<p><b>Test event:</b> ${result} ${link}</p>${answer}`, kind);
+  return {
+    outcome: html`<div id="test" data-watched>${told}</div>`,
+    isPending: last === undefined && state === 'PENDING',
+  };
+}
+
+function health(visit: UserVisit, webhook: TrackedWebhook): SafeHtml {
+  const { events, filter, skipOwn, lastSuccessAt, lastFailureAt, pausedAt, createdAt } = webhook;
+  return facts({
+    Health: healthOf(visit, webhook),
+    'Paused since': pausedAt === null ? null : visit.time(pausedAt),
+    'Last success': visit.time(lastSuccessAt),
+    'Last failure': visit.time(lastFailureAt),
+    Events: html`${events.map((event) => html`<code>${event}</code> `)}`,
+    Filter: filter === null ? null : html`<code>${filterText(filter)}</code>`,
+    'Left out': skipOwn ? 'what the key that made it does itself' : null,
+    Created: visit.time(createdAt),
+  });
+}
+
+/** What is done with a click. */
+function controls(asked: Here, { health }: TrackedWebhook): SafeHtml {
+  const isHeldBack = health === 'PAUSED' || health === 'CIRCUIT_OPEN';
+  return html`<div class="actions">${formOf(asked, 'test', () => submit('Send a test event', 'plain'))}
+${isHeldBack ? formOf(asked, 'resume', () => submit(health === 'PAUSED' ? 'Resume' : 'Try again now', 'plain')) : null}
+${health === 'PAUSED' ? null : formOf(asked, 'pause', () => submit('Pause', 'plain'))}</div>`;
+}
+
+function revival(asked: Here): SafeHtml {
+  return html`${notice('It was deleted: it is told of nothing, and what waited for it is never sent.', 'warn')}
+<div class="actions">${formOf(asked, 'activate', () => submit('Use it again', 'plain'))}</div>`;
+}
+
+function lastDeliveries(visit: UserVisit, { id }: TrackedWebhook, found: readonly Delivery[]): SafeHtml {
+  const more = linkButton(`/developer/deliveries?subscription=${id}`, 'All of its deliveries');
+  return html`<div id="deliveries" data-watched>${deliveryTable(visit, found, { empty: 'Nothing was sent to it yet.' })}</div>
+${found.length === 0 ? null : html`<p>${more}</p>`}`;
+}
+
+/** Sends what has failed again, and tells how far that is which was asked for of late. */
+async function replays(asked: Here): Promise<SafeHtml> {
+  const { visit, params } = asked;
+  const { timeZone } = visit.user.account;
+  const under = await listReplays(visit.context, params.id, shownReplays);
+  const dayAgo = new Date(visit.context.now().getTime() - dayMs);
+  const field = {
+    name: 'since',
+    label: `Made since (${zoneOf(timeZone)})`,
+    type: 'datetime-local',
+    required: true,
+    value: wallTimeOf(dayAgo, timeZone).slice(0, 16),
+  } as const;
+  const items = under.map(
+    (replay) =>
+      html`<li><a href="${pathOf(params.id)}/replays/${replay.id}">${visit.time(replay.askedAt)}</a>: ${progressOf(replay)}</li>`,
+  );
+  return html`<p>Sends again what was given up, with the same <code>webhook-id</code>, the oldest first.</p>
+${formOf(asked, 'replay', (sent) => html`${textField(sent, field)}${submit('Send them again', 'plain')}`)}
+${items.length === 0 ? null : html`<ul>${items}</ul>`}`;
+}
+
+function change(asked: Here, webhook: TrackedWebhook): SafeHtml {
+  const version = html`<input type="hidden" name="version" value="${entityTagOf(webhook) ?? ''}">`;
+  return formOf(asked, 'change', (sent) => html`${version}${webhookFields(sent, webhook)}${submit('Save', 'plain')}`);
+}
+
+function rotation(asked: Here): SafeHtml {
+  return html`<p>The secret before goes on signing beside it for ${secretOverlapHours} hours, in <code>webhook-signature</code>.</p>
+${formOf(asked, 'secret', (sent) => html`${secretField(sent)}${submit('Change the secret', 'plain')}`)}`;
+}
+
+function deletion(asked: Here): SafeHtml {
+  const label = 'Yes, delete it: it gets no more events, and pending deliveries are cancelled.';
+  const box = { name: 'sure', label: 'Confirmation', options: [{ value: 'yes', label }] };
+  return formOf(asked, 'delete', (sent) => html`${checkboxes(sent, box)}${submit('Delete this webhook', 'danger')}`);
+}

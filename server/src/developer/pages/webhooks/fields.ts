@@ -1,0 +1,36 @@
+import { EventType, events, NewWebhook, type Webhook } from '@itsm-api/contract';
+import * as z from 'zod';
+import { FilterText, filterText } from '../../../resources/webhooks/filter-text.ts';
+import type { Sent } from '../../framework/page.ts';
+import { checkboxes, optional, several, textArea, textField } from '../../ui/form-fields.ts';
+import { html, type SafeHtml } from '../../ui/html.ts';
+
+const { url, secret, filter } = NewWebhook.shape;
+
+/** What is typed of a subscription. */
+export const WebhookFields = z.object({
+  url,
+  events: several(NewWebhook.shape.events),
+  filter: FilterText.pipe(filter),
+});
+/** A secret, or nothing where one is to be made. */
+export const SecretField = optional(secret);
+
+/** The fields of a subscription; without one, those of a new one. */
+export function webhookFields(sent: Sent | undefined, webhook?: Pick<Webhook, 'url' | 'events' | 'filter'>): SafeHtml {
+  const options = EventType.options.map((value) => ({ value, label: `${value}: ${events[value].when}` }));
+  return html`${textField(sent, {
+    ...{ name: 'url', label: 'URL', type: 'url', required: true, placeholder: 'https://hooks.example.com/itsm' },
+    ...{ value: webhook?.url, hint: 'Each event is sent here with POST.' },
+  })}
+${checkboxes(sent, { name: 'events', label: 'Events', options, values: webhook?.events ?? [] })}
+${textArea(sent, {
+  ...{ name: 'filter', label: 'Filter (optional)', value: filterText(webhook?.filter ?? null), rows: 3 },
+  hint: html`Only events where each field is one of its values, or was before: a line such as <code>priority=HIGH,CRITICAL</code> for each.`,
+})}`;
+}
+
+export function secretField(sent: Sent | undefined): SafeHtml {
+  const hint = 'Signs each delivery. Leave it empty, and one is made for you.';
+  return textField(sent, { name: 'secret', label: 'Secret', type: 'password', autocomplete: 'new-password', hint });
+}

@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import { sendTestEvent } from '../../../resources/deliveries/queries.ts';
+import { createWebhook, listWebhooks } from '../../../resources/webhooks/queries.ts';
+import { form, page } from '../../framework/page.ts';
+import { PageNumber } from '../../ui/filtered-list.ts';
+import { formOf, optional, submit } from '../../ui/form-fields.ts';
+import { html, linkButton, pager, table } from '../../ui/html.ts';
+import { shortened } from '../deliveries/list.ts';
+import { SecretField, secretField, WebhookFields, webhookFields } from './fields.ts';
+import { healthOf } from './webhook-health.ts';
+
+const perPage = 50;
+
+/** Who is told of events, and how each does. */
+export const webhooks = page({
+  path: '/developer/webhooks',
+  menu: 'Webhooks',
+  roles: ['ADMIN'],
+  query: z.strictObject({
+    page: PageNumber,
+    /** Those that were deleted, too. */
+    all: optional(z.literal('yes')),
+  }),
+  async show({ visit, query, address }) {
+    const inactive = query.all !== undefined;
+    const { data, meta } = await listWebhooks(visit.context, { page: query.page, perPage }, { inactive });
+    const rows = data.map((webhook) => {
+      const { id, url, events, lastSuccessAt, lastFailureAt } = webhook;
+      return [
+        html`<a href="/developer/webhooks/${id}">${shortened(url)}</a>`,
+        healthOf(visit, webhook),
+        html`<ul class="plain">${events.map((event) => html`<li><code>${event}</code></li>`)}</ul>`,
+        visit.time(lastSuccessAt),
+        visit.time(lastFailureAt),
+      ];
+    });
+    const none = html`<p>Nobody is told of anything yet. A webhook sends each event to an address of yours, signed.</p>
+<p>${linkButton('/developer/webhooks/new', 'Create the first one', 'main')}</p>`;
+    const empty = meta.totalCount === 0 ? none : 'There are not so many.';
+    const create = meta.totalCount > 0 ? linkButton('/developer/webhooks/new', 'Create a webhook', 'main') : null;
+    const others = inactive
+      ? linkButton('/developer/webhooks', 'Only those in use')
+      : linkButton('/developer/webhooks?all=yes', 'Deleted ones, too');
+    return {
+      title: 'Webhooks',
+      body: html`<p class="lead">Who is told of events, and how each does. <a href="/docs/guides/manage-webhooks">About webhooks</a></p>
+<div class="actions">${create}${others}</div>
+${table('Webhooks', ['URL', 'Health', 'Events', 'Last success', 'Last failure'], rows, empty)}
+${meta.totalCount === 0 ? null : pager(meta, address)}`,
+    };
+  },
+});
+
+/** A new webhook, which is sent a test event at once. */
+export const newWebhook = page({
+  path: '/developer/webhooks/new',
+  roles: ['ADMIN'],
+  async show(asked) {
+    return {
+      title: 'Create a webhook',
+      body: html`<p class="lead">A test event is sent as soon as it is made, and you see what your endpoint answers.</p>
+${formOf(asked, 'create', (sent) => html`${webhookFields(sent)}${secretField(sent)}${submit('Create it and send a test event')}`)}`,
+    };
+  },
+  forms: {
+    create: form({
+      fields: WebhookFields.extend({ secret: SecretField }),
+      audit: 'webhook.created',
+      async run({ visit, fields }) {
+        const { id, url, secret } = await createWebhook(visit.context, fields);
+        const test = await sendTestEvent(visit.context, id);
+        return {
+          redirect: `/developer/webhooks/${id}?test=${test.id}`,
+          subject: `webhook ${id} to ${url}`,
+          ...(secret !== undefined && { flash: { secret } }),
+        };
+      },
+    }),
+  },
+});

@@ -1,0 +1,44 @@
+import { integerFromText } from '@itsm-api/contract';
+import * as z from 'zod';
+import { getReplay, type ReplayProgress } from '../../../resources/webhooks/queries.ts';
+import { mostReplayCounted } from '../../../webhooks/maintenance/replay.ts';
+import { page } from '../../framework/page.ts';
+import { facts, html, linkButton, type SafeHtml } from '../../ui/html.ts';
+
+/** How far deliveries are that are sent again together. */
+export const webhookReplay = page({
+  path: '/developer/webhooks/:id/replays/:replay',
+  roles: ['ADMIN'],
+  params: z.object({ id: integerFromText(), replay: integerFromText() }),
+  async show({ visit, params: { id, replay } }) {
+    const found = await getReplay(visit.context, id, replay);
+    const { since, askedAt, finishedAt } = found;
+    return {
+      title: 'Sending again',
+      reload: finishedAt === null ? 1 : undefined,
+      body: html`<div id="progress" data-watched>${barOf(found)}<p role="status">${progressOf(found)}</p></div>
+${facts({ 'Made since': visit.time(since), 'Asked for': visit.time(askedAt) })}
+<div class="actions">${linkButton(`/developer/deliveries?subscription=${id}`, 'Its deliveries')}
+${linkButton(`/developer/webhooks/${id}`, 'Back to the webhook')}</div>`,
+    };
+  },
+});
+
+/** How far it is, in words. */
+export function progressOf({ matching, sent, finishedAt }: ReplayProgress): string {
+  if (finishedAt !== null) return sent === 0 ? 'There was nothing to send again.' : `${sent} put on their way again.`;
+  if (matching === null) return 'They are being counted.';
+  return `${sent} of ${isCapped(matching) ? `${matching} or more` : matching} put on their way again.`;
+}
+
+/** Whether there may be more than were counted. */
+function isCapped(matching: number): boolean {
+  return matching >= mostReplayCounted;
+}
+
+function barOf({ matching, sent, finishedAt }: ReplayProgress): SafeHtml {
+  const label = html`aria-label="How much was put on its way again"`;
+  if (finishedAt !== null) return html`<progress max="1" value="1" ${label}></progress>`;
+  if (matching === null || isCapped(matching)) return html`<progress ${label}></progress>`;
+  return html`<progress max="${Math.max(matching, 1)}" value="${sent}" ${label}></progress>`;
+}

@@ -1,0 +1,238 @@
+import { parse as parseQuery } from 'node:querystring';
+import { setTimeout as sleep } from 'node:timers/promises';
+import csrfProtection from '@fastify/csrf-protection';
+import formBody from '@fastify/formbody';
+import multipart from '@fastify/multipart';
+import rateLimit from '@fastify/rate-limit';
+import { requestLimits } from '@itsm-api/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AccountStore } from '../auth/accounts/account.ts';
+import type { Settings } from '../config/env.ts';
+import { isLocalRequest } from '../config/is-local-only.ts';
+import type { TenantClient } from '../database/client/tenant-client.ts';
+import type { ErrorSources } from '../http/error-handler.ts';
+import type { Services } from '../resources/shared/context.ts';
+import { ApiError } from '../shared/errors.ts';
+import type { TenantId } from '../shared/tenant-id.ts';
+import { type FairUse, FairUseRefused } from '../shared/tenant-limiter.ts';
+import { addCookies, flashFor, mayShow, memoryOf, sessionOf } from './framework/cookies.ts';
+import { formNamed, type Received, receive, showRefused } from './framework/handle-form.ts';
+import type { Answer, AnyPage } from './framework/page.ts';
+import { assertRole, forbidden, notAForm, uploadLimits } from './framework/page-errors.ts';
+import { askedOf } from './framework/parse-request.ts';
+import { elsewhere, isFromSite, siteOf } from './framework/public-origin.ts';
+import type { SignedIn, UserVisit, Visit } from './framework/request-context.ts';
+import { answerError, send } from './framework/send-response.ts';
+import { addStaticFiles } from './framework/static-files.ts';
+import { pages } from './pages.ts';
+import { timeIn } from './ui/format-time.ts';
+
+export interface AreaOptions extends ErrorSources {
+  accounts: AccountStore;
+  /** A workspace's data, with the rights of a request. */
+  dataOf(tenantId: TenantId): TenantClient;
+  services: Services;
+  settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
+  fairUse: FairUse;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks, once that is known. */
+    visit: Visit | undefined;
+    /** Whether all of it has come in. */
+    isRead: boolean;
+  }
+}
+
+/**
+ * The developer area (docs/decisions/developer-area.md): every page of `pages.ts` is served here, so what holds for all of
+ * them is written once. Who isn't signed in is led to signing in; what isn't there, or is another workspace's, is 404 in the
+ * same bytes.
+ */
+export async function addDeveloperArea(app: FastifyInstance, options: AreaOptions): Promise<void> {
+  const { services, settings } = options;
+  await addStaticFiles(app);
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    // Node.js reads a thousand fields at most: more are nobody's form.
+    await scope.register(formBody, { bodyLimit: requestLimits.bodyBytes, parser: (text) => parseQuery(text) });
+    await scope.register(multipart, { attachFieldsToBody: 'keyValues', limits: uploadLimits });
+    const secure = settings.PUBLIC_URL?.startsWith('https:') ?? false;
+    await addCookies(scope, { keys: services.secretCipher.deriveKeys('itsm developer area cookies'), secure });
+    await scope.register(rateLimit, {
+      max: settings.RATE_LIMIT_PAGES,
+      timeWindow: 60_000,
+      cache: 50_000,
+      keyGenerator: ({ session }) => session.get('token') ?? '',
+      // Signing in has limits of its own.
+      allowList: (_request, token) => token === '',
+      errorResponseBuilder: (_request, { ttl }) => tooManyPages(Math.ceil(ttl / 1000)),
+    });
+    await scope.register(csrfProtection, { sessionPlugin: '@fastify/secure-session' });
+    scope.addHook('onRequest', (_request, reply, done) => {
+      reply.headers(pageHeaders);
+      done();
+    });
+    scope.decorateRequest('visit');
+    scope.decorateRequest('isRead', false);
+    // A path that can't be one is refused before the headers are set.
+    scope.setErrorHandler((thrown, request, reply) =>
+      answerError(thrown, { request, reply: reply.headers(pageHeaders), errors: options }),
+    );
+    for (const page of pages) addPage(scope, page, options);
+    scope.get('/developer', (_request, reply) => reply.redirect('/developer/keys', 303));
+    scope.get('/developer/*', async () => {
+      throw new ApiError('NOT_FOUND', 'There is no such page.');
+    });
+  });
+}
+
+function tooManyPages(retryAfterSeconds: number): ApiError {
+  const message = `Too many requests in this session. Retry in ${retryAfterSeconds} seconds.`;
+  return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
+}
+
+/** How large a form may be that anybody may send, such as that of signing in. Bytes. */
+const publicFormBytes = 16 * 1024;
+
+/** Nothing but what this host sends, and nothing inline; forms are sent to this host alone, and nobody frames it. */
+const pageHeaders = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  // With `no-referrer` browsers send forms with `Origin: null`.
+  'referrer-policy': 'same-origin',
+};
+
+function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): void {
+  scope.get(page.path, async (request, reply) => {
+    const to = elsewhere(request, options.settings.PUBLIC_URL);
+    if (to !== undefined) return reply.redirect(to, 303);
+    const visit = await visitOf(request, reply, options);
+    if (page.roles !== 'everyone' && visit.user === undefined) return reply.redirect(signInFor(request.url), 303);
+    request.visit = visit;
+    const answer = await inItsTurn(visit, async () => {
+      assertRole(page.roles, visit);
+      return show(page, { visit, request });
+    });
+    return send(answer, { visit, request, reply });
+  });
+  if (page.forms === undefined) return;
+  // Who sends it is found out before anything of it is read: nobody fills the memory with what nobody wants.
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    const visit = await visitOf(request, reply, options);
+    if (!isFromSite(request, visit.site)) throw forbidden('This form was sent by another site.');
+    if (page.roles !== 'everyone' && visit.user === undefined) {
+      return reply.redirect(signInFor(pathOf(request)), 303);
+    }
+    const { form } = formNamed(page, request);
+    assertRole(form.roles ?? page.roles, visit);
+    if (form.upload !== true) assertNoFile(request);
+    request.visit = visit;
+  };
+  const preHandler = [noteRead, scope.csrfProtection];
+  const limit = page.roles === 'everyone' && { bodyLimit: publicFormBytes };
+  scope.post(page.path, { onRequest, preHandler, ...limit }, async (request, reply) => {
+    const visit = request.visit as Visit;
+    const receiving = { visit, request, errors: options };
+    const answering = (answer: () => Promise<Received>) =>
+      inItsTurn(visit, async () => {
+        if (visit.user !== undefined) {
+          // The session may have ended while the form came in, and while it waited; or it is another role's by now.
+          const user = await (visit as UserVisit).again();
+          if (user === undefined) return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
+          assertRole(formNamed(page, request).form.roles ?? page.roles, { ...visit, user });
+        }
+        return answer();
+      });
+    const { answer, status, retryAfterSeconds } = await answering(() => receive(page, receiving)).catch(
+      async (error: unknown) => {
+        if (!(error instanceof FairUseRefused)) throw error;
+        // What was typed would be lost: the page of the form takes a turn of its own, a little later.
+        await sleep(1000);
+        return answering(() => showRefused(page, receiving, error));
+      },
+    );
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
+    return send(answer, { visit, request, reply: reply.code(status) });
+  });
+}
+
+interface Showing {
+  visit: Visit;
+  request: FastifyRequest;
+}
+
+/** Makes a page. What it shows once is taken when it is made: of a page that could not be, nothing is lost. */
+async function show(page: AnyPage, { visit, request }: Showing): Promise<Answer> {
+  const asked = askedOf(page, { visit, request });
+  const flash = request.method === 'GET' ? flashFor(request) : undefined;
+  if (visit.user === undefined || flash === undefined) return page.show(asked);
+  const answer = await page.show({ ...asked, visit: { ...visit, flash: flash.value } as UserVisit });
+  const { session } = visit.user;
+  if (!(await mayShow(visit.accounts, request, { session, flash }))) return page.show(asked);
+  return { ...answer, confirmation: flash.confirmation };
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? url;
+}
+
+function noteRead(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  request.isRead = true;
+  done();
+}
+
+function assertNoFile({ headers }: FastifyRequest): void {
+  // Whoever parses it doesn't mind capitals either.
+  if (/^\s*multipart\//i.test(headers['content-type'] ?? '')) throw notAForm();
+}
+
+/** What is to be known of a request before anything is looked at. @throws ApiError where the area has no address */
+async function visitOf(request: FastifyRequest, reply: FastifyReply, options: AreaOptions): Promise<Visit> {
+  const { accounts, services, settings } = options;
+  const site = siteOf(request, settings.PUBLIC_URL);
+  if (site === undefined) {
+    throw new ApiError('NOT_FOUND', 'The developer area has no address here: set PUBLIC_URL to that of this server.');
+  }
+  const from = { address: request.ip, userAgent: request.headers['user-agent'] ?? '' };
+  const session = await sessionOf(accounts, request);
+  const visit: Visit = {
+    from,
+    site,
+    isLocal: isLocalRequest(request.raw, settings),
+    csrf: reply.generateCsrf(),
+    browser: memoryOf(accounts, request, from),
+    accounts,
+  };
+  if (session === undefined) return visit;
+  const { account } = session;
+  const user: SignedIn = { session, account };
+  const context = { ...services, db: options.dataOf(account.tenantId), userId: account.userId };
+  return {
+    ...{ ...visit, user, context, flash: undefined, time: timeIn(account.timeZone) },
+    inItsTurn: (work) => options.fairUse.run(account.tenantId, work),
+    async again() {
+      const now = await sessionOf(accounts, request);
+      return now?.id === session.id ? { session: now, account: now.account } : undefined;
+    },
+  } as UserVisit;
+}
+
+/** Has what asks for a workspace's data wait for its turn among all that does. */
+function inItsTurn<Result>(visit: Visit, work: () => Promise<Result>): Promise<Result> {
+  return visit.user === undefined ? work() : (visit as UserVisit).inItsTurn(work);
+}
+
+/** Leads to signing in, and from there to where somebody wanted to go. */
+function signInFor(url: string): string {
+  return url === '/developer/keys' ? '/developer/sign-in' : `/developer/sign-in?next=${encodeURIComponent(url)}`;
+}

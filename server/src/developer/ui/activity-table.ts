@@ -1,0 +1,38 @@
+import type { AssetActivity, TicketActivity } from '@itsm-api/contract';
+import { namesOf } from '../../resources/users/queries.ts';
+import type { UserVisit } from '../framework/request-context.ts';
+import { html, type SafeHtml, table } from './html.ts';
+
+/** Characters of a value that changed. */
+const shownLength = 200;
+
+type Activity = TicketActivity | AssetActivity;
+
+/** What was done to a resource: when, by whom and what changed. */
+export async function activityTable(visit: UserVisit, activities: readonly Activity[]): Promise<SafeHtml> {
+  const names = await namesOf(
+    visit.context,
+    activities.map(({ actor }) => actor?.userId ?? null),
+  );
+  const rows = activities.map(({ at, action, actor, changes }) => [
+    visit.time(at),
+    doneBy(actor, names),
+    action,
+    html`<ul class="changes">${Object.entries(changes).map(([name, { from, to }]) => {
+      return html`<li><code>${name}</code> from ${shown(from)} to ${shown(to)}</li>`;
+    })}</ul>`,
+  ]);
+  return table('Activity', ['When', 'Who', 'What', 'Changed'], rows, 'Nothing was noted of it yet.');
+}
+
+function doneBy(actor: Activity['actor'], names: ReadonlyMap<number, string>): string {
+  if (actor === null) return 'the command line';
+  const name = names.get(actor.userId) ?? `user ${actor.userId}`;
+  return actor.keyId === null ? name : `${name}, with key ${actor.keyId}`;
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > shownLength ? `${text.slice(0, shownLength).toWellFormed()}…` : text;
+}

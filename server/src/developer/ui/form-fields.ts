@@ -1,0 +1,196 @@
+import * as z from 'zod';
+import type { Asked, Sent } from '../framework/page.ts';
+import type { Visit } from '../framework/request-context.ts';
+import { html, type SafeHtml } from './html.ts';
+
+/*
+ * Forms, and the fields that stand in them: each with its label, what it is for, what is wrong with it and what was typed.
+ */
+
+/** A form of the page that is shown: `fields` are drawn with what was sent of it. */
+export function formOf(
+  { visit, address, sent }: Pick<Asked<Visit>, 'visit' | 'address' | 'sent'>,
+  name: string,
+  fields: (sent: Sent | undefined) => SafeHtml,
+  { upload = false, passkey }: { upload?: boolean; passkey?: { what: 'create' | 'get'; options: object } } = {},
+): SafeHtml {
+  const action = `${address}${address.includes('?') ? '&' : '?'}form=${name}`;
+  const credential =
+    passkey &&
+    html`<input type="hidden" name="response" value="" data-passkey="${passkey.what}" data-options="${JSON.stringify(passkey.options)}">`;
+  // Drawing the fields tells what they are called.
+  const drawn = fields(sent[name]);
+  const told = summary(sent[name]);
+  return html`<form method="post" action="${action}" ${upload ? html`enctype="multipart/form-data"` : ''} id="form-${name}">
+<input type="hidden" name="_csrf" value="${visit.csrf}">${credential}
+${told}${drawn}</form>`;
+}
+
+/** What is wrong, before everything else: who can't see the fields hears of it first. */
+export function summary(sent: Sent | undefined): SafeHtml | null {
+  if (sent === undefined) return null;
+  const wrong = Object.entries(sent.errors);
+  if (sent.message === undefined && wrong.length === 0) return null;
+  const items = wrong.map(
+    ([name, message]) => html`<li><a href="#field-${name}">${sent.labels?.get(name) ?? name}</a> ${message}</li>`,
+  );
+  return html`<div class="notice bad" role="alert" tabindex="-1" data-focus>${
+    wrong.length > 0 ? html`<p>This was not done:</p><ul>${items}</ul>` : html`<p>${sent.message}</p>`
+  }</div>`;
+}
+
+export interface Field {
+  name: string;
+  label: string;
+  /** What it is for, or how it is written. */
+  hint?: string | SafeHtml | undefined;
+  /** What stands there before anything was typed. */
+  value?: string | number | null | undefined;
+  required?: boolean;
+}
+
+type InputType = 'text' | 'email' | 'password' | 'url' | 'number' | 'search' | 'date' | 'datetime-local';
+interface TextField extends Field {
+  type?: InputType;
+  /** What the browser may fill in (HTML §4.10.18.7). */
+  autocomplete?: string;
+  placeholder?: string;
+}
+
+/** A line of text. A password is never sent back. */
+export function textField(sent: Sent | undefined, field: TextField): SafeHtml {
+  const { name, type = 'text', autocomplete = 'off', required = false, placeholder } = field;
+  const value = type === 'password' ? '' : typed(sent, field);
+  return labelled(sent, field, (attributes) => {
+    const hinting = placeholder === undefined ? '' : html`placeholder="${placeholder}"`;
+    return html`<input type="${type}" name="${name}" value="${value}" autocomplete="${autocomplete}" ${hinting}
+ ${required ? html`required` : ''} ${attributes}>`;
+  });
+}
+
+/** Some lines of text. */
+export function textArea(sent: Sent | undefined, field: Field & { rows?: number }): SafeHtml {
+  return labelled(
+    sent,
+    field,
+    // The line break is what browsers drop after the tag.
+    (attributes) => html`<textarea name="${field.name}" rows="${field.rows ?? 4}" ${attributes}>
+${typed(sent, field)}</textarea>`,
+  );
+}
+
+export interface Option {
+  value: string;
+  label: string;
+}
+
+/** One of some values. */
+export function selectField(sent: Sent | undefined, field: Field & { options: readonly Option[] }): SafeHtml {
+  const chosen = typed(sent, field);
+  return labelled(
+    sent,
+    field,
+    (attributes) =>
+      html`<select name="${field.name}" ${attributes}>${field.options.map(
+        ({ value, label }) =>
+          html`<option value="${value}" ${value === chosen ? html`selected` : ''}>${label}</option>`,
+      )}</select>`,
+  );
+}
+
+/** Any of some values; what is sent comes as a list. */
+export function checkboxes(
+  sent: Sent | undefined,
+  {
+    name,
+    label,
+    hint,
+    options,
+    values = [],
+  }: Omit<Field, 'value'> & { options: readonly Option[]; values?: readonly string[] },
+): SafeHtml {
+  const chosen = sent?.values[name] ?? (sent === undefined ? values : []);
+  sent?.labels?.set(name, label);
+  return html`<fieldset id="field-${name}"><legend>${label}</legend>${hintOf(name, hint)}${errorOf(sent, name)}
+${options.map(({ value, label }) => checkbox(name, value, label, chosen.includes(value)))}</fieldset>`;
+}
+
+export function checkbox(name: string, value: string, label: string | SafeHtml, checked: boolean): SafeHtml {
+  return html`<label class="check"><input type="checkbox" name="${name}" value="${value}" ${checked ? html`checked` : ''}>
+<span>${label}</span></label>`;
+}
+
+/** A file to be sent: its form is an `upload`. */
+export function fileField(sent: Sent | undefined, field: Field & { accept: string }): SafeHtml {
+  return labelled(
+    sent,
+    field,
+    (attributes) => html`<input type="file" name="${field.name}" accept="${field.accept}" ${attributes}>`,
+  );
+}
+
+export function submit(text: string, kind: 'main' | 'plain' | 'danger' = 'main'): SafeHtml {
+  return html`<button class="button ${kind}">${text}</button>`;
+}
+
+function labelled(
+  sent: Sent | undefined,
+  { name, label, hint }: Field,
+  input: (attributes: SafeHtml) => SafeHtml,
+): SafeHtml {
+  const wrong = sent?.errors[name] !== undefined;
+  sent?.labels?.set(name, label);
+  const described = [hint && `hint-${name}`, wrong && `error-${name}`].filter(Boolean).join(' ');
+  const attributes = html`id="field-${name}" ${described === '' ? '' : html`aria-describedby="${described}"`}
+ ${wrong ? html`aria-invalid="true"` : ''}`;
+  return html`<div class="field"><label for="field-${name}">${label}</label>${hintOf(name, hint)}${errorOf(sent, name)}
+${input(attributes)}</div>`;
+}
+
+export function hintOf(name: string, hint: string | SafeHtml | undefined): SafeHtml | null {
+  return hint === undefined ? null : html`<p class="hint" id="hint-${name}">${hint}</p>`;
+}
+
+export function errorOf(sent: Sent | undefined, name: string): SafeHtml | null {
+  const error = sent?.errors[name];
+  return error === undefined ? null : html`<p class="error" id="error-${name}">${error}</p>`;
+}
+
+function typed(sent: Sent | undefined, { name, value }: Field): string {
+  return sent === undefined ? String(value ?? '') : (sent.values[name]?.[0] ?? '');
+}
+
+/*
+ * What a form sends, as schemas want it: a field that was left empty isn't there.
+ */
+
+/** A field that may be left empty. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+}
+
+/** A field that is emptied to take a value away. */
+export function emptyAsNull<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value) => (value === '' ? null : value), schema);
+}
+
+/** The filters of a list: one that was left empty isn't there. */
+export function withoutBlanks<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess(
+    (query: object) => Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '')),
+    schema,
+  );
+}
+
+/** Lines of text, whose ends browsers send as two characters. */
+export function unixLines<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value), schema);
+}
+
+/** Checkboxes of one name: none, one or several. */
+export function several<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value) => (value === undefined ? [] : [value].flat()), schema);
+}
+
+/** A box that is checked, or not there. */
+export const checked = z.preprocess((value) => value !== undefined, z.boolean());

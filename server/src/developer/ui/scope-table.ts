@@ -1,0 +1,91 @@
+import { contract, type Endpoint, pathPrefix, Scope, scopes } from '@itsm-api/contract';
+import type { Sent } from '../framework/page.ts';
+import { checkbox, errorOf, hintOf } from './form-fields.ts';
+import { html, type SafeHtml } from './html.ts';
+
+/*
+ * Scopes, as a table to choose from, and what each of them allows.
+ */
+
+/** What can be asked for, as a person reads it: `GET`, `/tickets/{id}`, `Get a ticket`. */
+interface Allowed {
+  method: string;
+  path: string;
+  summary: string;
+}
+
+const endpoints = Object.values(contract).flatMap((routes) => Object.values(routes as Record<string, Endpoint>));
+
+/** The endpoints that a scope allows; `any`: those that every key may call. */
+export function endpointsOf(scope: Scope | 'any'): Allowed[] {
+  return endpoints
+    .filter(({ metadata }) => metadata.scope === scope)
+    .map(({ method, path, summary }) => {
+      return { method, path: path.slice(pathPrefix.length).replace(/:(\w+)/g, '{$1}'), summary };
+    });
+}
+
+const resources = {
+  tickets: 'Tickets and comments',
+  assets: 'Assets',
+  projects: 'Projects and tasks',
+  users: 'Users',
+  kb: 'Knowledge base',
+  webhooks: 'Webhooks and deliveries',
+};
+
+/**
+ * A box for each scope, a line for each resource.
+ * @param offered the scopes that can be chosen
+ * @param chosen those that are, before anything was
+ */
+export function scopeTable(
+  sent: Sent | undefined,
+  {
+    label,
+    hint,
+    offered,
+    chosen,
+  }: { label: string; hint?: string; offered: readonly Scope[]; chosen: readonly Scope[] },
+): SafeHtml {
+  sent?.labels?.set('scopes', label);
+  const checked: readonly string[] = sent === undefined ? chosen : (sent.values.scopes ?? []);
+  const box = (scope: Scope) =>
+    offered.includes(scope) ? checkbox('scopes', scope, html`<code>${scope}</code>`, checked.includes(scope)) : null;
+  const cells = (resource: string) => {
+    const named = (access: string) => Scope.options.find((scope) => scope === `${resource}:${access}`);
+    const manage = named('manage');
+    if (manage !== undefined) return html`<td colspan="2">${box(manage)}</td>`;
+    return ['read', 'write'].map((access) => {
+      const scope = named(access);
+      return html`<td>${scope === undefined ? null : box(scope)}</td>`;
+    });
+  };
+  const isOffered = ([resource]: [string, string]) => offered.some((scope) => scope.startsWith(`${resource}:`));
+  const rows = Object.entries(resources).filter(isOffered);
+  return html`<fieldset id="field-scopes" class="scopes"><legend>${label}</legend>${hintOf('scopes', hint)}${errorOf(sent, 'scopes')}
+<table>
+<thead><tr><th scope="col">Resource</th><th scope="col">Read</th><th scope="col">Write</th></tr></thead>
+<tbody>${rows.map(([resource, name]) => html`<tr><th scope="row">${name}</th>${cells(resource)}</tr>`)}</tbody>
+</table></fieldset>`;
+}
+
+/** What each scope allows. Where scripts run, only what is chosen in the form is shown (script.js). */
+export function allowedEndpoints(offered: readonly Scope[]): SafeHtml {
+  const groups = offered.map(
+    (scope) => html`<div data-scope="${scope}"><h3><code>${scope}</code></h3>
+<p class="hint">${scopes[scope]}</p>${listOf(endpointsOf(scope))}</div>`,
+  );
+  return html`<section class="allowed" aria-labelledby="allowed" data-allowed="field-scopes">
+<h2 id="allowed">What the scopes allow</h2>
+<p role="status">Each scope allows what stands below it; every key may call <code>GET /me</code>.</p>
+${groups}</section>`;
+}
+
+function listOf(allowed: readonly Allowed[]): SafeHtml {
+  if (allowed.length === 0) return html``;
+  const items = allowed.map(
+    ({ method, path, summary }) => html`<li><code>${method} ${path}</code> <span>${summary}</span></li>`,
+  );
+  return html`<ul>${items}</ul>`;
+}

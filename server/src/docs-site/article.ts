@@ -1,0 +1,47 @@
+import { escapeHtml } from './escape-html.ts';
+import { styles } from './inlined-assets.ts';
+import { landingPage } from './landing.ts';
+import { type Section, sectionsOf, toHtml } from './markdown.ts';
+import { hrefOf } from './page-source.ts';
+import { footer, layOut } from './site-layout.ts';
+import { landing, type Page, pages } from './site-pages.ts';
+
+/** Renders a page from its Markdown. */
+export function toPage(page: Page, markdown: string): string {
+  return page === landing ? landingPage(markdown) : article(page, markdown);
+}
+
+/** Renders a page of text, with the list of pages on one side and its headings on the other. */
+function article(page: Page, markdown: string): string {
+  const sections = sectionsOf(markdown);
+  const words = sections.map(({ tokens }) => toHtml(tokens, (link) => hrefOf(page, link))).join('');
+  const body = `<main id="content" tabindex="-1">
+<article class="prose">
+${words}</article>
+${neighbours(page)}
+${footer(page)}
+</main>
+${contents(sections)}`;
+  return layOut({ page, styles, body, listed: true });
+}
+
+function contents(sections: Section[]): string {
+  const below = sections.filter(({ depth }) => depth === 2);
+  if (below.length < 2) return '';
+  const items = below.map(({ id, title }) => `<li><a href="#${id}">${escapeHtml(title)}</a></li>`);
+  return `<nav class="contents" aria-labelledby="contents">
+<p id="contents">On this page</p>
+<ul>${items.join('')}</ul>
+</nav>`;
+}
+
+/** Renders links to the previous and the next page in reading order. */
+function neighbours(page: Page): string {
+  const read = pages.slice(1);
+  const at = read.indexOf(page);
+  const link = (to: Page | undefined, rel: 'prev' | 'next', word: string) =>
+    to === undefined ? '' : `<a rel="${rel}" href="${to.path}"><small>${word}</small>${escapeHtml(to.title)}</a>`;
+  return `<nav class="neighbours" aria-label="Previous and next page">
+${link(read[at - 1], 'prev', 'Previous')}${link(read[at + 1], 'next', 'Next')}
+</nav>`;
+}

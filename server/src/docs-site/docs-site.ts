@@ -1,0 +1,76 @@
+import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
+import type { FastifyInstance } from 'fastify';
+import { stringify } from 'yaml';
+import { shareFiles } from '../http/shared-files.ts';
+import { lazily } from '../shared/lazy.ts';
+import { policy } from './inlined-assets.ts';
+import { listOfPages, sourceOf, withLinksToMarkdown } from './page-source.ts';
+import { addReference } from './reference.ts';
+import { linkToMarkdown, markdownPath, type Page, pages, reference } from './site-pages.ts';
+
+/**
+ * What people and programs read of the API on the server itself (docs/decisions/api-documentation.md): the OpenAPI document in its
+ * three forms, the landing page, guides and all other pages, each as HTML and as Markdown, the reference, and what a
+ * search finds. What takes time or memory to make is made when it is first asked for.
+ */
+export async function addSite(app: FastifyInstance): Promise<void> {
+  const document = openApiDocument();
+  await app.register(async (scope) => {
+    shareFiles(scope, 'public, no-cache');
+    addDocument(scope, document);
+    for (const page of pages) addPage(scope, page, document);
+    serve(scope, '/llms.txt', { 'content-type': 'text/plain; charset=utf-8' }, listOfPages);
+    serve(scope, '/docs/search.json', json, async () => {
+      const { searchIndex } = await import('./search-index.ts');
+      return JSON.stringify(await searchIndex(document));
+    });
+    serve(scope, '/favicon.ico', { 'content-type': 'image/svg+xml' }, () => icon);
+  });
+  await app.register(addReference);
+}
+
+const json = { 'content-type': 'application/json; charset=utf-8' };
+
+function addDocument(scope: FastifyInstance, document: OpenApi): void {
+  serve(scope, '/openapi.json', json, () => JSON.stringify(document));
+  serve(scope, '/openapi-3.0.json', json, () => JSON.stringify(downgrade(document)));
+  serve(scope, '/openapi.yaml', { 'content-type': 'application/yaml; charset=utf-8' }, () =>
+    stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
+  );
+}
+
+function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
+  serve(scope, markdownPath(page), { 'content-type': 'text/markdown; charset=utf-8' }, async () =>
+    withLinksToMarkdown(page, await sourceOf(page, () => document)),
+  );
+  // The reference has a page of its own.
+  if (page === reference) return;
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy,
+    'referrer-policy': 'no-referrer',
+    link: linkToMarkdown(page),
+  };
+  serve(scope, page.path, headers, async () => {
+    const { toPage } = await import('./article.ts');
+    return toPage(page, await sourceOf(page, () => document));
+  });
+}
+
+/** Answers with a text that is made once. */
+function serve(
+  scope: FastifyInstance,
+  path: string,
+  headers: Record<string, string>,
+  make: () => string | Promise<string>,
+): void {
+  const text = lazily(make);
+  scope.get(path, async (_request, reply) => {
+    const payload = await text();
+    return reply.headers(headers).send(payload);
+  });
+}
+
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#2563eb" ' +
+  'd="M1 4h14v2.5a1.5 1.5 0 0 0 0 3V12H1V9.5a1.5 1.5 0 0 0 0-3z"/></svg>';

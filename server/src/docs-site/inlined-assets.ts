@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
+/*
+ * Each page contains its script and styles, so a browser sends one request for a page. The policy allows them by their hashes.
+ */
+export const script = (await read('frame.js')) + (await read('docs.js'));
+
+const frameStyles = await read('frame.css');
+
+/** The styles of text pages. */
+export const styles = frameStyles + (await read('text.css'));
+
+/** The styles of the reference. */
+export const referenceStyles = frameStyles + (await read('reference.css'));
+
+/** Allows this script, these styles, and requests of the script to this server, and nothing else. */
+export const policy = [
+  "default-src 'none'",
+  `script-src ${sourceOf(script)}`,
+  `style-src ${sourceOf(styles)}`,
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+function sourceOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+function read(name: string): Promise<string> {
+  return readFile(new URL(name, import.meta.url), 'utf8');
+}

@@ -1,0 +1,95 @@
+import { createHash, randomBytes } from 'node:crypto';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { shareFiles } from '../http/shared-files.ts';
+import { ApiError } from '../shared/errors.ts';
+import { lazily } from '../shared/lazy.ts';
+import { referenceStyles } from './inlined-assets.ts';
+import { layOut } from './site-layout.ts';
+import { linkToMarkdown, reference } from './site-pages.ts';
+
+/** Marks the places of the cached page where each response has its own nonce. */
+const noncePlaceholder = 'NONCE-OF-THIS-ANSWER';
+
+/**
+ * Adds the reference, which is Scalar served from this host. Its requests to other hosts are disabled, and the policy forbids
+ * them. The module has 4 MB, so it is loaded with the first request for the reference.
+ */
+export async function addReference(app: FastifyInstance): Promise<void> {
+  const script = lazily(readScript);
+  const page = lazily(async () => render((await script()).path));
+
+  app.get('/docs', (_request, reply) => reply.redirect(reference.path, 301));
+  app.get(reference.path, async (_request, reply) => {
+    const nonce = randomBytes(16).toString('base64');
+    reply.headers({
+      'content-security-policy': policy(nonce),
+      'referrer-policy': 'no-referrer',
+      link: linkToMarkdown(reference),
+    });
+    return reply.type('text/html; charset=utf-8').send((await page()).replaceAll(noncePlaceholder, nonce));
+  });
+  await app.register(async (scope) => {
+    shareFiles(scope, 'public, max-age=31536000, immutable');
+    scope.get('/docs/js/:name', async (request, reply) => {
+      const { path, text } = await script();
+      if (request.url !== path)
+        throw new ApiError('NOT_FOUND', `File not found. The script of the reference is at ${path}.`);
+      return reply.type('text/javascript; charset=utf-8').send(text);
+    });
+  });
+}
+
+/** Reads the script from the plugin. Its path contains a hash of its content. */
+async function readScript(): Promise<{ path: string; text: string }> {
+  const { default: plugin } = await import('@scalar/fastify-api-reference');
+  const server = Fastify();
+  await server.register(plugin, { routePrefix: '/', configuration: { url: '/openapi.json' } });
+  const { body: text } = await server.inject('/js/scalar.js');
+  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 16);
+  return { path: `/docs/js/scalar-${hash}.js`, text };
+}
+
+function render(script: string): string {
+  // Scalar treats the content of its element as rendered by a server, so the loading message is next to the element.
+  const body = `<div id="content" tabindex="-1">
+<div id="reference"></div>
+<div class="coming"><h1>API reference</h1><p>Loading operations and fields …</p></div>
+</div>
+<script defer nonce="${noncePlaceholder}" src="${script}"></script>
+<script nonce="${noncePlaceholder}">addEventListener('DOMContentLoaded', () =>
+  Scalar.createApiReference('#reference', ${JSON.stringify(configuration)}));</script>`;
+  return layOut({ page: reference, styles: referenceStyles, body, listed: false, nonce: noncePlaceholder });
+}
+
+const configuration = {
+  url: '/openapi.json',
+  nonce: noncePlaceholder,
+  theme: 'none',
+  telemetry: false,
+  withDefaultFonts: false,
+  defaultOpenAllTags: true,
+  hideClientButton: true,
+  // The document has samples of its own.
+  hiddenClients: true,
+  hideDarkModeToggle: true,
+  // The search in the header also finds guides and errors.
+  hideSearch: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+};
+
+function policy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    // Scalar and what it is made of write styles into the page in many places, not all of which know the nonce.
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,40 @@
+import type { OpenApi } from '@itsm-api/contract/openapi';
+import { operationsOf } from './contract-pages.ts';
+import { sectionsOf, textOf } from './markdown.ts';
+import { sourceOf } from './page-source.ts';
+import { type Page, pages, reference } from './site-pages.ts';
+
+/** A section or an operation that the search can find. */
+export interface SearchEntry {
+  title: string;
+  /** The title of the page, or the method and path of the operation. */
+  place: string;
+  href: string;
+  text: string;
+}
+
+/** Returns an entry for each section of each page, and for each operation. The script in the page searches them. */
+export async function searchIndex(document: OpenApi): Promise<SearchEntry[]> {
+  const written = pages.filter((page) => page !== reference);
+  const found = await Promise.all(written.map(async (page) => entriesOf(page, await sourceOf(page, () => document))));
+  return [...found.flat(), ...operationsOf(document).map(entryOf)];
+}
+
+function entriesOf(page: Page, markdown: string): SearchEntry[] {
+  return sectionsOf(markdown).map(({ id, depth, title, tokens }) => ({
+    title,
+    place: page.title,
+    href: depth === 1 ? page.path : `${page.path}#${id}`,
+    text: textOf(tokens),
+  }));
+}
+
+function entryOf({ method, path, operation }: ReturnType<typeof operationsOf>[number]): SearchEntry {
+  const [tag = ''] = operation.tags;
+  return {
+    title: operation.summary ?? operation.operationId,
+    place: `${method} ${path}`,
+    href: `${reference.path}#tag/${tag}/${method}${path}`,
+    text: (operation.description ?? '').replace(/[`*]/g, '').replace(/\s+/g, ' '),
+  };
+}

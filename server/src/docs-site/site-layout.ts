@@ -1,0 +1,100 @@
+import { errorDocsPath } from '@itsm-api/contract';
+import { changelogPath } from '@itsm-api/contract/openapi';
+import { escapeHtml } from './escape-html.ts';
+import { icons } from './icons.ts';
+import { script } from './inlined-assets.ts';
+import { groups, landing, markdownPath, type Page, reference } from './site-pages.ts';
+
+interface Content {
+  page: Page;
+  styles: string;
+  /** The HTML between header and footer. */
+  body: string;
+  /** Shows the list of all pages next to the content on wide screens. Otherwise a button opens it. */
+  listed: boolean;
+  /** Allows the scripts of a page whose policy doesn't list their hashes. */
+  nonce?: string;
+}
+
+/** Renders a page with header, navigation, search and content. */
+export function layOut({ page, styles, body, listed, nonce }: Content): string {
+  const title = page === landing ? page.title : `${page.title} · ${landing.title}`;
+  const allowed = nonce === undefined ? '' : ` nonce="${nonce}"`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<meta name="description" content="${escapeHtml(page.about.replaceAll('`', ''))}">
+<meta name="theme-color" content="#2563eb">
+<link rel="icon" href="/favicon.ico" type="image/svg+xml">
+<link rel="alternate" type="text/markdown" href="${markdownPath(page)}">
+<style>${styles}</style>
+<script${allowed}>${script}</script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+${header(page, nonce === undefined ? 'header' : 'section')}
+${listed ? '<div class="columns">' : ''}
+<nav id="menu" ${listed ? 'class="beside" ' : ''}aria-label="All pages" popover>
+${groups.map((group) => listOf(group.title, group.pages, page)).join('\n')}
+</nav>
+${body}
+${listed ? '</div>' : ''}
+${searchDialog}
+</body>
+</html>
+`;
+}
+
+/** Renders the header. On the reference it is a `section`, because Scalar renders a banner of its own. */
+function header(page: Page, tag: 'header' | 'section'): string {
+  return `<${tag} class="bar" aria-label="Site">
+<button class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>
+<a class="brand" href="/">${icons.ticket}<span>ITSM <b>API</b></span></a>
+<nav class="top" aria-label="Main">${topLinks.map((link) => topLink(link, page)).join('')}</nav>
+<button class="find" aria-label="Search" aria-haspopup="dialog" hidden>${icons.search}<span>Search</span><kbd>/</kbd></button>
+<button class="icon theme" aria-label="Dark theme" aria-pressed="false" hidden>${icons.theme}</button>
+</${tag}>`;
+}
+
+const searchDialog = `<dialog class="search" aria-label="Search">
+<input type="text" enterkeyhint="search" placeholder="Search guides, operations and errors" aria-label="Search" role="combobox"
+  aria-expanded="false" aria-autocomplete="list" aria-controls="found" autocomplete="off" spellcheck="false">
+<ul id="found" role="listbox" aria-label="Results"></ul>
+<p class="none" role="status"></p>
+</dialog>`;
+
+/** Renders the footer. */
+export function footer(page: Page): string {
+  return `<footer class="end">
+<a href="${markdownPath(page)}">View as Markdown</a>
+<a href="/llms.txt">llms.txt</a>
+<a href="/openapi.json">OpenAPI 3.1</a>
+<a href="/openapi-3.0.json">OpenAPI 3.0</a>
+</footer>`;
+}
+
+const topLinks = [
+  { title: 'Guides', href: '/docs/guides/first-request' },
+  { title: 'Client', href: '/docs/client' },
+  { title: 'Webhooks', href: '/docs/webhooks' },
+  { title: 'Reference', href: reference.path },
+  { title: 'Errors', href: errorDocsPath },
+  { title: 'Changelog', href: changelogPath },
+];
+
+function topLink({ title, href }: (typeof topLinks)[number], { path }: Page): string {
+  return `<a href="${href}"${path === href ? ' aria-current="page"' : ''}>${title}</a>`;
+}
+
+function listOf(title: string, pages: Page[], current: Page): string {
+  const id = `group-${title.toLowerCase().replaceAll(' ', '-')}`;
+  const items = pages.map((page) => {
+    const mark = page === current ? ' aria-current="page"' : '';
+    return `<li><a href="${page.path}"${mark}>${escapeHtml(page.title)}</a></li>`;
+  });
+  return `<p id="${id}">${title}</p>
+<ul aria-labelledby="${id}">${items.join('')}</ul>`;
+}

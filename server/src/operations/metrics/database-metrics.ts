@@ -1,0 +1,47 @@
+import { Gauge, Histogram } from 'prom-client';
+import type { Databases } from '../../database/client/databases.ts';
+import type { Pool } from '../../database/client/pool.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Tells of the connections of a process, by purpose. All but the waits are read when somebody asks. */
+export function measureDatabases({ registry }: Metrics, { requests, keyLookups, accounts, system }: Databases): void {
+  const pools = { requests: requests.pool, keys: keyLookups, accounts, system: system.pool };
+
+  function gauge(name: string, help: string, read: (pool: Pool) => number): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['pool'],
+      registers: [registry],
+      collect() {
+        for (const [name, pool] of Object.entries(pools)) this.set({ pool: name }, read(pool));
+      },
+    });
+  }
+
+  gauge(
+    'itsm_database_connections_in_use',
+    'Connections to PostgreSQL that are lent to somebody, or being opened.',
+    (pool) => pool.totalCount - pool.idleCount,
+  );
+  gauge('itsm_database_connections_idle', 'Connections to PostgreSQL that wait for work.', (pool) => pool.idleCount);
+  gauge('itsm_database_connections_max', 'Connections to PostgreSQL at most.', (pool) => pool.options.max);
+  gauge('itsm_database_connections_waiting', 'Who waits for a connection.', (pool) => pool.waitingCount);
+  gauge(
+    'itsm_database_prepared_statements',
+    'Statements that PostgreSQL keeps prepared, on all open connections together.',
+    (pool) => pool.preparedStatements,
+  );
+
+  const waits = new Histogram({
+    name: 'itsm_database_connection_wait_seconds',
+    help: 'How long a connection was waited for, those who got one at once included.',
+    labelNames: ['pool'],
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5],
+    registers: [registry],
+  });
+  for (const [name, pool] of Object.entries(pools)) {
+    const { observe } = waits.labels({ pool: name });
+    pool.onLent = (waitedMs) => observe(waitedMs / 1000);
+  }
+}

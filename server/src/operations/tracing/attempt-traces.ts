@@ -1,0 +1,44 @@
+import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { tenantIdToJson } from '../../shared/tenant-id.ts';
+import type { AttemptTracer } from '../../webhooks/delivery/delivery-worker.ts';
+import { spanNamed } from './trace-parent.ts';
+
+/**
+ * A span for each attempt to deliver, below the request that wrote the event. It names the subscription and not its URL,
+ * whose parts may be secrets; nor what failed in words, which may name the host. The receiver is told of no trace.
+ */
+export function createAttemptTracer(): AttemptTracer {
+  const tracer = trace.getTracer('itsm-api');
+  return {
+    follow(delivery, attempt) {
+      const { traceParent, eventType, eventId, tenantId, subscriptionId, id, attempt: number } = delivery;
+      const request = traceParent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanNamed(traceParent));
+      const span = tracer.startSpan(
+        `deliver ${eventType}`,
+        {
+          kind: SpanKind.CLIENT,
+          attributes: {
+            'http.request.method': 'POST',
+            'itsm.event.id': eventId,
+            'itsm.event.type': eventType,
+            'itsm.tenant.id': tenantIdToJson(tenantId),
+            'itsm.subscription.id': String(subscriptionId),
+            'itsm.delivery.id': String(id),
+            'itsm.delivery.attempt': number,
+          },
+        },
+        request,
+      );
+      return context.with(trace.setSpan(request, span), () =>
+        attempt(({ delivered, status }) => {
+          if (status !== null) span.setAttribute('http.response.status_code', status);
+          if (!delivered) {
+            span.setAttribute('error.type', status === null ? 'no answer' : String(status));
+            span.setStatus({ code: SpanStatusCode.ERROR });
+          }
+          span.end();
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Changes, type CustomFields, MergedCustomFields } from '@itsm-api/contract';
+import { detailsOf, validationError } from '../../shared/validation.ts';
+
+/**
+ * The custom fields after a patch: given keys replace, `null` removes (docs/decisions/data-model.md).
+ * @throws ApiError VALIDATION_ERROR when the result is over the limits
+ */
+export function mergeCustomFields(current: CustomFields, given: CustomFields | undefined): CustomFields {
+  if (given === undefined) return current;
+  const merged = { ...current };
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null) delete merged[name];
+    else merged[name] = value;
+  }
+  const checked = MergedCustomFields.safeParse(merged);
+  if (!checked.success) {
+    const issues = checked.error.issues.map((issue) => ({ ...issue, path: ['customFields', ...issue.path] }));
+    throw validationError(detailsOf(issues, 'is unknown'));
+  }
+  return checked.data;
+}
+
+/** What differs between a resource before and after an update: nothing when the update changes nothing. */
+export function changesBetween<Resource extends object>(before: Resource, after: Resource): Changes {
+  const changes: Changes = {};
+  for (const name of Object.keys(after) as (keyof Resource & string)[]) {
+    if (!isDeepStrictEqual(before[name], after[name])) changes[name] = { from: before[name], to: after[name] };
+  }
+  return changes;
+}

@@ -1,0 +1,32 @@
+import { type TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
+import { read, reading } from '../../database/client/raw-sql.ts';
+import type { Context } from './context.ts';
+
+/** What people call users and tickets, by their ids. */
+export interface Names {
+  users: ReadonlyMap<number, string>;
+  tickets: ReadonlyMap<number, string>;
+}
+
+const selectNames = reading(`SELECT
+  (SELECT json_agg(json_build_array(u.id, u.name)) FROM users u WHERE u.tenant_id = $1 AND u.id = ANY ($2::bigint[])) AS users,
+  (SELECT json_agg(json_build_array(t.id, t.type, t.number)) FROM tickets t
+    WHERE t.tenant_id = $1 AND t.id = ANY ($3::bigint[])) AS tickets`);
+
+interface Row {
+  users: [id: number, name: string][] | null;
+  tickets: [id: number, type: TicketType, number: number][] | null;
+}
+
+/** The names of users and the numbers of tickets, in one round trip. */
+export async function findNames(
+  { db }: Pick<Context, 'db'>,
+  ids: { users: readonly number[]; tickets: readonly number[] },
+): Promise<Names> {
+  const row = await read<Row>(db, selectNames, [ids.users, ids.tickets]);
+  const tickets = row?.tickets ?? [];
+  return {
+    users: new Map(row?.users),
+    tickets: new Map(tickets.map(([id, type, number]) => [id, `${ticketNumberPrefixes[type]}-${number}`])),
+  };
+}

@@ -1,0 +1,75 @@
+import type { PgBoss } from 'pg-boss';
+import type { Databases } from '../../database/client/databases.ts';
+import { withOwnConnection } from '../../database/client/dedicated-connection.ts';
+import { scheduleNightly } from '../../database/jobs/job-queue.ts';
+import type { Queue } from '../../database/jobs/job-schema.ts';
+import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
+
+/** A total that is kept and is not what counting gives. */
+export interface WrongTotal {
+  tenantId: TenantId;
+  /** What is counted: the tickets of a kind, their ordinals, or the comments of one. */
+  what: string;
+  kept: number;
+  counted: number;
+}
+
+/** It reads every ticket. Milliseconds. */
+const patienceMs = 30 * 60_000;
+
+/** Compares every total that is kept with what counting gives, in one snapshot. An empty list is good. */
+export async function findWrongTotals(options: Databases['options']): Promise<WrongTotal[]> {
+  type Row = Omit<WrongTotal, 'tenantId'> & { tenantId: string };
+  const purpose = { name: 'totals', statementMs: patienceMs };
+  const { rows } = await withOwnConnection<{ rows: Row[] }>(options, purpose, (connection) =>
+    connection.query(differences),
+  );
+  return rows.map((row) => ({ ...row, tenantId: toTenantId(row.tenantId) }));
+}
+
+const differences = `
+  WITH counted AS (
+    SELECT tenant_id, a.id AS assignee_id, status, priority, type, COALESCE(category, '') AS category,
+      count(*)::int AS count
+    FROM tickets CROSS JOIN LATERAL (VALUES (0::bigint), (assignee_id)) AS a (id)
+    WHERE a.id IS NOT NULL
+    GROUP BY 1, 2, 3, 4, 5, 6
+  )
+  SELECT tenant_id AS "tenantId",
+    concat_ws(' ', 'tickets', status, priority, type, NULLIF(category, ''), 'of user ' || NULLIF(assignee_id, 0)) AS what,
+    COALESCE(k.count, 0) AS kept, COALESCE(c.count, 0) AS counted
+  FROM ticket_counts k FULL JOIN counted c USING (tenant_id, assignee_id, status, priority, type, category)
+  WHERE COALESCE(k.count, 0) <> COALESCE(c.count, 0)
+  UNION ALL
+  SELECT tenant_id, 'ordinals of tickets', COALESCE(s.total, 0), COALESCE(c.count, 0)
+  FROM ticket_sequences s FULL JOIN (
+    SELECT tenant_id, CASE WHEN count(*) = max(ordinal) AND min(ordinal) = 1 THEN count(*)::int ELSE -1 END AS count
+    FROM tickets GROUP BY 1
+  ) c USING (tenant_id)
+  WHERE COALESCE(s.total, 0) <> COALESCE(c.count, 0)
+  UNION ALL
+  SELECT tenant_id, 'comments of ticket ' || t.id, t.comment_count, COALESCE(c.count, 0)
+  FROM tickets t LEFT JOIN (
+    SELECT tenant_id, ticket_id AS id, count(*)::int AS count FROM comments GROUP BY 1, 2
+  ) c USING (tenant_id, id)
+  WHERE t.comment_count <> COALESCE(c.count, 0)`;
+
+interface TotalsCheck {
+  databases: Pick<Databases, 'options'>;
+  onWrong: (wrong: WrongTotal[]) => void;
+}
+
+/** Whoever tries again does so while the first still counts. */
+export const totalsQueue: Queue = {
+  name: 'totals-check',
+  policy: 'exclusive',
+  options: { expireInSeconds: patienceMs / 1000 + 600, retryLimit: 0 },
+};
+
+/** Has the totals checked every night. */
+export function scheduleTotalsCheck(boss: PgBoss, { databases, onWrong }: TotalsCheck): Promise<void> {
+  return scheduleNightly(boss, totalsQueue, async () => {
+    const wrong = await findWrongTotals(databases.options);
+    if (wrong.length > 0) onWrong(wrong);
+  });
+}

@@ -1,0 +1,50 @@
+import type { Endpoint } from '@itsm-api/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { whenOver } from '../shared/request-lifecycle.ts';
+import { kindOf } from './aggregator.ts';
+import { keyedEndpoints, type Outcome, outcomes } from './dimensions.ts';
+import type { UsageRecorder } from './usage-recorder.ts';
+
+const numberOf = new Map(outcomes.map((outcome, number) => [outcome, number]));
+
+/**
+ * Counts every request with a valid key when it has been answered, or its client is gone. To be called before any route is
+ * registered.
+ */
+export function followRequests(app: FastifyInstance, { record }: Pick<UsageRecorder, 'record'>): void {
+  const endpoints = new Map<Endpoint, number>(keyedEndpoints.map(({ route }, number) => [route, number]));
+
+  function count(request: FastifyRequest, reply: FastifyReply, status: number): void {
+    const { identity, rateLimit } = request;
+    const endpoint = identity && endpoints.get(request.routeOptions.config.tsRestRoute);
+    if (endpoint === undefined) return;
+    record({
+      tenantId: identity.tenantId,
+      keyId: identity.keyId,
+      kind: kindOf(endpoint, numberOf.get(outcomeOf(status, rateLimit)) as number),
+      milliseconds: reply.elapsedTime,
+      globalShare: shareOf(rateLimit?.global),
+      groupShare: shareOf(rateLimit?.group),
+    });
+  }
+
+  whenOver(app, count);
+}
+
+type RateLimit = FastifyRequest['rateLimit'];
+
+/** A rate limit rejected it if a window is used up. After a refund for fair use, both have room. */
+function outcomeOf(status: number, rateLimit: RateLimit): Outcome {
+  if (status === 429 && rateLimit?.isCounted === false) {
+    if (rateLimit.global.remaining === 0) return 'GLOBAL_LIMIT';
+    return rateLimit.group.remaining === 0 ? 'GROUP_LIMIT' : 'FAIR_USE';
+  }
+  if (status >= 500) return 'SERVER_ERROR';
+  if (status >= 400) return 'CLIENT_ERROR';
+  return status >= 300 ? 'REDIRECTION' : 'SUCCESSFUL';
+}
+
+/** Percent. */
+function shareOf(window: NonNullable<RateLimit>['global'] | undefined): number {
+  return window === undefined ? 0 : Math.floor(((window.limit - window.remaining) * 100) / window.limit);
+}

@@ -1,0 +1,64 @@
+import type { Prisma } from '../../../generated/prisma/client.ts';
+import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
+import { afterAttempt, type Health, type Sign } from './circuit-breaker.ts';
+import { batch } from './json-rows.ts';
+
+/** What an attempt tells of the subscription that it was for, at the URL that it had. */
+export type SubscriptionSign = SubscriptionRef & Sign & { url: string };
+
+/** Health as it is to be stored, and whether an attempt succeeded. */
+type HealthUpdate = SubscriptionRef & Health & { delivered: boolean };
+
+type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
+
+/**
+ * Stores what attempts tell of their subscriptions, as `health.ts` decides; of a URL that a subscription has no more they
+ * tell nothing. Resolves to the signs of those that
+ * another transaction holds: nobody is waited for.
+ */
+export async function recordHealth(
+  tx: Prisma.TransactionClient,
+  signs: SubscriptionSign[],
+): Promise<SubscriptionSign[]> {
+  if (signs.length === 0) return [];
+  const bySubscription = Map.groupBy(signs, refKey);
+  const refs = [...bySubscription.values()].map(([first]) => first as SubscriptionSign);
+  const rows = await lockHealth(tx, refs);
+  await updateHealth(
+    tx,
+    rows.map(({ now, url, tenantId, subscriptionId, ...before }) => {
+      const all = bySubscription.get(refKey({ tenantId, subscriptionId })) ?? [];
+      const given = all.filter((sign) => sign.url === url);
+      const health = given.reduce((health: Health, sign) => afterAttempt(health, sign, now), before);
+      return { ...health, tenantId, subscriptionId, delivered: given.some(({ delivered }) => delivered) };
+    }),
+  );
+  for (const row of rows) bySubscription.delete(refKey(row));
+  return [...bySubscription.values()].flat();
+}
+
+function lockHealth(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<HealthRow[]> {
+  return tx.$queryRaw`
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.last_success_at AS "lastSuccessAt",
+      s.last_failure_at AS "lastFailureAt", s.failures, s.failing_since AS "failingSince", s.open_until AS "openUntil",
+      s.openings, s.paused_at AS "pausedAt", s.paused_reason AS "pausedReason", now() AS now
+    FROM webhook_subscriptions s
+    JOIN json_to_recordset(${batch(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
+      ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"
+    FOR NO KEY UPDATE OF s SKIP LOCKED`;
+}
+
+async function updateHealth(tx: Prisma.TransactionClient, rows: HealthUpdate[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.$executeRaw`
+    UPDATE webhook_subscriptions s
+    SET last_success_at = h."lastSuccessAt", last_failure_at = h."lastFailureAt", failures = h.failures,
+      failing_since = h."failingSince", open_until = h."openUntil", openings = h.openings,
+      paused_at = h."pausedAt", paused_reason = h."pausedReason",
+      first_succeeded_at = CASE WHEN h.delivered THEN COALESCE(s.first_succeeded_at, now()) ELSE s.first_succeeded_at END
+    FROM json_to_recordset(${batch(rows)}::text::json) AS h (
+      "tenantId" bigint, "subscriptionId" bigint, "lastSuccessAt" timestamptz, "lastFailureAt" timestamptz,
+      failures int, "failingSince" timestamptz, "openUntil" timestamptz, openings int, "pausedAt" timestamptz,
+      "pausedReason" text, delivered boolean)
+    WHERE s.tenant_id = h."tenantId" AND s.id = h."subscriptionId"`;
+}

@@ -1,0 +1,147 @@
+import ipaddr from 'ipaddr.js';
+import type { Settings } from '../../config/env.ts';
+import { isLocalOnly } from '../../config/is-local-only.ts';
+import { invalidField } from '../../shared/errors.ts';
+import type { HostLimits } from './host-limits.ts';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = [Address, number];
+
+/** Where deliveries may go (docs/decisions/webhook-subscriptions.md). */
+export interface TargetPolicy {
+  /** Whether http, private addresses and names of the own network are allowed. */
+  readonly allowPrivate: boolean;
+  /**
+   * Refuses a URL that deliveries may not go to, as far as the URL alone tells: https, no user info, and no literal
+   * address that is refused, in any spelling. Names are not resolved here; what they resolve to is checked when a
+   * delivery connects.
+   * @throws ApiError VALIDATION_ERROR naming `url`
+   */
+  checkUrl(url: string): void;
+  /** Why deliveries may not go to an address, as `is not public`; undefined when they may. */
+  refusalOf(address: string): string | undefined;
+}
+
+/**
+ * Never called, whatever is allowed: link-local addresses, and those at which clouds tell a machine its credentials
+ * (AWS, Azure, Google, Alibaba, Oracle, Scaleway).
+ */
+const neverCalled = [
+  '169.254.0.0/16',
+  'fe80::/10',
+  'fd00:ec2::/32',
+  'fd20:ce::254/128',
+  'fd00:42::42/128',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+];
+
+/** Global unicast of IPv6: all else is set aside, or wraps an IPv4 address. */
+const globalUnicast: Network = [ipaddr.IPv6.parse('2000::'), 3];
+
+/** What a NAT64 gateway leads to is the IPv4 address in the last four bytes (RFC 6052). */
+const nat64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+
+/** @param refusedNetworks CIDRs or single addresses that deliveries never go to either */
+export function createTargetPolicy(options: {
+  allowPrivate: boolean;
+  refusedNetworks: readonly string[];
+}): TargetPolicy {
+  const { allowPrivate } = options;
+  const refused = [...neverCalled, ...options.refusedNetworks].map(parseNetwork);
+
+  const refusalOf = (text: string) => {
+    if (!ipaddr.isValid(text)) return 'is not valid';
+    const address = ipaddr.process(text);
+    const embedded = embeddedIn(address);
+    const [target = address] = isWithin(address, nat64) ? embedded : [];
+    if (!allowPrivate && !isPublic(target)) return 'is not public';
+    const isRefused = refused.some((network) => [address, ...embedded].some((each) => isWithin(each, network)));
+    return isRefused ? 'is blocked for webhooks' : undefined;
+  };
+
+  return {
+    allowPrivate,
+    refusalOf,
+    checkUrl(value) {
+      const { hostname } = parseTarget(value, allowPrivate ? ['https:', 'http:'] : ['https:']);
+      // The URL parser has turned every spelling of an address (decimal, hex, octal, short) into the usual one.
+      const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+      const refusal = ipaddr.isValid(host) ? refusalOf(host) : undefined;
+      if (refusal === 'is not public' || (!allowPrivate && !ipaddr.isValid(host) && !isPublicName(host))) {
+        throw invalidField(
+          'VALIDATION_ERROR',
+          'url',
+          'must have a public host: not localhost, a private address or an internal name',
+        );
+      }
+      if (refusal !== undefined) {
+        throw invalidField('VALIDATION_ERROR', 'url', `must have another host: its address ${refusal}`);
+      }
+    },
+  };
+}
+
+/**
+ * Returns the policy of a server. By default, private targets are allowed only with the embedded PostgreSQL on a server that
+ * only this machine reaches.
+ */
+export function targetPolicyOf(settings: Settings): TargetPolicy {
+  const { WEBHOOK_ALLOW_PRIVATE_TARGETS, WEBHOOK_REFUSED_NETWORKS, DATABASE_URL } = settings;
+  return createTargetPolicy({
+    allowPrivate: WEBHOOK_ALLOW_PRIVATE_TARGETS ?? (DATABASE_URL === undefined && isLocalOnly(settings)),
+    refusedNetworks: WEBHOOK_REFUSED_NETWORKS,
+  });
+}
+
+/** How much a worker sends to one host for one tenant, by the settings of the server. */
+export function hostLimitsOf(settings: Settings): HostLimits {
+  return { maxConcurrent: settings.WEBHOOK_HOST_CONCURRENCY, maxPerSecond: settings.WEBHOOK_HOST_PER_SECOND };
+}
+
+function parseTarget(value: string, schemes: string[]): URL {
+  // The parser forgives what a person would not mean: white space, and a scheme without slashes.
+  if (!/^[a-z]+:\/\/\S+$/i.test(value) || !URL.canParse(value))
+    throw invalidField('VALIDATION_ERROR', 'url', 'must be an absolute URL such as https://example.com/hook');
+  const url = new URL(value);
+  if (!schemes.includes(url.protocol)) throw invalidField('VALIDATION_ERROR', 'url', 'must start with https://');
+  if (url.username !== '' || url.password !== '') {
+    throw invalidField('VALIDATION_ERROR', 'url', 'must not contain a user name or password');
+  }
+  return url;
+}
+
+function isPublicName(host: string): boolean {
+  const labels = host.split('.');
+  return labels.length > 1 && !labels.includes('') && !/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host);
+}
+
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast' || address.toString() === '168.63.129.16') return false;
+  return address.kind() === 'ipv4' || isWithin(address, globalUnicast);
+}
+
+function isWithin(address: Address, network: Network): boolean {
+  return address.kind() === network[0].kind() && address.match(network as never);
+}
+
+/** The IPv4 addresses that gateways and translators lead to from an IPv6 address (RFC 3056, 4380, 6052, 6145, 8215). */
+function embeddedIn(address: Address): Address[] {
+  const bytes = address.toByteArray();
+  const at = (place: number) => ipaddr.fromByteArray(bytes.slice(place, place + 4));
+  const range = address.range();
+  if (range === 'rfc6052' || range === 'rfc6145') return [at(12)];
+  if (range === '6to4') return [at(2)];
+  if (range === 'teredo') return [at(4), ipaddr.fromByteArray(bytes.slice(12).map((byte) => byte ^ 0xff))];
+  return [];
+}
+
+/** What is written as an IPv4 address within IPv6 means that one. */
+function parseNetwork(text: string): Network {
+  const [address, bits] = text.includes('/')
+    ? ipaddr.parseCIDR(text)
+    : [ipaddr.parse(text), text.includes(':') ? 128 : 32];
+  const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96;
+  return isMapped ? [address.toIPv4Address(), bits - 96] : [address, bits];
+}

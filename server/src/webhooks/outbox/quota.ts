@@ -1,0 +1,129 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Prisma } from '../../../generated/prisma/client.ts';
+import type { PrismaClient } from '../../database/client/prisma.ts';
+import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
+
+/*
+ * The limit of pending deliveries per tenant (docs/decisions/webhook-deliveries.md#limit-of-pending-deliveries). Workers
+ * count; `emit` reads only whether a subscription is stopped.
+ */
+
+/** How often each worker counts. Milliseconds. */
+export const quotaInterval = 5000;
+
+export interface QuotaOptions {
+  prisma: PrismaClient;
+  logger: Pick<FastifyBaseLogger, 'warn'>;
+  /** The limit of each tenant. */
+  maxPendingDeliveries: number;
+}
+
+/** Counts the pending deliveries of the tenants that may be at the limit, and stops or resumes their subscriptions. */
+export async function enforceQuota(options: QuotaOptions): Promise<void> {
+  for (const { tenantId } of await findCandidates(options)) await enforceForTenant(options, tenantId);
+}
+
+/**
+ * Finds the tenants that need a count: those with a stopped subscription, and those whose pending deliveries span enough ids.
+ * The span takes two index lookups and is never less than the count.
+ */
+function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
+  return prisma.$queryRaw`
+    SELECT s.tenant_id AS "tenantId" FROM webhook_subscriptions s
+    GROUP BY s.tenant_id
+    HAVING bool_or(s.quota_reached_at IS NOT NULL) OR (
+      SELECT max(id) - min(id) + 1 FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.state = 'PENDING'
+    ) >= ${maxPendingDeliveries}::int`;
+}
+
+interface Subscription {
+  id: bigint;
+  active: boolean;
+  quotaReachedAt: Date | null;
+  quotaPending: number | null;
+  /** Whether transactions that began before it was stopped may still commit deliveries. */
+  isSettling: boolean | null;
+  pending: number;
+}
+
+function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<void> {
+  const { prisma, maxPendingDeliveries } = options;
+  return prisma.$transaction(
+    async (tx) => {
+      if (!(await takeTurn(tx, tenantId))) return;
+      const subscriptions = await countPending(tx, tenantId);
+      const pending = subscriptions.reduce((sum, each) => sum + each.pending, 0);
+      const stopped = subscriptions.filter(({ quotaReachedAt }) => quotaReachedAt !== null);
+      const latest = stopped.toSorted((a, b) => Number(b.quotaReachedAt) - Number(a.quotaReachedAt))[0];
+
+      if (pending < maxPendingDeliveries / 2) {
+        if (latest !== undefined) await resumeAll(tx, options, { tenantId, pending });
+      } else if (pending >= maxPendingDeliveries && latest?.isSettling !== true) {
+        // What such transactions have added is no growth: a subscription that didn't cause it isn't stopped for it.
+        if (latest?.quotaPending === null) await noteBaseline(tx, { tenantId, id: latest.id, pending });
+        else if (latest === undefined || pending > latest.quotaPending) {
+          const growing = subscriptions.filter(({ active, quotaReachedAt }) => active && quotaReachedAt === null);
+          const [most] = growing.toSorted((a, b) => b.pending - a.pending);
+          if (most !== undefined) await stop(tx, options, { tenantId, id: most.id, pending });
+        }
+      }
+    },
+    // A count of many millions takes longer than Prisma's five seconds; STATEMENT_TIMEOUT_MS ends it.
+    { timeout: 60_000 },
+  );
+}
+
+/** Lets one worker at a time count for a tenant; the others don't wait. */
+async function takeTurn(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<boolean> {
+  const [row] = await tx.$queryRaw<{ taken: boolean }[]>`
+    SELECT pg_try_advisory_xact_lock(hashtextextended(${`webhookQuota:${tenantId}`}, 0)) AS taken`;
+  return row?.taken === true;
+}
+
+function countPending(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<Subscription[]> {
+  return tx.$queryRaw`
+    SELECT s.id, s.active, s.quota_reached_at AS "quotaReachedAt", s.quota_pending AS "quotaPending",
+      s.quota_reached_at > now() - ${quotaInterval}::int * interval '1 millisecond' AS "isSettling",
+      (SELECT count(*)::int FROM deliveries d
+       WHERE d.tenant_id = ${tenantId} AND d.subscription_id = s.id AND d.state = 'PENDING') AS pending
+    FROM webhook_subscriptions s WHERE s.tenant_id = ${tenantId}`;
+}
+
+interface Reached {
+  tenantId: TenantId;
+  pending: number;
+}
+
+async function stop(
+  tx: Prisma.TransactionClient,
+  { logger, maxPendingDeliveries }: QuotaOptions,
+  { tenantId, id, pending }: Reached & { id: bigint },
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE webhook_subscriptions SET quota_reached_at = now(), quota_pending = NULL
+    WHERE tenant_id = ${tenantId} AND id = ${id}`;
+  logger.warn(
+    { tenantId: tenantIdToJson(tenantId), subscriptionId: String(id), pending, maxPendingDeliveries },
+    'a workspace has too many pending deliveries: this webhook subscription gets no new ones until fewer than half are left; its ' +
+      'receiver can read what it misses from the change feed',
+  );
+}
+
+async function noteBaseline(tx: Prisma.TransactionClient, { tenantId, id, pending }: Reached & { id: bigint }) {
+  await tx.$executeRaw`
+    UPDATE webhook_subscriptions SET quota_pending = ${pending}::int WHERE tenant_id = ${tenantId} AND id = ${id}`;
+}
+
+async function resumeAll(
+  tx: Prisma.TransactionClient,
+  { logger, maxPendingDeliveries }: QuotaOptions,
+  { tenantId, pending }: Reached,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE webhook_subscriptions SET quota_reached_at = NULL, quota_pending = NULL
+    WHERE tenant_id = ${tenantId} AND quota_reached_at IS NOT NULL`;
+  logger.warn(
+    { tenantId: tenantIdToJson(tenantId), pending, maxPendingDeliveries },
+    'a workspace has fewer than half of its pending deliveries left: its webhook subscriptions get new ones again',
+  );
+}
