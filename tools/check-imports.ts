@@ -106,7 +106,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   ],
   [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ creates a Prisma client'],
   [
-    /\$(query|execute)Raw|\b(selectRows|selectTogether|selectPlanned|connectionsOf|rawClient|reading)[<(]/,
+    /\$(query|execute)Raw|\b(queryRows|queryPipelined|queryWithCustomPlan|connectionsOf|rawClient|tenantQuery)[<(]/,
     /^(server\/src\/(database|auth|webhooks|usage|resources)|test)\//,
     'raw SQL filters by tenant by hand',
   ],

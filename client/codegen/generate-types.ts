@@ -1,4 +1,4 @@
-import { atLeastOne, deliveryBody, type EventType, events, knownAs } from '@itsm-api/contract';
+import { atLeastOne, deliveryBody, type EventType, events, openEnum } from '@itsm-api/contract';
 import * as z from 'zod';
 import { literal } from '../../contract/src/openapi/literal.ts';
 import { factsOf } from './hover-texts.ts';
@@ -17,7 +17,7 @@ export class Types {
 
   /** The type as it is written where it is used. */
   print(schema: z.ZodType, side: Side): string {
-    const known = knownAs.get(schema);
+    const known = openEnum.get(schema);
     if (known !== undefined) return this.print(known, 'request');
     const named = namedOf(schema);
     const { id, description } = named?.meta() ?? {};

@@ -3,7 +3,7 @@ import { createError, type Failure } from './errors.ts';
 import { pathPrefix, version } from './generated.ts';
 import type { ClientOptions, PostOptions } from './options.ts';
 import { readRateLimits } from './rate-limits.ts';
-import { aborted, longestDelay } from './wait.ts';
+import { aborted, maxDelayMs } from './wait.ts';
 
 /** What is to be sent. */
 export interface Request {
@@ -101,7 +101,7 @@ export function createAttempt(client: ClientOptions): Attempt {
 
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
-    const timer = setTimeout(() => controller.abort(), Math.min(timeoutMs, longestDelay));
+    const timer = setTimeout(() => controller.abort(), Math.min(timeoutMs, maxDelayMs));
     signal?.addEventListener('abort', abort);
     try {
       const send = client.fetch ?? globalThis.fetch;

@@ -6,7 +6,7 @@ import { routes } from './generated.ts';
 import type * as generated from './generated-resources.ts';
 import { ApiList } from './list.ts';
 import type { BulkPostOptions, ClientOptions, PostOptions } from './options.ts';
-import { type PacedLimit, Pacing } from './pacing.ts';
+import { type PacedLimit, RateLimitQueue } from './pacing.ts';
 import { createSend, type Send } from './send.ts';
 
 /**
@@ -29,12 +29,12 @@ export class ItsmClient implements generated.Resources {
   declare readonly webhooks: generated.Webhooks;
   declare readonly deliveries: generated.Deliveries;
 
-  readonly #pacing: Pacing;
+  readonly #pacing: RateLimitQueue;
 
   /** Throws a `TypeError` for a `baseUrl` or an `apiKey` that can't be one. */
   constructor(options: ClientOptions) {
     const checked = checkOptions(options);
-    this.#pacing = new Pacing(checked.logger);
+    this.#pacing = new RateLimitQueue(checked.logger);
     const api = { send: createSend(checked, this.#pacing), baseUrl: checked.baseUrl };
     const resources = Object.entries(routes).map(([name, methods]) => [name, resource(api, methods)]);
     Object.assign(this, Object.fromEntries(resources));

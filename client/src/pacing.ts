@@ -1,7 +1,7 @@
 import { createError, type ItsmError } from './errors.ts';
 import type { Logger } from './options.ts';
 import type { RateLimit } from './rate-limits.ts';
-import { aborted, backOff, longestDelay } from './wait.ts';
+import { aborted, backoffMs, maxDelayMs } from './wait.ts';
 import { type Window, Windows } from './windows.ts';
 
 /** One of the limits of the key, as the client knows it now. */
@@ -62,7 +62,7 @@ const afterAnAnswer = Number.POSITIVE_INFINITY;
  * Of what is left in a window at most half is under way at once: what others with the same key have sent shows in the
  * next answers, so that clients who share a window meet at its end and not in a 429.
  */
-export class Pacing {
+export class RateLimitQueue {
   readonly #windows = new Windows();
   readonly #lines = new Map<string, Line>();
   readonly #logger: Logger | undefined;
@@ -154,7 +154,7 @@ export class Pacing {
         resolve(this.#enter(line));
       };
       const entry = { order, go };
-      const timer = setTimeout(giveUp, Math.min(call.deadline - performance.now(), longestDelay));
+      const timer = setTimeout(giveUp, Math.min(call.deadline - performance.now(), maxDelayMs));
       const before = line.waiting.findLastIndex((each) => each.order < order);
       line.waiting.splice(before + 1, 0, entry);
       signal?.addEventListener('abort', abort, { once: true });
@@ -180,7 +180,7 @@ export class Pacing {
     }
     const opens = lines.filter((line) => line.waiting.length > 0).map((line) => this.#tell(line, now));
     const soonest = Math.min(...opens);
-    if (soonest !== afterAnAnswer) this.#timer = setTimeout(() => this.#goOn(), Math.min(soonest - now, longestDelay));
+    if (soonest !== afterAnAnswer) this.#timer = setTimeout(() => this.#goOn(), Math.min(soonest - now, maxDelayMs));
     for (const line of this.#lines.values()) line.isTold &&= line.waiting.length > 0;
   }
 
@@ -236,7 +236,7 @@ function adapt(line: Line, { status, retryAfterSeconds = 0 }: Outcome): void {
     line.atOnce = Math.min(line.atOnce + 1, mostAtOnce);
     return;
   }
-  const wait = retryAfterSeconds * 1000 + backOff(line.refused);
+  const wait = retryAfterSeconds * 1000 + backoffMs(line.refused);
   line.refused += 1;
   line.atOnce = scouts;
   line.pausedUntil = Math.max(line.pausedUntil, performance.now() + wait);

@@ -2,13 +2,13 @@ import type { ApiResponse } from './api-promise.ts';
 import { checkNumbers, createAttempt, type Request } from './attempt.ts';
 import { asOutcome, type ItsmError, isPassing } from './errors.ts';
 import type { ClientOptions } from './options.ts';
-import type { Pacing } from './pacing.ts';
-import { aborted, backOff, sleep } from './wait.ts';
+import type { RateLimitQueue } from './pacing.ts';
+import { aborted, backoffMs, sleep } from './wait.ts';
 
 export type Send = <Envelope>(request: Request) => Promise<ApiResponse<Envelope>>;
 
 /** What sends requests when the limits let it, and repeats them where that is safe. */
-export function createSend(client: ClientOptions, pacing: Pacing): Send {
+export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send {
   const attempt = createAttempt(client);
 
   return async function send<Envelope>(request: Request) {
@@ -31,7 +31,7 @@ export function createSend(client: ClientOptions, pacing: Pacing): Send {
       if (!(outcome instanceof Error)) return outcome;
 
       const asked = (outcome.retryAfterSeconds ?? 0) * 1000;
-      const wait = Math.max(asked, backOff(retries));
+      const wait = Math.max(asked, backoffMs(retries));
       // The server did not process these, or is still processing the first one: any method is safe to send again.
       if (outcome.status === 429 || /^(IDEMPOTENCY_IN_PROGRESS|SERVICE_UNAVAILABLE)$/.test(outcome.code)) {
         if (asked >= call.deadline - performance.now()) throw outcome;

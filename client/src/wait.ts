@@ -1,7 +1,7 @@
 import { createError, type ItsmError } from './errors.ts';
 
 /** The longest delay that timers take: about 25 days. Milliseconds. */
-export const longestDelay = 2 ** 31 - 1;
+export const maxDelayMs = 2 ** 31 - 1;
 
 /** What waits or is sent, for errors. */
 interface Named {
@@ -21,7 +21,7 @@ export function sleep(ms: number, signal: AbortSignal | undefined, request: Name
         signal?.removeEventListener('abort', stop);
         resolve();
       },
-      Math.min(ms, longestDelay),
+      Math.min(ms, maxDelayMs),
     );
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted) stop();
@@ -29,7 +29,7 @@ export function sleep(ms: number, signal: AbortSignal | undefined, request: Name
 }
 
 /** Milliseconds: about 500, 1000, 2000, 4000, 8000, and never more; up to half less, so that clients come apart. */
-export function backOff(times: number): number {
+export function backoffMs(times: number): number {
   return Math.min(500 * 2 ** times, 8000) * (1 - Math.random() / 2);
 }
 

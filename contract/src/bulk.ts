@@ -6,7 +6,7 @@ import { docsOf, ErrorCode, ErrorDetails, ErrorDocs, ErrorMessage } from './erro
 export const bulkItems = 100;
 
 /** An invalid item of a bulk request. It takes the place of the item, because the other items can still succeed. */
-export class Faulty {
+export class InvalidItem {
   readonly input: unknown;
   readonly issues: readonly z.core.$ZodIssue[];
 
@@ -21,8 +21,8 @@ export class Faulty {
  * If two items have the same id, the whole request is invalid.
  */
 export function bulk<Item extends z.ZodType>(item: Item) {
-  type Items = z.ZodType<(z.output<Item> | Faulty)[], z.input<Item>[]>;
-  const each = item.catch(({ value, error }) => new Faulty(value, error.issues) as never);
+  type Items = z.ZodType<(z.output<Item> | InvalidItem)[], z.input<Item>[]>;
+  const each = item.catch(({ value, error }) => new InvalidItem(value, error.issues) as never);
   const items = z
     .array(each)
     .min(1)
@@ -38,13 +38,13 @@ export function bulk<Item extends z.ZodType>(item: Item) {
 export const repeatedId = 'is a duplicate: use each id only once';
 
 /** Returns the id of an item, even if other fields of the item are invalid; undefined if it has no valid id. */
-export function idOfItem<Id>(item: { id?: Id } | Faulty): Id | undefined {
-  if (!(item instanceof Faulty)) return item.id;
+export function idOfItem<Id>(item: { id?: Id } | InvalidItem): Id | undefined {
+  if (!(item instanceof InvalidItem)) return item.id;
   const isNamed = Object(item.input).id !== undefined && item.issues.every(({ path }) => path[0] !== 'id');
   return isNamed ? (item.input as { id: Id }).id : undefined;
 }
 
-function refuseRepeatedIds(items: readonly ({ id?: unknown } | Faulty)[], context: z.core.$RefinementCtx): void {
+function refuseRepeatedIds(items: readonly ({ id?: unknown } | InvalidItem)[], context: z.core.$RefinementCtx): void {
   const seen = new Set<unknown>();
   for (const [index, item] of items.entries()) {
     const id = idOfItem(item);

@@ -49,7 +49,7 @@ export const NoQuery = z.strictObject({});
 export const NoBody: typeof ContractNoBody = ContractNoBody;
 
 /** Checks whether an endpoint accepts a body. */
-export function takesBody<Route extends object>(route: Route): route is Route & { body: z.ZodType } {
+export function hasBody<Route extends object>(route: Route): route is Route & { body: z.ZodType } {
   return 'body' in route && route.body !== NoBody;
 }
 
@@ -68,7 +68,7 @@ export function patch<Fields extends z.ZodRawShape>(fields: Fields) {
 export const atLeastOne = z.registry<{ of: string[] }>();
 
 /** Response text with a known format that isn't guaranteed. The client gives it the narrower type, which requests accept. */
-export const knownAs = new WeakMap<z.ZodType, z.ZodType>();
+export const openEnum = new WeakMap<z.ZodType, z.ZodType>();
 
 /** The `:id` of a path. */
 export const IdParam = z.object({ id: integerFromText() });
@@ -171,11 +171,11 @@ export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean
 }
 
 /** Checks whether an endpoint changes a resource with an `ETag`, and so accepts `If-Match`. */
-export function takesIfMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
+export function acceptsIfMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
   return (route.method === 'PATCH' || route.method === 'DELETE') && isVersioned(route);
 }
 
 /** Checks whether an endpoint reads a resource with an `ETag`, and so accepts `If-None-Match`. */
-export function takesIfNoneMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
+export function acceptsIfNoneMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
   return route.method === 'GET' && isVersioned(route);
 }

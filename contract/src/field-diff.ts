@@ -23,7 +23,7 @@ type Changeable<Shape extends z.ZodRawShape> = {
  * Accepts other fields, which a newer release may add.
  * @param fields the fields that can change
  */
-export function changesIn<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) {
+export function fieldDiff<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) {
   const fields = Object.entries(shape).map(([name, field]) => {
     const value = field as z.ZodType;
     const change = z.object({ from: value.meta(before), to: value.meta(after) });

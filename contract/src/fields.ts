@@ -4,7 +4,7 @@ import * as z from 'zod';
  * Makes a refinement of an object or array run although one of its fields is invalid, so that the response lists all
  * errors of a body. By default, zod skips it. A value of the wrong type is never refined.
  */
-export const despiteFaults = {
+export const validateAll = {
   when: ({ issues }: z.core.ParsePayload) => {
     return issues.every(({ code, path = [] }) => code !== 'invalid_type' || path.length > 0);
   },
@@ -55,7 +55,7 @@ function isClean(value: string): boolean {
  * Returns the response schema of a request field. It keeps the length limits only: rows that were stored under
  * looser rules must remain readable.
  */
-export function answered(given: z.ZodString): z.ZodString {
+export function responseText(given: z.ZodString): z.ZodString {
   const schema = z
     .string()
     .min(given.minLength ?? 0)
@@ -180,13 +180,13 @@ const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue
 }, GivenValue);
 
 const GivenMap = z.record(FieldName, CheckedValue);
-const StoredMap = z.record(answered(FieldName), fieldValue(answered(FieldText), z.number()));
+const StoredMap = z.record(responseText(FieldName), fieldValue(responseText(FieldText), z.number()));
 
 function withinLimits<Map extends z.ZodType<Record<string, unknown>>>(map: Map): Map {
   return map
-    .refine((fields) => Object.keys(fields).length <= 50, { ...despiteFaults, error: 'must have at most 50 keys' })
+    .refine((fields) => Object.keys(fields).length <= 50, { ...validateAll, error: 'must have at most 50 keys' })
     .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, {
-      ...despiteFaults,
+      ...validateAll,
       error: 'must be at most 16384 bytes as JSON',
     });
 }

@@ -9,22 +9,22 @@ import { addDeveloperArea } from './developer/plugin.ts';
 import { addSite } from './docs-site/docs-site.ts';
 import { addGuard } from './http/auth/guard.ts';
 import { addBodyParsers } from './http/body.ts';
-import { compressAnswers } from './http/compression.ts';
+import { compressResponses } from './http/compression.ts';
 import { addConditions } from './http/conditional-requests.ts';
 import { addCors } from './http/cors.ts';
-import { addAnswerHeaders } from './http/default-headers.ts';
-import { addErrorHandler, answerClientError, answerError } from './http/error-handler.ts';
-import { warnOfUntrustedProxy } from './http/forwarded.ts';
+import { addDefaultHeaders } from './http/default-headers.ts';
+import { addErrorHandler, respondToClientError, respondWithError } from './http/error-handler.ts';
+import { warnAboutUntrustedProxy } from './http/forwarded.ts';
 import { addHealth, healthPaths } from './http/health.ts';
 import { addHostCheck } from './http/host-check.ts';
-import { serializeListsInSlices } from './http/list-serializer.ts';
-import { addUnknownPaths } from './http/not-found.ts';
+import { addListSerializer } from './http/list-serializer.ts';
+import { addNotFound } from './http/not-found.ts';
 import { createMemoryCounter, RateLimitStore } from './http/rate-limit/rate-limit-windows.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { addRequestLog } from './http/request-log.ts';
-import { endConnectionsOnClose } from './http/server/graceful-close.ts';
+import { closeConnectionsGracefully } from './http/server/graceful-close.ts';
 import { createHttpServer } from './http/server/http-server.ts';
-import { countUnreadAnswers } from './http/server/response-backpressure.ts';
+import { countUnsentBytes } from './http/server/response-backpressure.ts';
 import { addAgents } from './mcp/mcp-messages.ts';
 import type { Metrics } from './operations/metrics/metrics.ts';
 import { measureRequests } from './operations/metrics/request-metrics.ts';
@@ -33,8 +33,8 @@ import { addResources } from './resources/index.ts';
 import type { Services } from './resources/shared/context.ts';
 import { type HealthCheck, Lifecycle } from './shared/lifecycle.ts';
 import { type TenantId, tenantIdToJson } from './shared/tenant-id.ts';
-import { createFairUse, type Refusal } from './shared/tenant-limiter.ts';
-import { followRequests } from './usage/request-hook.ts';
+import { createTenantLimiter, type Rejection } from './shared/tenant-limiter.ts';
+import { recordRequests } from './usage/request-hook.ts';
 import type { UsageRecorder } from './usage/usage-recorder.ts';
 
 declare module 'fastify' {
@@ -106,8 +106,8 @@ export async function buildApp({
     return503OnClosing: false,
     trustProxy: settings.TRUST_PROXY.length > 0 ? settings.TRUST_PROXY : false,
     serverFactory: createHttpServer,
-    frameworkErrors: answerError,
-    clientErrorHandler: answerClientError,
+    frameworkErrors: respondWithError,
+    clientErrorHandler: respondToClientError,
   });
 
   // Before all others: what they do is part of it.
@@ -122,7 +122,7 @@ export async function buildApp({
       if (!reachability.explains(err, 'uses of keys')) logger.error({ err }, 'lastUsedAt not written');
     },
   });
-  if (usage !== undefined) followRequests(app, usage);
+  if (usage !== undefined) recordRequests(app, usage);
   const keys = createKeyLookup({
     databases,
     now: services.now,
@@ -140,15 +140,15 @@ export async function buildApp({
   });
 
   app.decorate('publicUrl', settings.PUBLIC_URL);
-  addAnswerHeaders(app);
-  endConnectionsOnClose(app, lifecycle);
+  addDefaultHeaders(app);
+  closeConnectionsGracefully(app, lifecycle);
   const errorSources = { isOutage: (error: unknown) => reachability.explains(error, 'requests') };
   addErrorHandler(app, errorSources);
   addRequestLog(app);
-  warnOfUntrustedProxy(app);
+  warnAboutUntrustedProxy(app);
   addHostCheck(app);
   await addCors(app, settings.CORS_ORIGINS);
-  addUnknownPaths(app);
+  addNotFound(app);
   addHealth(app, lifecycle);
   addBodyParsers(app);
   await addGuard(app, {
@@ -166,19 +166,19 @@ export async function buildApp({
   });
   await addSite(app);
   addConditions(app);
-  compressAnswers(app);
-  const onRefused = ({ tenantId, cause, reason }: Refusal) => {
+  compressResponses(app);
+  const onRefused = ({ tenantId, cause, reason }: Rejection) => {
     logger.warn({ tenantId: tenantIdToJson(tenantId), reason }, 'refused for fair use');
     meters?.onRefused(cause);
   };
-  const fairUse = createFairUse({
+  const fairUse = createTenantLimiter({
     places: settings.DATABASE_POOL_SIZE,
     share: settings.FAIR_USE_SHARE,
     workMs: settings.FAIR_USE_WORK_MS,
     longestQueue: settings.FAIR_USE_QUEUE,
     waitMs: settings.FAIR_USE_WAIT_MS,
     mostUnread: settings.FAIR_USE_UNREAD_BYTES,
-    unreadOf: countUnreadAnswers(app, ({ identity, visit }) => identity?.tenantId ?? visit?.user?.account.tenantId),
+    unreadOf: countUnsentBytes(app, ({ identity, visit }) => identity?.tenantId ?? visit?.user?.account.tenantId),
     onRefused,
     onWaited: meters?.onWaited,
     onDone: meters?.onDone,
@@ -187,7 +187,7 @@ export async function buildApp({
   const dataOf = (tenantId: TenantId) => tenantClient(databases.requests, tenantId);
   await addDeveloperArea(app, { accounts: databases, dataOf, services, settings, fairUse, ...errorSources });
   addAgents(app, { fairUse, settings, ...errorSources });
-  serializeListsInSlices(app);
+  addListSerializer(app);
   await addResources(app, fairUse);
   return app;
 }

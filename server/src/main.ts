@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { buildApp } from './app.ts';
 import { readSettings } from './config/env.ts';
 import { loadEnvFile } from './config/env-file.ts';
-import { shutDownWith } from './process/shutdown.ts';
+import { handleShutdown } from './process/shutdown.ts';
 import { start } from './process/start.ts';
 import { Lifecycle } from './shared/lifecycle.ts';
 
@@ -31,7 +31,7 @@ try {
   const settings = readSettings(process.env);
   const lifecycle = new Lifecycle();
   const starting = start(settings, lifecycle, buildApp);
-  shutDownWith({
+  handleShutdown({
     byNpm: process.env.npm_config_npm_version !== undefined,
     longestMs: Math.max(settings.DRAIN_SECONDS, 5) * 1000 + afterDrainMs,
     async stop({ drain }) {

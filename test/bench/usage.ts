@@ -12,7 +12,7 @@ import {
   slowestEndpoints,
 } from '@itsm-api/server/resources/usage/queries.ts';
 import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
-import { kindOf, Tally } from '@itsm-api/server/usage/aggregator.ts';
+import { kindOf, UsageAggregator } from '@itsm-api/server/usage/aggregator.ts';
 import { keyedEndpoints, latencyBuckets } from '@itsm-api/server/usage/dimensions.ts';
 import { writeUsage } from '@itsm-api/server/usage/usage-store.ts';
 import pg from 'pg';
@@ -155,7 +155,7 @@ async function measureQueries(url: string) {
     'slowest endpoints of 20 keys in a week': await asked(() => slowestEndpoints(context, some)),
     'keys near limits in a week': await asked(() => keysNearLimits(context, all)),
   };
-  const tally = new Tally();
+  const tally = new UsageAggregator();
   for (let key = 1; key <= 100; key++) {
     for (let kind = 0; kind < 10; kind++) {
       const counts = tally.begin({ tenantId: toTenantId(1), keyId: BigInt(key), kind: kindOf(kind, 0) });

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { readSettings } from '@itsm-api/server/config/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
-import { resealSecrets } from '@itsm-api/server/webhooks/secrets/reencrypt.ts';
+import { reencryptSecrets } from '@itsm-api/server/webhooks/secrets/reencrypt.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import { readKeyUse, readSecretKeys } from '@itsm-api/server/webhooks/secrets/secret-keys.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
@@ -105,7 +105,7 @@ it('reseals secrets that were replaced and still sign, too', async () => {
   const { secretCipher } = api.services;
   expect(await readKeyUse(api.databases.system.pool, secretCipher)).toMatchObject([{ secrets: 0 }, { secrets: 4 }]);
   const told: number[] = [];
-  const resealed = await resealSecrets(api.prisma, secretCipher, {
+  const resealed = await reencryptSecrets(api.prisma, secretCipher, {
     batchSize: 2,
     onBatch: (count) => told.push(count),
   });
@@ -210,7 +210,7 @@ it('never overwrites a secret that changes meanwhile, and takes that one in its 
   await other.query(change, [tenantId, Buffer.from(changed)]);
 
   const told: number[] = [];
-  const resealing = resealSecrets(api.prisma, api.services.secretCipher, { onBatch: (done) => told.push(done) });
+  const resealing = reencryptSecrets(api.prisma, api.services.secretCipher, { onBatch: (done) => told.push(done) });
   await untilSomebodyWaits(api);
   await other.query('COMMIT');
   await other.end();
@@ -222,7 +222,7 @@ it('never overwrites a secret that changes meanwhile, and takes that one in its 
 it('may run twice at once', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 100, oldKey);
-  const run = () => resealSecrets(api.prisma, api.services.secretCipher, { batchSize: 7 });
+  const run = () => reencryptSecrets(api.prisma, api.services.secretCipher, { batchSize: 7 });
   const done = await Promise.all([run(), run(), run()]);
   expect(done.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(100);
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(100));

@@ -1,5 +1,5 @@
 import type { Delivery } from '@itsm-api/contract';
-import { momentOf } from '@itsm-api/server/developer/framework/local-datetime.ts';
+import { parseLocalTime } from '@itsm-api/server/developer/framework/local-datetime.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { execute } from '../support/database.ts';
@@ -119,14 +119,14 @@ describe('the list', () => {
 });
 
 it('means the times of a wall clock, also when it is set forward and back', () => {
-  const berlin = (time: string) => momentOf(time, 'Europe/Berlin').toISOString();
+  const berlin = (time: string) => parseLocalTime(time, 'Europe/Berlin').toISOString();
   expect(berlin('2026-03-29T01:59')).toBe('2026-03-29T00:59:00.000Z');
   expect(berlin('2026-03-29T03:00')).toBe('2026-03-29T01:00:00.000Z');
   expect(berlin('2026-10-25T02:30')).toBe('2026-10-25T00:30:00.000Z');
   expect(berlin('2026-10-25T03:00')).toBe('2026-10-25T02:00:00.000Z');
-  expect(momentOf('2026-10-25T03:00:01.5', 'America/St_Johns').toISOString()).toBe('2026-10-25T05:30:01.000Z');
-  expect(momentOf('2026-10-25T03:00', 'No/Where').toISOString()).toBe('2026-10-25T03:00:00.000Z');
-  expect(momentOf('9999-12-31T23:59', null).toISOString()).toBe('9999-12-31T23:59:00.000Z');
+  expect(parseLocalTime('2026-10-25T03:00:01.5', 'America/St_Johns').toISOString()).toBe('2026-10-25T05:30:01.000Z');
+  expect(parseLocalTime('2026-10-25T03:00', 'No/Where').toISOString()).toBe('2026-10-25T03:00:00.000Z');
+  expect(parseLocalTime('9999-12-31T23:59', null).toISOString()).toBe('9999-12-31T23:59:00.000Z');
   // What no clock shows is near.
   expect(Math.abs(Date.parse(berlin('2026-03-29T02:30')) - Date.parse('2026-03-29T01:30Z'))).toBeLessThanOrEqual(
     3_600_000,

@@ -8,7 +8,7 @@ import {
   updateKey,
 } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { type KeyQuery, listKeys } from '@itsm-api/server/auth/api-keys/key-list.ts';
-import { KeyState } from '@itsm-api/server/auth/api-keys/key-status.ts';
+import { KeyStatus } from '@itsm-api/server/auth/api-keys/key-status.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { type Context, transaction } from '@itsm-api/server/resources/shared/context.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -133,7 +133,7 @@ describe('a list of keys', () => {
 
     const all = await list({});
     expect(all).toHaveLength(7);
-    for (const state of KeyState.options) {
+    for (const state of KeyStatus.options) {
       const expected = all.filter((key) => key.state === state);
       expect(expected, state).not.toEqual([]);
       expect(await list({ state }), state).toEqual(expected);

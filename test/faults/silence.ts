@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
-import { atMost } from '@itsm-api/server/shared/timeout.ts';
+import { endsWithin } from '@itsm-api/server/shared/timeout.ts';
 import { type DatabaseProxy, startProxy } from '../support/proxy.ts';
 import { openGround } from './ground.ts';
 import { type Arrival, openReceiver, type Receiver } from './receiver.ts';
@@ -202,7 +202,7 @@ async function endInSilence({ proxy, api, worker, traffic }: System): Promise<Si
 async function end({ child, exited }: ServerProcess): Promise<number | null> {
   const since = performance.now();
   child.kill('SIGTERM');
-  const ended = await atMost(endPatience, exited);
+  const ended = await endsWithin(endPatience, exited);
   return ended ? Math.round(performance.now() - since) : null;
 }
 

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpServer } from '@itsm-api/server/http/server/http-server.ts';
-import { cutOffStalledWrites } from '@itsm-api/server/http/server/write-timeout.ts';
+import { addWriteTimeout } from '@itsm-api/server/http/server/write-timeout.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const closers: (() => unknown)[] = [];
@@ -86,7 +86,7 @@ describe('an answer that is not read', () => {
   /** A server that cuts off after a second, and a client that has asked for more than the buffers of both ends hold. */
   async function asked() {
     const server = createServer((_request, response) => response.end(large));
-    cutOffStalledWrites(server, 1000);
+    addWriteTimeout(server, 1000);
     const { client, served } = await connected(server);
     client.pause();
     client.write(get('large'));

@@ -1,6 +1,6 @@
 import { ErrorEnvelope } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { openDoor } from '@itsm-api/server/http/server/startup-server.ts';
+import { openStartupServer } from '@itsm-api/server/http/server/startup-server.ts';
 import { Lifecycle } from '@itsm-api/server/shared/lifecycle.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -28,7 +28,7 @@ it('carries HSTS and absolute links in every error if PUBLIC_URL is https', asyn
   const publicUrl = 'https://itsm.example.com';
   const [secure, { app: door }] = await Promise.all([
     startApi({ env: { PUBLIC_URL: publicUrl } }),
-    openDoor({ logger: createLogger('silent'), lifecycle: new Lifecycle('starting'), publicUrl }),
+    openStartupServer({ logger: createLogger('silent'), lifecycle: new Lifecycle('starting'), publicUrl }),
   ]);
   try {
     for (const app of [secure.app, door]) {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { openDoor } from '@itsm-api/server/http/server/startup-server.ts';
+import { openStartupServer } from '@itsm-api/server/http/server/startup-server.ts';
 import { openOperationsServer } from '@itsm-api/server/operations/operations-server.ts';
 import { Lifecycle, type Phase } from '@itsm-api/server/shared/lifecycle.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -51,7 +51,7 @@ describe('the health of a process, on the port of the API', () => {
     'is not ready while it is %s, and all else is to be tried again',
     async (phase) => {
       log = '';
-      const { app } = openDoor({ logger: createLogger('warn', stream), lifecycle: new Lifecycle(phase) });
+      const { app } = openStartupServer({ logger: createLogger('warn', stream), lifecycle: new Lifecycle(phase) });
       expect(await app.inject('/livez')).toMatchObject({ statusCode: 200, body: 'ok' });
       expect(await app.inject('/readyz')).toMatchObject({ statusCode: 503, body: phase });
       const answer = await app.inject({ method: 'POST', url: '/api/public/v1/tickets', payload: '{' });

@@ -1,10 +1,10 @@
 import { ApiError } from '@itsm-api/server/shared/errors.ts';
 import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
-import { inOwnThread } from '@itsm-api/server/shared/worker-pool.ts';
+import { createWorkerPool } from '@itsm-api/server/shared/worker-pool.ts';
 import { expect, it } from 'vitest';
 
 it('gives a task up that takes too long, and does the next one', async () => {
-  const run = inOwnThread<boolean, string>({
+  const run = createWorkerPool<boolean, string>({
     worker: new URL('endless-worker.ts', import.meta.url),
     ...{ longestQueue: 1, mostOfTenant: 1, retryAfterSeconds: 5 },
     tooMany: (count) => `more than ${count}`,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { shareFiles } from '@itsm-api/server/http/shared-files.ts';
+import { serveSharedFiles } from '@itsm-api/server/http/shared-files.ts';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -101,7 +101,7 @@ it('keeps what CORS says of the origin', async () => {
 
 it('is compressed once, be it that many ask at the same time', async () => {
   const app = Fastify();
-  shareFiles(app, 'public');
+  serveSharedFiles(app, 'public');
   const texts = Array.from({ length: 3 }, () => randomBytes(400_000).toString('hex'));
   app.get('/:text', ({ params }) => texts[(params as { text: number }).text]);
   /** The CPU time of so many requests for a text at once. */

@@ -1,4 +1,4 @@
-import { isVersioned, takesIfMatch, takesIfNoneMatch } from '@itsm-api/contract';
+import { acceptsIfMatch, acceptsIfNoneMatch, isVersioned } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
@@ -25,7 +25,7 @@ describe.each(keyedEndpoints.filter(({ route }) => isVersioned(route)))('$title'
   });
 });
 
-describe.each(keyedEndpoints.filter(({ route }) => takesIfNoneMatch(route)))('$title', (endpoint) => {
+describe.each(keyedEndpoints.filter(({ route }) => acceptsIfNoneMatch(route)))('$title', (endpoint) => {
   it.each(['GET', 'HEAD'])('is answered 304 to %s while it is the same', async (method) => {
     const call = { ...callOf(endpoint, await endpoint.sample(workspace)), key: workspace.key, method };
     const { headers, text } = await api.call(call);
@@ -46,7 +46,7 @@ describe.each(keyedEndpoints.filter(({ route }) => takesIfNoneMatch(route)))('$t
   });
 });
 
-describe.each(keyedEndpoints.filter(({ route }) => takesIfMatch(route)))('$title', (endpoint) => {
+describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$title', (endpoint) => {
   /** The endpoint with a row of its own; an update twice is one with another value. */
   async function change() {
     const sample = await endpoint.sample(workspace);
@@ -100,7 +100,7 @@ describe.each(keyedEndpoints.filter(({ route }) => takesIfMatch(route)))('$title
   });
 });
 
-describe.each(keyedEndpoints.filter(({ route }) => route.method !== 'GET' && !takesIfMatch(route)))(
+describe.each(keyedEndpoints.filter(({ route }) => route.method !== 'GET' && !acceptsIfMatch(route)))(
   '$title',
   (endpoint) => {
     it('returns 400 for If-Match, which it does not support', async () => {

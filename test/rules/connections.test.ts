@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ticket } from '@itsm-api/contract';
-import { SilenceWatch } from '@itsm-api/server/database/client/connection-watchdog.ts';
+import { ConnectionWatchdog } from '@itsm-api/server/database/client/connection-watchdog.ts';
 import { Pool } from '@itsm-api/server/database/client/pool.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
@@ -55,7 +55,7 @@ it.each([
   ['is answered', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01)'],
   ['fails', 'SELECT pg_backend_pid() AS pid, pg_sleep(0.01), 1 / (extract(ms FROM clock_timestamp())::int % 2)'],
 ])('keeps a connection that somebody always waits for, whether what they ask %s', async (_, text) => {
-  const watch = new SilenceWatch();
+  const watch = new ConnectionWatchdog();
   const timeouts = { statementMs: 300, lockMs: 300 };
   const pool = new Pool({
     connectionString: await workerDatabaseUrl(),

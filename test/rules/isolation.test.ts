@@ -1,4 +1,4 @@
-import { takesBody } from '@itsm-api/contract';
+import { hasBody } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ZodArray, ZodCatch, ZodObject, ZodPipe, ZodType } from 'zod';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
@@ -126,7 +126,7 @@ describe.each(patches)("$title with what the other tenant's row holds already", 
 });
 
 const bodyFields = keyedEndpoints.flatMap((endpoint) => {
-  const fields = takesBody(endpoint.route) ? idFields(endpoint.route.body) : [];
+  const fields = hasBody(endpoint.route) ? idFields(endpoint.route.body) : [];
   return fields.map((field) => ({ ...endpoint, endpoint, field }));
 });
 
@@ -146,7 +146,7 @@ describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({
 
 /** The endpoints that take many items, and what one of them may be. */
 const bulks = keyedEndpoints.flatMap((endpoint) => {
-  const { tickets } = takesBody(endpoint.route) ? ((endpoint.route.body as ZodObject).shape ?? {}) : {};
+  const { tickets } = hasBody(endpoint.route) ? ((endpoint.route.body as ZodObject).shape ?? {}) : {};
   if (tickets === undefined) return [];
   const item = ((tickets as ZodPipe).out as ZodArray<ZodCatch>).element.unwrap();
   return [{ ...endpoint, endpoint, fields: [...idFields(item), ...rowIds(item)] }];

@@ -1,12 +1,16 @@
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
-import { createFairUse, type FairUseOptions, type Refusal } from '@itsm-api/server/shared/tenant-limiter.ts';
+import {
+  createTenantLimiter,
+  type Rejection,
+  type TenantLimiterOptions,
+} from '@itsm-api/server/shared/tenant-limiter.ts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 /*
  * Who gets a place, and when: without a database, and by a clock that the tests move. fair-use.test.ts has it in a
  * running service.
  */
-const refusals: Refusal[] = [];
+const refusals: Rejection[] = [];
 const waits: number[] = [];
 const done: [tenantId: TenantId, milliseconds: number][] = [];
 
@@ -17,8 +21,8 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 /** Fair use of which a test says who asks for a place, and when work ends. */
-function open(options: Partial<FairUseOptions> = {}) {
-  const fairUse = createFairUse({
+function open(options: Partial<TenantLimiterOptions> = {}) {
+  const fairUse = createTenantLimiter({
     ...{ places: 4, share: 0.5, workMs: 100, longestQueue: 2, waitMs: 1000, mostUnread: 0, unreadOf: () => 0 },
     onRefused: (refusal) => refusals.push(refusal),
     onWaited: (milliseconds) => waits.push(milliseconds),

@@ -1,4 +1,4 @@
-import { assertWalls } from '@itsm-api/server/database/roles.ts';
+import { assertTenantIsolation } from '@itsm-api/server/database/roles.ts';
 import { keepUpload } from '@itsm-api/server/resources/csv/csv-uploads.ts';
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { dispatchQueue } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
@@ -277,9 +277,9 @@ describe('a database whose walls have holes', () => {
         INSERT INTO tenants (id, name, name_key, updated_at) VALUES (1, 'A', 'a', now());
         INSERT INTO projects (tenant_id, id, key, name, updated_at) VALUES (1, 1, 'A', 'A', now());
         INSERT INTO tasks (tenant_id, project_id, title, updated_at) VALUES (1, 1, 'A', now());`);
-      await expect(assertWalls(other)).resolves.toBeUndefined();
+      await expect(assertTenantIsolation(other)).resolves.toBeUndefined();
       await other.query(sql);
-      await expect(assertWalls(other)).rejects.toThrow(
+      await expect(assertTenantIsolation(other)).rejects.toThrow(
         `Tenants are not kept apart: without a tenant, the role itsm_request can see rows of ${table}. `,
       );
       // The connection goes on as it was.

@@ -1,4 +1,4 @@
-import { takesBody } from '@itsm-api/contract';
+import { hasBody } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, endpoints, keyedEndpoints } from '../support/samples.ts';
@@ -22,7 +22,7 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
   });
 });
 
-const withBody = keyedEndpoints.filter(({ route }) => takesBody(route));
+const withBody = keyedEndpoints.filter(({ route }) => hasBody(route));
 
 describe.each(withBody)('$title with a wrong body', (endpoint) => {
   async function send(body: unknown, headers: Record<string, string> = {}) {
@@ -112,7 +112,7 @@ describe.each(withId)('$title with a wrong id', (endpoint) => {
   });
 });
 
-const withoutBody = endpoints.filter(({ route }) => !takesBody(route));
+const withoutBody = endpoints.filter(({ route }) => !hasBody(route));
 
 describe.each(withoutBody)('$title, which needs no body', (endpoint) => {
   it.each(['application/json', 'text/plain', 'nonsense'])('takes an empty one called %s', async (contentType) => {

@@ -1,4 +1,4 @@
-import { read, reading, selectRows } from '@itsm-api/server/database/client/raw-sql.ts';
+import { queryOne, queryRows, tenantQuery } from '@itsm-api/server/database/client/raw-sql.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { withinTenant } from '@itsm-api/server/database/client/tenant-context.ts';
 import { inTransaction } from '@itsm-api/server/database/client/transaction.ts';
@@ -77,7 +77,7 @@ describe('without the filter of the tenant client', () => {
 describe('without the condition of a raw statement', () => {
   const everything = { text: 'SELECT DISTINCT tenant_id::text AS tenant FROM tickets WHERE $1::int = 1', values: [1] };
   const tenantsOf = async (workspace: Workspace) =>
-    (await selectRows<{ tenant: string }>(tenantClient(api.databases.requests, workspace.tenantId), everything)).map(
+    (await queryRows<{ tenant: string }>(tenantClient(api.databases.requests, workspace.tenantId), everything)).map(
       ({ tenant }) => tenant,
     );
 
@@ -87,17 +87,19 @@ describe('without the condition of a raw statement', () => {
   });
 
   it("has nobody else's rows where the statement brings its tenant itself", async () => {
-    const everyone = reading('SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets WHERE $2::int = 1');
+    const everyone = tenantQuery(
+      'SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets WHERE $2::int = 1',
+    );
     for (const { tenantId } of [mine, theirs, mine]) {
       const db = tenantClient(api.databases.requests, tenantId);
-      expect(await read(db, everyone, [1])).toEqual({ tenants: [String(tenantId)] });
+      expect(await queryOne(db, everyone, [1])).toEqual({ tenants: [String(tenantId)] });
     }
     expect((await left()).rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
 
   it("has nobody else's rows in a transaction", async () => {
     const db = tenantClient(api.databases.requests, mine.tenantId);
-    const rows = await inTransaction(db, () => selectRows(db, everything));
+    const rows = await inTransaction(db, () => queryRows(db, everything));
     expect(rows).toEqual([{ tenant: String(mine.tenantId) }]);
   });
 
@@ -106,7 +108,7 @@ describe('without the condition of a raw statement', () => {
     ['cannot be parsed', { text: 'SELECT nonsense FROM tickets WHERE $1::int = 1', values: [1] }],
     ['is given what it cannot read', { text: 'SELECT $1::int', values: ['x'] }],
   ])('leaves nothing behind when it %s', async (_, statement) => {
-    await expect(selectRows(tenantClient(api.databases.requests, mine.tenantId), statement)).rejects.toThrow();
+    await expect(queryRows(tenantClient(api.databases.requests, mine.tenantId), statement)).rejects.toThrow();
     expect(await tenantsOf(theirs)).toEqual([String(theirs.tenantId)]);
     const { rows } = await left();
     expect(rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
@@ -130,7 +132,7 @@ it('gives each its own rows, however many wait for a connection at once', async 
   const everything = { text: 'SELECT DISTINCT tenant_id::text AS tenant FROM tickets', values: [] };
   const asked = Array.from({ length: 200 }, (_, i) => (i % 3 === 0 ? mine : theirs).tenantId);
   const seen = await Promise.all(
-    asked.map((tenantId) => selectRows<{ tenant: string }>(tenantClient(api.databases.requests, tenantId), everything)),
+    asked.map((tenantId) => queryRows<{ tenant: string }>(tenantClient(api.databases.requests, tenantId), everything)),
   );
   expect(seen.map((rows) => rows.map(({ tenant }) => BigInt(tenant)))).toEqual(asked.map((tenantId) => [tenantId]));
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkConnection } from '@itsm-api/server/database/check-connection.ts';
-import { SilenceWatch } from '@itsm-api/server/database/client/connection-watchdog.ts';
+import { ConnectionWatchdog } from '@itsm-api/server/database/client/connection-watchdog.ts';
 import { listen } from '@itsm-api/server/database/listener.ts';
 import { expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
@@ -82,7 +82,7 @@ it('ends the look at the database with an error when the connection is lost in i
 
 it('never counts as listening where notifications do not come back', async () => {
   const url = await workerDatabaseUrl();
-  const watch = new SilenceWatch();
+  const watch = new ConnectionWatchdog();
   const proxy = await startProxy(url, { swallowsNotifications: true });
   const told: boolean[] = [];
   const deaf = listen({ url: proxy.url, channel: 'test', timeouts, watch, onNotify: () => told.push(deaf.listening) });
@@ -98,7 +98,7 @@ it('never counts as listening where notifications do not come back', async () =>
 it('says once that no notification arrives, and when they arrive again', async () => {
   let swallows = false;
   const proxy = await startProxy(await workerDatabaseUrl(), { swallowsNotifications: () => swallows });
-  const watch = new SilenceWatch();
+  const watch = new ConnectionWatchdog();
   const said: string[] = [];
   const listener = listen({
     ...{ url: proxy.url, channel: 'test', timeouts, watch, onNotify: () => undefined },
@@ -119,7 +119,7 @@ it('says once that no notification arrives, and when they arrive again', async (
 
 it('tells of a notification', async () => {
   const url = await workerDatabaseUrl();
-  const watch = new SilenceWatch();
+  const watch = new ConnectionWatchdog();
   let told = 0;
   const listener = listen({ url, channel: 'test', timeouts, watch, onNotify: () => told++ });
   await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);

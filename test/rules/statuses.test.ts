@@ -1,4 +1,4 @@
-import { errors, isVersioned, takesIfMatch, takesIfNoneMatch } from '@itsm-api/contract';
+import { acceptsIfMatch, acceptsIfNoneMatch, errors, isVersioned } from '@itsm-api/contract';
 import { openApiDocument } from '@itsm-api/contract/openapi';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { specifiedStatuses as specified } from '../openapi/operations.ts';
@@ -72,7 +72,10 @@ describe.each(endpoints)('$title', (endpoint) => {
     'answers so to conditions of %s, or with the status that they ask for',
     async (tags) => {
       const conditions = { 'if-match': tags, 'if-none-match': tags };
-      const more = [...(takesIfMatch(endpoint.route) ? [412] : []), ...(takesIfNoneMatch(endpoint.route) ? [304] : [])];
+      const more = [
+        ...(acceptsIfMatch(endpoint.route) ? [412] : []),
+        ...(acceptsIfNoneMatch(endpoint.route) ? [304] : []),
+      ];
       for (const { status, text } of await answers(conditions)) expect([...specified, ...more], text).toContain(status);
     },
   );
@@ -81,8 +84,8 @@ describe.each(endpoints)('$title', (endpoint) => {
 it('asks these conditions of the resources that have a version', () => {
   const titles = (asks: (route: SampledEndpoint['route']) => boolean) =>
     endpoints.filter(({ route }) => asks(route)).map(({ title }) => title);
-  expect(titles(takesIfNoneMatch)).toEqual(expect.arrayContaining(['GET /tickets/:id', 'GET /projects/:id']));
+  expect(titles(acceptsIfNoneMatch)).toEqual(expect.arrayContaining(['GET /tickets/:id', 'GET /projects/:id']));
   const changing = ['PATCH /tickets/:id', 'PATCH /assets/:id', 'PATCH /tasks/:taskId', 'DELETE /webhooks/:id'];
-  expect(titles(takesIfMatch)).toEqual(expect.arrayContaining(changing));
+  expect(titles(acceptsIfMatch)).toEqual(expect.arrayContaining(changing));
   expect(titles(isVersioned).filter((title) => title.includes('/comments'))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { type Endpoint, takesBody } from '@itsm-api/contract';
+import { type Endpoint, hasBody } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type Api, errorOf, startApi } from '../support/api.ts';
@@ -43,7 +43,7 @@ function unwrap(schema: z.ZodType): z.ZodType {
 }
 
 const fields = keyedEndpoints
-  .filter(({ route }) => takesBody(route))
+  .filter(({ route }) => hasBody(route))
   .flatMap((endpoint) =>
     textFields(endpoint.route).map(([name, schema]) => ({ title: endpoint.title, name, schema, endpoint })),
   );
@@ -81,10 +81,10 @@ it('holds for the texts of tickets, assets, tasks and webhooks', () => {
   );
 });
 
-const withCustomFields = keyedEndpoints.filter(({ route }) => takesBody(route) && 'customFields' in shapeOf(route));
+const withCustomFields = keyedEndpoints.filter(({ route }) => hasBody(route) && 'customFields' in shapeOf(route));
 
 function shapeOf(route: SampledEndpoint['route']): object {
-  return takesBody(route) ? (route.body as unknown as z.ZodObject).shape : {};
+  return hasBody(route) ? (route.body as unknown as z.ZodObject).shape : {};
 }
 
 it.each(withCustomFields)('$title takes no control character in custom fields', async (endpoint) => {

@@ -1,4 +1,4 @@
-import { selectRows } from '@itsm-api/server/database/client/raw-sql.ts';
+import { queryRows } from '@itsm-api/server/database/client/raw-sql.ts';
 import { rawClient, type TenantClient, tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { ConditionNotMet, inTransaction } from '@itsm-api/server/database/client/transaction.ts';
 import { transaction } from '@itsm-api/server/resources/shared/context.ts';
@@ -24,7 +24,7 @@ afterAll(() => api.close());
 
 const byPrisma = (title: string) => db.ticket.updateMany({ where: { id: ticketId }, data: { title } });
 const byStatement = (status: string) =>
-  selectRows(db, {
+  queryRows(db, {
     text: 'UPDATE tickets SET resolution = $3 WHERE tenant_id = $1 AND id = $2 RETURNING id',
     values: [db.$tenantId, ticketId, status],
   });
@@ -65,7 +65,7 @@ it('commits all, or nothing when its work throws', async () => {
 it('does not pretend to have committed when a failure in it was not passed on', async () => {
   const careless = inTransaction(db, async () => {
     await byPrisma('Lost');
-    await selectRows(db, { text: 'SELECT 1 / $1::int', values: [0] }).catch(() => undefined);
+    await queryRows(db, { text: 'SELECT 1 / $1::int', values: [0] }).catch(() => undefined);
   });
   await expect(careless).rejects.toThrow('A statement of the transaction failed');
   expect((await state()).title).toBe('After');
@@ -111,7 +111,7 @@ describe('its edges', () => {
   });
 
   it('tell no other failure for a refusal', async () => {
-    const failing = inTransaction(db, () => selectRows(db, division), { opening: [requiring(true)] });
+    const failing = inTransaction(db, () => queryRows(db, division), { opening: [requiring(true)] });
     await expect(failing).rejects.toMatchObject({ code: '22012' });
     const wrong = { opening: [division] };
     await expect(inTransaction(db, () => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(ConditionNotMet);
@@ -125,7 +125,7 @@ describe('its edges', () => {
     expect(await state()).toEqual(before);
     await inTransaction(db, async () => 'all', { closing });
     expect((await state()).resolution).toBe('Closed with all');
-    const careless = inTransaction(db, () => selectRows(db, division).catch(() => 'all'), { closing });
+    const careless = inTransaction(db, () => queryRows(db, division).catch(() => 'all'), { closing });
     await expect(careless).rejects.toThrow('current transaction is aborted');
   });
 });

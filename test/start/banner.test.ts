@@ -1,6 +1,6 @@
 import { readSettings } from '@itsm-api/server/config/env.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
-import { greet } from '@itsm-api/server/process/startup-banner.ts';
+import { printBanner } from '@itsm-api/server/process/startup-banner.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 /*
@@ -21,7 +21,10 @@ function said(isWatched: boolean, env: Record<string, string> = {}): { printed: 
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(text) > 0);
   const logged: string[] = [];
   const logger = createLogger('silent', { write: (line) => logged.push(line) });
-  greet({ origin: 'http://127.0.0.1:3000', operationsOrigin: undefined, settings: readSettings(env), demo }, logger);
+  printBanner(
+    { origin: 'http://127.0.0.1:3000', operationsOrigin: undefined, settings: readSettings(env), demo },
+    logger,
+  );
   write.mockRestore();
   return { printed: printed.join(''), logged };
 }

@@ -4,7 +4,7 @@ import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 import { disposable, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
 import { migrateDatabase } from '../../server/src/process/ensure-schema.ts';
-import { atMost } from '../../server/src/shared/timeout.ts';
+import { endsWithin } from '../../server/src/shared/timeout.ts';
 import { execute, query, withDatabase } from './database.ts';
 
 interface Server {
@@ -70,7 +70,7 @@ async function openContainer(): Promise<Server> {
     .withCommand(['postgres', ...settings])
     .withExposedPorts(5432)
     .start();
-  if (!(await atMost(IMAGE_PATIENCE, starting))) {
+  if (!(await endsWithin(IMAGE_PATIENCE, starting))) {
     void starting.then(
       (late) => late.stop(),
       () => undefined,

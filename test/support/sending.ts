@@ -1,5 +1,5 @@
 import { type ClaimedDelivery, claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
-import { settle } from '@itsm-api/server/webhooks/delivery/record-results.ts';
+import { recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { execute } from './database.ts';
 import { eventually, type Receiver, type Respond, type Sender, startReceiver, startSender } from './receiver.ts';
@@ -103,7 +103,7 @@ export async function settleAs(
   const settlements = answers.flatMap(([status, ...claimed]) =>
     claimed.map((delivery) => ({ delivery, outcome: { ...attempt, status, delivered: status === 200 } })),
   );
-  await settle(api.prisma, settlements);
+  await recordResults(api.prisma, settlements);
 }
 
 /** Has the database do something on a statement for as long as `work` takes. */

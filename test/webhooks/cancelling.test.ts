@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '@itsm-api/server/resources/shared/context.ts';
 import { deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { activateWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import { settle } from '@itsm-api/server/webhooks/delivery/record-results.ts';
+import { recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import { emit } from '@itsm-api/server/webhooks/outbox/emit.ts';
 import { cancelPending } from '@itsm-api/server/webhooks/outbox/pending.ts';
 import { describe, expect, it } from 'vitest';
@@ -130,14 +130,14 @@ describe('what nobody may receive any more', () => {
         retryAfter: undefined,
       };
       const settlements = claimed.map((delivery) => ({ delivery, outcome: settlement }));
-      const { settled, unrecorded } = await settle(api.prisma, settlements);
+      const { settled, unrecorded } = await recordResults(api.prisma, settlements);
       expect(settled).toMatchObject([{ state: 'PENDING' }]);
       expect(deleted).toBeUndefined();
       // What it told of the subscription is kept for later.
       expect(unrecorded).toMatchObject([{ delivered: false }]);
       await deleting;
       expect(deleted).toBe(200);
-      expect(await settle(api.prisma, [], unrecorded)).toEqual({ settled: [], unrecorded: [] });
+      expect(await recordResults(api.prisma, [], unrecorded)).toEqual({ settled: [], unrecorded: [] });
     });
     expect(await test.row()).toMatchObject({ active: false, failures: 1 });
     expect(await cancelPending(api.prisma, test.ref, 10)).toBe(1);

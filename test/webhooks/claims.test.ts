@@ -1,6 +1,6 @@
 import { type ClaimedDelivery, claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
-import type { SubscriptionSign } from '@itsm-api/server/webhooks/delivery/record-health.ts';
-import { type Settlement, settle } from '@itsm-api/server/webhooks/delivery/record-results.ts';
+import type { SubscriptionSignal } from '@itsm-api/server/webhooks/delivery/record-health.ts';
+import { type DeliveryResult, recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -53,7 +53,7 @@ type Subscribed = Awaited<ReturnType<typeof subscribe>>;
 const openFor = (interval: string) => `open_until = now() + interval '${interval}'`;
 
 /** What a worker settles that was answered so. */
-function answered(delivery: ClaimedDelivery, status: number, retryAfter?: number): Settlement {
+function answered(delivery: ClaimedDelivery, status: number, retryAfter?: number): DeliveryResult {
   const outcome = { durationMs: 7, error: null, answer: null, publicAnswer: null, retryAfter };
   return { delivery, outcome: { ...outcome, status, delivered: status === 200 } };
 }
@@ -130,7 +130,7 @@ describe('a claim', () => {
     const states = [];
     for (let attempts = 0; attempts < 10; attempts++) {
       const [delivery] = (await test.claim()) as [ClaimedDelivery];
-      const { settled } = await settle(api.prisma, [answered(delivery, 500)]);
+      const { settled } = await recordResults(api.prisma, [answered(delivery, 500)]);
       const [{ state, nextAttemptAt }] = settled as [(typeof settled)[0]];
       states.push([state, nextAttemptAt === null ? null : Math.round((Number(nextAttemptAt) - Date.now()) / second)]);
       await test.change('open_until = NULL, failures = 0');
@@ -154,7 +154,7 @@ describe('settling', () => {
       ClaimedDelivery,
       ClaimedDelivery,
     ];
-    const { settled, unrecorded } = await settle(api.prisma, [
+    const { settled, unrecorded } = await recordResults(api.prisma, [
       answered(first, 200),
       answered(second, 500),
       answered(third, 503, 60_000),
@@ -187,7 +187,10 @@ describe('settling', () => {
     );
     const before = { deliveries: await test.deliveries(), row: await test.row() };
     const settlements = [answered({ ...foreign, claim: crypto.randomUUID() }, 410), answered(done, 500)];
-    expect(await settle(api.prisma, [...settlements, answered(gone, 500)])).toEqual({ settled: [], unrecorded: [] });
+    expect(await recordResults(api.prisma, [...settlements, answered(gone, 500)])).toEqual({
+      settled: [],
+      unrecorded: [],
+    });
     expect({ deliveries: await test.deliveries(), row: await test.row() }).toEqual(before);
   });
 
@@ -199,7 +202,7 @@ describe('settling', () => {
        WHERE id = ${delivery.id}`,
     );
     const before = { row: await test.row(), settledAt: (await test.deliveries())[0]?.settledAt };
-    const { settled } = await settle(api.prisma, [answered(delivery, 410)]);
+    const { settled } = await recordResults(api.prisma, [answered(delivery, 410)]);
     expect(settled).toMatchObject([{ state: 'CANCELLED', nextAttemptAt: null }]);
     expect(await test.deliveries()).toMatchObject([
       { state: 'CANCELLED', settledAt: before.settledAt, history: [{ number: 1, status: 410 }] },
@@ -212,7 +215,7 @@ describe('settling', () => {
     await halfOpen.change(`${openFor('-1 minute')}, openings = 2, failures = 6`);
     const [first] = (await gone.claim()) as [ClaimedDelivery];
     const [probe] = (await halfOpen.claim()) as [ClaimedDelivery];
-    await settle(api.prisma, [answered(first, 410), answered(probe, 500)]);
+    await recordResults(api.prisma, [answered(first, 410), answered(probe, 500)]);
     expect(await gone.row()).toMatchObject({
       pausedReason: 'The endpoint returned 410 Gone.',
       pausedAt: expect.any(Date),
@@ -225,7 +228,7 @@ describe('settling', () => {
     const moved = await subscribe(3);
     const [gone, slow, good] = (await moved.claim()) as [ClaimedDelivery, ClaimedDelivery, ClaimedDelivery];
     await moved.change("url = 'https://new.example.com/hook'");
-    await settle(api.prisma, [answered(gone, 410), answered(slow, 500), answered(good, 200)]);
+    await recordResults(api.prisma, [answered(gone, 410), answered(slow, 500), answered(good, 200)]);
     expect(await moved.row()).toMatchObject({ failures: 0, lastFailureAt: null, lastSuccessAt: null, pausedAt: null });
     const states = (await moved.deliveries()).map(({ state, history }) => [state, history.length]);
     expect(states).toEqual([
@@ -244,15 +247,15 @@ describe('settling', () => {
     await lock.query('BEGIN');
     await lock.query('SELECT FROM webhook_subscriptions WHERE id = $1 FOR UPDATE', [held.ref.subscriptionId]);
     const { url } = await held.row();
-    const sign = (gone: boolean): SubscriptionSign => ({ ...held.ref, url, probe: false, delivered: false, gone });
+    const sign = (gone: boolean): SubscriptionSignal => ({ ...held.ref, url, probe: false, delivered: false, gone });
     try {
-      const { settled, unrecorded } = await settle(api.prisma, [answered(first, 500), answered(other, 500)]);
+      const { settled, unrecorded } = await recordResults(api.prisma, [answered(first, 500), answered(other, 500)]);
       expect(settled.map(({ state }) => state)).toEqual(['PENDING', 'PENDING']);
       expect(unrecorded).toEqual([sign(false)]);
-      const next = await settle(api.prisma, [answered(second, 410)], unrecorded);
+      const next = await recordResults(api.prisma, [answered(second, 410)], unrecorded);
       expect(next.unrecorded).toEqual([sign(false), sign(true)]);
       await lock.query('ROLLBACK');
-      expect(await settle(api.prisma, [], next.unrecorded)).toEqual({ settled: [], unrecorded: [] });
+      expect(await recordResults(api.prisma, [], next.unrecorded)).toEqual({ settled: [], unrecorded: [] });
     } finally {
       await lock.end();
     }
@@ -289,7 +292,7 @@ describe('a subscription whose URL has never responded with 2xx', () => {
   it('gets all after the first 2xx, and 10 again after a new URL', async () => {
     const { claim, change, workspace, ref } = await subscribe(30);
     const [first] = await claim(1);
-    await settle(api.prisma, [answered(first as ClaimedDelivery, 200)]);
+    await recordResults(api.prisma, [answered(first as ClaimedDelivery, 200)]);
     expect(await claim(18)).toHaveLength(18);
     const url = 'https://example.com/moved';
     const { status } = await workspace.call('PATCH', `/webhooks/${ref.subscriptionId}`, { url });

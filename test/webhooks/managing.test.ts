@@ -1,6 +1,6 @@
 import type { Delivery, Ticket, Webhook } from '@itsm-api/contract';
 import { activateWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
-import { forgetSecrets } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
+import { pruneSecrets } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../support/api.ts';
@@ -220,7 +220,7 @@ describe('a new secret', () => {
     await pass(1);
     expect(await signers(id, receiver)).toEqual([third]);
 
-    expect(await forgetSecrets(sender.api.prisma)).toBe(1);
+    expect(await pruneSecrets(sender.api.prisma)).toBe(1);
     const row = await sender.api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } });
     expect(row).toMatchObject({ previousSecret: null, previousSecretUntil: null });
   });

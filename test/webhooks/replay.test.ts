@@ -2,7 +2,7 @@ import { countReplayable, replayDeliveries } from '@itsm-api/server/resources/de
 import { getReplay, listReplays, replayWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
-import { forgetReplays } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
+import { pruneReplays } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
 import { replaySome } from '@itsm-api/server/webhooks/maintenance/replay.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -177,10 +177,10 @@ describe('POST /webhooks/:id/replay', () => {
     ] as const) {
       await expect(getReplay(ofContext, ofWebhook, asked?.id ?? 0)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     }
-    await forgetReplays(sender.api.prisma);
+    await pruneReplays(sender.api.prisma);
     await expect(progress()).resolves.toBeDefined();
     await execute(sender.api.databaseUrl, `UPDATE webhook_replays SET finished_at = finished_at - interval '25 hours'`);
-    await forgetReplays(sender.api.prisma);
+    await pruneReplays(sender.api.prisma);
     await expect(progress()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Endpoint, isVersioned, takesIfMatch, takesIfNoneMatch } from '../endpoint.ts';
+import { acceptsIfMatch, acceptsIfNoneMatch, type Endpoint, isVersioned } from '../endpoint.ts';
 import { type ErrorCode, errors } from '../errors.ts';
 import { describeErrors, errorCodes, errorContent } from './error-examples.ts';
 import { headersOf } from './headers.ts';
@@ -85,7 +85,7 @@ function successes({ responses }: DraftedOperation, route: Endpoint): Record<str
         return [status, { description, headers: headers(Number(status)), content }];
       }),
     ),
-    ...(takesIfNoneMatch(route) && {
+    ...(acceptsIfNoneMatch(route) && {
       304: { description: 'The resource still has this `ETag`. No body.', headers: headers(304) },
     }),
   };
@@ -123,7 +123,7 @@ function codesOf(resource: string, route: Endpoint, fields: readonly string[]): 
     NOT_FOUND: route.pathParams !== undefined,
     IDEMPOTENCY_KEY_REUSED: route.method === 'POST',
     IDEMPOTENCY_IN_PROGRESS: route.method === 'POST',
-    PRECONDITION_FAILED: takesIfMatch(route),
+    PRECONDITION_FAILED: acceptsIfMatch(route),
     RATE_LIMIT_EXCEEDED: keyed,
     INTERNAL_ERROR: true,
     SERVICE_UNAVAILABLE: true,

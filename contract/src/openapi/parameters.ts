@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { type Endpoint, takesIfMatch, takesIfNoneMatch } from '../endpoint.ts';
+import { acceptsIfMatch, acceptsIfNoneMatch, type Endpoint } from '../endpoint.ts';
 import { Asset } from '../resources/assets.ts';
 import { Delivery } from '../resources/deliveries.ts';
 import { Project } from '../resources/projects.ts';
@@ -81,8 +81,8 @@ function condition(name: string, description: string): Parameter {
 /** Adds the conditional headers that an endpoint accepts to the components and returns references to them. */
 export function conditionsOf(route: Endpoint, parameters: Record<string, Parameter>): Reference[] {
   const names = [
-    ...(takesIfMatch(route) ? (['If-Match'] as const) : []),
-    ...(takesIfNoneMatch(route) ? (['If-None-Match'] as const) : []),
+    ...(acceptsIfMatch(route) ? (['If-Match'] as const) : []),
+    ...(acceptsIfNoneMatch(route) ? (['If-None-Match'] as const) : []),
   ];
   return names.map((name) => {
     parameters[name] = conditions[name];

@@ -13,14 +13,14 @@ import {
   patch,
   search,
 } from '../endpoint.ts';
-import { changesIn } from '../field-diff.ts';
+import { fieldDiff } from '../field-diff.ts';
 import {
-  answered,
   CalendarDate,
   CustomFields,
   CustomFieldsPatch,
   Id,
   longText,
+  responseText,
   StoredCustomFields,
   Timestamp,
   TimestampInput,
@@ -81,19 +81,19 @@ function withTwoDecimals(cost: string): string {
 export const Asset = z
   .object({
     id: Id,
-    name: answered(Name),
-    assetTag: answered(AssetTag),
-    serialNumber: answered(SerialNumber).nullable(),
+    name: responseText(Name),
+    assetTag: responseText(AssetTag),
+    serialNumber: responseText(SerialNumber).nullable(),
     type: AssetType,
     status: AssetStatus,
-    manufacturer: answered(Manufacturer).nullable(),
-    model: answered(Model).nullable(),
-    location: answered(Location).nullable(),
+    manufacturer: responseText(Manufacturer).nullable(),
+    model: responseText(Model).nullable(),
+    location: responseText(Location).nullable(),
     assignedToId: AssignedToId.nullable(),
     purchaseDate: PurchaseDate.nullable(),
     purchaseCost: PurchaseCost.nullable(),
     warrantyExpiresAt: Timestamp.meta(warranty).nullable(),
-    notes: answered(Notes).nullable(),
+    notes: responseText(Notes).nullable(),
     customFields: StoredCustomFields,
     ...timestamps,
   })
@@ -122,7 +122,7 @@ export const Asset = z
   });
 export type Asset = z.output<typeof Asset>;
 
-export const AssetChanges = changesIn(Asset.omit({ id: true, assetTag: true, createdAt: true, updatedAt: true })).meta({
+export const AssetChanges = fieldDiff(Asset.omit({ id: true, assetTag: true, createdAt: true, updatedAt: true })).meta({
   id: 'AssetChanges',
   description: 'The changed fields of an asset. `updatedAt` always changes and is not included.',
   example: { status: { from: 'IN_USE', to: 'IN_STOCK' }, assignedToId: { from: 2, to: null } },

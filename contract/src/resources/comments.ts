@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
-import { answered, Id, longText, Timestamp } from '../fields.ts';
+import { Id, longText, responseText, Timestamp } from '../fields.ts';
 import { TicketIdParam } from './tickets.ts';
 
 export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
@@ -18,7 +18,7 @@ export const Comment = z
     id: Id,
     ticketId: Id.meta({ description: 'The ticket of the comment.' }),
     authorId: Id.meta({ description: 'The author: the user of the API key that created the comment.' }),
-    body: answered(Body),
+    body: responseText(Body),
     visibility: CommentVisibility,
     createdAt: Timestamp.meta({ description: 'When the comment was created. Comments never change.' }),
   })

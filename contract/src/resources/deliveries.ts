@@ -73,13 +73,13 @@ export const DeliveryAttempt = z
 export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
 
 /** The maximum number of attempts in a delivery. Older attempts are left out. */
-export const maxToldAttempts = 100;
+export const maxShownAttempts = 100;
 
 export const DeliveryDetail = z
   .object({
     ...delivery,
     body: z.string().meta({ description: 'The exact body that is sent.' }),
-    attempts: z.array(DeliveryAttempt).meta({ description: `The last ${maxToldAttempts} attempts, oldest first.` }),
+    attempts: z.array(DeliveryAttempt).meta({ description: `The last ${maxShownAttempts} attempts, oldest first.` }),
   })
   .meta({
     id: 'DeliveryDetail',

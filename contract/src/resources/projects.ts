@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
-import { answered, CalendarDate, Description, Id, Priority, timestamps, trimmedText } from '../fields.ts';
+import { CalendarDate, Description, Id, Priority, responseText, timestamps, trimmedText } from '../fields.ts';
 
 export const ProjectStatus = z
   .enum(['PLANNED', 'ACTIVE', 'ON_HOLD', 'COMPLETED', 'CANCELLED'])
@@ -21,8 +21,8 @@ export const Project = z
   .object({
     id: Id,
     key: Key,
-    name: answered(Name),
-    description: answered(Description).nullable(),
+    name: responseText(Name),
+    description: responseText(Description).nullable(),
     status: ProjectStatus,
     priority: Priority,
     managerId: ManagerId.nullable(),

@@ -13,14 +13,14 @@ import {
   patch,
   search,
 } from '../endpoint.ts';
-import { changesIn } from '../field-diff.ts';
+import { fieldDiff } from '../field-diff.ts';
 import {
-  answered,
   CalendarDate,
   Description,
   Id,
   integerFromText,
   Priority,
+  responseText,
   Timestamp,
   Title,
   timestamps,
@@ -41,8 +41,8 @@ export const Task = z
   .object({
     id: Id,
     projectId: Id.meta({ description: 'The project of the task. It never changes.' }),
-    title: answered(Title),
-    description: answered(Description).nullable(),
+    title: responseText(Title),
+    description: responseText(Description).nullable(),
     status: TaskStatus,
     priority: Priority,
     assigneeId: AssigneeId.nullable(),
@@ -71,7 +71,7 @@ export const Task = z
   });
 export type Task = z.output<typeof Task>;
 
-export const TaskChanges = changesIn(Task.omit({ id: true, projectId: true, createdAt: true, updatedAt: true })).meta({
+export const TaskChanges = fieldDiff(Task.omit({ id: true, projectId: true, createdAt: true, updatedAt: true })).meta({
   id: 'TaskChanges',
   description: 'The changed fields of a task. `updatedAt` always changes and is not included.',
   example: { status: { from: 'TODO', to: 'DONE' }, completedAt: { from: null, to: '2026-11-20T10:05:00.000Z' } },

@@ -7,30 +7,30 @@ import {
   filter,
   idFilter,
   item,
-  knownAs,
   list,
   listQuery,
   meta,
   NoQuery,
+  openEnum,
   patch,
   search,
 } from '../endpoint.ts';
-import { changesIn } from '../field-diff.ts';
+import { fieldDiff } from '../field-diff.ts';
 import {
-  answered,
   CustomFields,
   CustomFieldsPatch,
   Description,
-  despiteFaults,
   Id,
   longText,
   Priority,
+  responseText,
   StoredCustomFields,
   Timestamp,
   TimestampBound,
   Title,
   text,
   timestamps,
+  validateAll,
 } from '../fields.ts';
 
 export const TicketType = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']).meta({
@@ -105,7 +105,7 @@ const ticketNumberDescription = Object.values(ticketNumberPrefixes)
   .concat(' and a number that counts from 1 for each workspace and type. It is never reused.');
 
 const GivenTicketNumber = z.string().meta({ description: ticketNumberDescription });
-knownAs.set(GivenTicketNumber, TicketNumber);
+openEnum.set(GivenTicketNumber, TicketNumber);
 
 const Category = TicketCategory.nullable().meta({
   description: 'The area of IT that the ticket concerns, or null if only `categoryConfigId` is set.',
@@ -118,7 +118,7 @@ const AssigneeId = Id.meta({
 });
 const WatcherUserIds = z
   .array(Id)
-  .refine((ids) => new Set(ids).size <= 100, { ...despiteFaults, error: 'must contain at most 100 users' })
+  .refine((ids) => new Set(ids).size <= 100, { ...validateAll, error: 'must contain at most 100 users' })
   .meta({
     description: 'The users who follow the ticket, at most 100, in ascending order. Users that you add must be active.',
   });
@@ -134,13 +134,13 @@ export const Ticket = z
   .object({
     id: Id,
     ticketNumber: GivenTicketNumber,
-    title: answered(Title),
-    description: answered(Description),
+    title: responseText(Title),
+    description: responseText(Description),
     type: TicketType,
     status: TicketStatus,
     priority: Priority,
     category: Category,
-    categoryConfigId: answered(CategoryConfigId).nullable(),
+    categoryConfigId: responseText(CategoryConfigId).nullable(),
     requesterId: Id.meta({
       description: 'The user who requested the ticket, by default the user of the API key. It never changes.',
     }),
@@ -148,7 +148,7 @@ export const Ticket = z
     watcherUserIds: WatcherUserIds,
     parentId: ParentId.nullable(),
     customFields: StoredCustomFields,
-    resolution: answered(Resolution).nullable(),
+    resolution: responseText(Resolution).nullable(),
     resolvedAt: Timestamp.nullable().meta({
       description: 'When the status became RESOLVED, or null if the ticket is unresolved or reopened.',
     }),
@@ -184,7 +184,7 @@ export const Ticket = z
   });
 export type Ticket = z.output<typeof Ticket>;
 
-export const TicketChanges = changesIn(
+export const TicketChanges = fieldDiff(
   Ticket.omit({ id: true, ticketNumber: true, type: true, requesterId: true, createdAt: true, updatedAt: true }),
 ).meta({
   id: 'TicketChanges',
@@ -210,7 +210,7 @@ export const NewTicket = z
     customFields: CustomFields.nullish(),
   })
   .refine((ticket) => ticket.category != null || ticket.categoryConfigId != null, {
-    ...despiteFaults,
+    ...validateAll,
     path: ['category'],
     message: 'is required unless categoryConfigId is given',
   })

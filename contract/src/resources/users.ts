@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
-import { answered, Id, text, timestamps, trimmedText } from '../fields.ts';
+import { Id, responseText, text, timestamps, trimmedText } from '../fields.ts';
 
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
   id: 'UserRole',
@@ -22,7 +22,7 @@ const TimeZone = trimmedText(1, 255).meta({
 export const User = z
   .object({
     id: Id,
-    name: answered(Name),
+    name: responseText(Name),
     email: z
       .string()
       .min(1)
@@ -32,10 +32,10 @@ export const User = z
     active: z.boolean().meta({
       description: "Whether the user is active. Inactive users can't be assigned, and their API keys are rejected.",
     }),
-    jobTitle: answered(JobTitle).nullable(),
-    department: answered(Department).nullable(),
-    phone: answered(Phone).nullable(),
-    timeZone: answered(TimeZone).nullable(),
+    jobTitle: responseText(JobTitle).nullable(),
+    department: responseText(Department).nullable(),
+    phone: responseText(Phone).nullable(),
+    timeZone: responseText(TimeZone).nullable(),
     ...timestamps,
   })
   .meta({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { endpoints, IdParam, item, list, listQuery, meta, NoBody, NoQuery, patch } from '../endpoint.ts';
 import { EventType } from '../events.ts';
-import { answered, despiteFaults, Id, Timestamp, TimestampInput, text, timestamps } from '../fields.ts';
+import { Id, responseText, Timestamp, TimestampInput, text, timestamps, validateAll } from '../fields.ts';
 import { Delivery, DeliveryState } from './deliveries.ts';
 
 const Url = text(1, 2048).meta({
@@ -29,7 +29,7 @@ const Filter = z
   .record(text(1, 100), z.array(FilterValue).min(1).max(filterLimits.values))
   .refine((filter) => Object.keys(filter).length > 0, 'must contain at least one field')
   .refine((filter) => Object.keys(filter).length <= filterLimits.fields, {
-    ...despiteFaults,
+    ...validateAll,
     error: `must contain at most ${filterLimits.fields} fields`,
   })
   .meta({
@@ -61,7 +61,7 @@ export const maxPendingDeliveries = 1_000_000;
 export const Webhook = z
   .object({
     id: Id,
-    url: answered(Url),
+    url: responseText(Url),
     events: Events,
     filter: Filter.nullable(),
     skipOwn: SkipOwn,

@@ -1,7 +1,7 @@
-import { codeOf } from '../shared/pg-errors.ts';
+import { errorCode } from '../shared/pg-errors.ts';
 import { Connection, type Timeouts } from './client/connection.ts';
-import { SilenceWatch } from './client/connection-watchdog.ts';
-import { hearsNotifications } from './listener.ts';
+import { ConnectionWatchdog } from './client/connection-watchdog.ts';
+import { receivesNotifications } from './listener.ts';
 
 /** What PostgreSQL says of a name that another connection has prepared there, through the same pooler. */
 const DUPLICATE_PREPARED_STATEMENT = '42P05';
@@ -24,7 +24,7 @@ export class PoolerError extends Error {
  * @throws PoolerError, or Error when it can't be reached; the message is one line that names `DATABASE_URL`
  */
 export async function checkConnection(databaseUrl: string, timeouts: Timeouts): Promise<void> {
-  const watch = new SilenceWatch();
+  const watch = new ConnectionWatchdog();
   const opened: Connection[] = [];
   const newConnection = () => {
     const options = { connectionString: databaseUrl, application_name: 'itsm-api start', timeouts, watch };
@@ -48,7 +48,7 @@ async function isUsable(newConnection: () => Connection): Promise<boolean> {
   try {
     // What the URL names is read here: certificates, and what is escaped.
     const [connection, other] = [newConnection(), newConnection()];
-    return !(await isShared(connection, other)) && (await hearsNotifications(connection));
+    return !(await isShared(connection, other)) && (await receivesNotifications(connection));
   } catch (error) {
     const { message, code } = error as { message: string; code?: string };
     // Several addresses refused at once make an error without a message.
@@ -69,7 +69,7 @@ async function isShared(one: Connection, other: Connection): Promise<boolean> {
     // A pooler with much to do may have given the first to somebody else, and gives it another now.
     return (await sessionOf(other)) === session || (await sessionOf(one)) !== session;
   } catch (error) {
-    if (codeOf(error) === DUPLICATE_PREPARED_STATEMENT) return true;
+    if (errorCode(error) === DUPLICATE_PREPARED_STATEMENT) return true;
     throw error;
   }
 }

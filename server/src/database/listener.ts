@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backOff } from '../shared/backoff.ts';
+import { backoffMs } from '../shared/backoff.ts';
 import { Connection, type ConnectionOptions } from './client/connection.ts';
 import { requestRole } from './roles.ts';
 
@@ -88,7 +88,7 @@ export function listen({ url, channel, onNotify, onAway, onBack, ...options }: L
         isAway = true;
         onAway?.(reason);
       }
-      await sleep(backOff(failures - 1), undefined, { signal: stop.signal }).catch(() => undefined);
+      await sleep(backoffMs(failures - 1), undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();
 
@@ -130,7 +130,7 @@ async function beat(connection: Connection, channel: string, signal: AbortSignal
  * swallows it, and would mix up roles and tenants as well.
  * @throws Error when the connection is lost
  */
-export async function hearsNotifications(connection: Connection): Promise<boolean> {
+export async function receivesNotifications(connection: Connection): Promise<boolean> {
   const channel = 'itsm_check';
   await connection.query(`LISTEN ${channel}`);
   const patience = AbortSignal.timeout(2000);

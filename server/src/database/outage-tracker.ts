@@ -24,7 +24,7 @@ const shortageMs = 30_000;
  * memory or connections. The log gets a line when it goes, one when it is back, and between them one with counts every
  * few seconds, however much there is to do.
  */
-export class Reachability {
+export class OutageTracker {
   readonly #log: Log | undefined;
   #away: { since: number; reason: string } | undefined;
   #shortage: { at: number; reason: string } | undefined;
@@ -114,7 +114,7 @@ const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|0
 /** What Prisma's adapter makes of some of them. */
 const kinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'];
 
-/** What pg and `SilenceWatch` say where there is no code. */
+/** What pg and `ConnectionWatchdog` say where there is no code. */
 const messages =
   /(^|\n)(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|PostgreSQL did not answer in time|The connection to PostgreSQL may be lost)/;
 

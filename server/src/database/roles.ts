@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { codeOf, LOCK_NOT_AVAILABLE } from '../shared/pg-errors.ts';
+import { errorCode, LOCK_NOT_AVAILABLE } from '../shared/pg-errors.ts';
 
 /**
  * The roles that connections take by SET ROLE, so that row-level security holds whatever role the URL names
@@ -41,8 +41,8 @@ export async function ensureRoles(client: pg.ClientBase): Promise<void> {
     try {
       for (const statement of statements) await client.query(statement);
     } catch (error) {
-      if (codeOf(error) === INSUFFICIENT_PRIVILEGE) throw new RolesError(statements, { cause: error });
-      if (!RACES.includes(codeOf(error) ?? '') || attempt === patience) throw error;
+      if (errorCode(error) === INSUFFICIENT_PRIVILEGE) throw new RolesError(statements, { cause: error });
+      if (!RACES.includes(errorCode(error) ?? '') || attempt === patience) throw error;
       await sleep(20 * Math.random());
     }
   }
@@ -77,7 +77,7 @@ export async function missingRoles(client: pg.ClientBase): Promise<string[]> {
 }
 
 /** Connections don't take the roles that keep tenants apart, or these don't. */
-export class WallError extends Error {
+export class TenantIsolationError extends Error {
   override name = 'WallError';
 }
 
@@ -87,7 +87,7 @@ export class WallError extends Error {
  * @param client outside of a transaction; it keeps the role that it has
  * @throws WallError naming the tables
  */
-export async function assertWalls(client: pg.ClientBase): Promise<void> {
+export async function assertTenantIsolation(client: pg.ClientBase): Promise<void> {
   await client.query('BEGIN READ ONLY');
   try {
     await client.query(`SET LOCAL ROLE ${requestRole}`);
@@ -106,7 +106,7 @@ export async function assertWalls(client: pg.ClientBase): Promise<void> {
       if (await seesRow(client, table)) open.push(table);
     }
     if (open.length === 0) return;
-    throw new WallError(
+    throw new TenantIsolationError(
       `Tenants are not kept apart: without a tenant, the role ${requestRole} can see rows of ${open.join(', ')}. ` +
         'Restore row-level security and its policies there, and see that the role is neither a superuser nor BYPASSRLS.',
     );
@@ -121,7 +121,7 @@ async function seesRow(client: pg.ClientBase, table: string): Promise<boolean> {
   try {
     return (await client.query(`SELECT FROM ${table} LIMIT 1`)).rows.length > 0;
   } catch (error) {
-    if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+    if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
     await client.query('ROLLBACK TO looking');
     return false;
   }

@@ -1,4 +1,4 @@
-import { type Statement, selectRows } from './client/raw-sql.ts';
+import { queryRows, type Statement } from './client/raw-sql.ts';
 import type { TenantClient } from './client/tenant-client.ts';
 
 /** The tables whose rows an update locks first. */
@@ -9,7 +9,7 @@ type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'users' | 'webhook
  * changed. Rows that refer to it may still be written meanwhile. Resolves to whether the tenant has such a row.
  */
 export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
-  return (await selectRows(db, lockOf(db, table, [id]))).length > 0;
+  return (await queryRows(db, lockOf(db, table, [id]))).length > 0;
 }
 
 /**
@@ -32,7 +32,7 @@ const guards = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administr
 
 /** Lets one transaction of the tenant at a time past this point, in the order in which they came. */
 export async function lockTenant(db: TenantClient, guard: keyof typeof guards): Promise<void> {
-  await selectRows(db, guardOf(db, guard));
+  await queryRows(db, guardOf(db, guard));
 }
 
 /** The statement of `lockTenant`, for where others are sent with it. */

@@ -1,8 +1,8 @@
 import type { Databases } from './client/databases.ts';
-import { withOwnConnection } from './client/dedicated-connection.ts';
+import { withDedicatedConnection } from './client/dedicated-connection.ts';
 import type { Pool } from './client/pool.ts';
 
-export interface ServerFacts {
+export interface ServerInfo {
   /** Such as `18.4`. */
   version: string;
   /** Such as 180004. */
@@ -32,9 +32,9 @@ export async function findDamage(connection: Pick<Pool, 'query'>): Promise<strin
 }
 
 /** What is asked of the server itself, as the role of the URL: the others may not be there. */
-export function readServerFacts(options: Databases['options']): Promise<ServerFacts> {
+export function readServerInfo(options: Databases['options']): Promise<ServerInfo> {
   const purpose = { name: 'doctor', statementMs: options.timeouts.statementMs, asRoleOfUrl: true };
-  return withOwnConnection(options, purpose, async (connection) => {
+  return withDedicatedConnection(options, purpose, async (connection) => {
     const askedAt = Date.now();
     const { rows } = await connection.query(
       `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,

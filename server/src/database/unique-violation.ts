@@ -9,11 +9,11 @@ export async function createUnique<Row>(field: string, message: string, create: 
   try {
     return await create();
   } catch (error) {
-    throw isTaken(error) ? invalidField('VALIDATION_ERROR', field, message) : error;
+    throw isUniqueViolation(error) ? invalidField('VALIDATION_ERROR', field, message) : error;
   }
 }
 
 /** Checks whether a row could not be written because a unique value is taken. */
-export function isTaken(error: unknown): boolean {
+export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 }

@@ -14,15 +14,15 @@ import type { ErrorSources } from '../http/error-handler.ts';
 import type { Services } from '../resources/shared/context.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { TenantId } from '../shared/tenant-id.ts';
-import { type FairUse, FairUseRefused } from '../shared/tenant-limiter.ts';
-import { addCookies, flashFor, mayShow, memoryOf, sessionOf } from './framework/cookies.ts';
-import { formNamed, type Received, receive, showRefused } from './framework/handle-form.ts';
-import type { Answer, AnyPage } from './framework/page.ts';
+import { TenantLimitExceeded, type TenantLimiter } from '../shared/tenant-limiter.ts';
+import { addCookies, cookiesOf, flashFor, mayShow, sessionOf } from './framework/cookies.ts';
+import { formNamed, handleForm, type ReceivedForm, renderRejectedForm } from './framework/handle-form.ts';
+import type { AnyPage, PageResponse } from './framework/page.ts';
 import { assertRole, forbidden, notAForm, uploadLimits } from './framework/page-errors.ts';
-import { askedOf } from './framework/parse-request.ts';
+import { parsePageRequest } from './framework/parse-request.ts';
 import { elsewhere, isFromSite, siteOf } from './framework/public-origin.ts';
-import type { SignedIn, UserVisit, Visit } from './framework/request-context.ts';
-import { answerError, send } from './framework/send-response.ts';
+import type { RequestContext, SignedIn, UserContext } from './framework/request-context.ts';
+import { sendError, sendResponse } from './framework/send-response.ts';
 import { addStaticFiles } from './framework/static-files.ts';
 import { pages } from './pages.ts';
 import { timeIn } from './ui/format-time.ts';
@@ -33,13 +33,13 @@ export interface AreaOptions extends ErrorSources {
   dataOf(tenantId: TenantId): TenantClient;
   services: Services;
   settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
-  fairUse: FairUse;
+  fairUse: TenantLimiter;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks, once that is known. */
-    visit: Visit | undefined;
+    visit: RequestContext | undefined;
     /** Whether all of it has come in. */
     isRead: boolean;
   }
@@ -78,7 +78,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
     scope.decorateRequest('isRead', false);
     // A path that can't be one is refused before the headers are set.
     scope.setErrorHandler((thrown, request, reply) =>
-      answerError(thrown, { request, reply: reply.headers(pageHeaders), errors: options }),
+      sendError(thrown, { request, reply: reply.headers(pageHeaders), errors: options }),
     );
     for (const page of pages) addPage(scope, page, options);
     scope.get('/developer', (_request, reply) => reply.redirect('/developer/keys', 303));
@@ -123,7 +123,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
       assertRole(page.roles, visit);
       return show(page, { visit, request });
     });
-    return send(answer, { visit, request, reply });
+    return sendResponse(answer, { visit, request, reply });
   });
   if (page.forms === undefined) return;
   // Who sends it is found out before anything of it is read: nobody fills the memory with what nobody wants.
@@ -141,42 +141,42 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   const preHandler = [noteRead, scope.csrfProtection];
   const limit = page.roles === 'everyone' && { bodyLimit: publicFormBytes };
   scope.post(page.path, { onRequest, preHandler, ...limit }, async (request, reply) => {
-    const visit = request.visit as Visit;
+    const visit = request.visit as RequestContext;
     const receiving = { visit, request, errors: options };
-    const answering = (answer: () => Promise<Received>) =>
+    const answering = (answer: () => Promise<ReceivedForm>) =>
       inItsTurn(visit, async () => {
         if (visit.user !== undefined) {
           // The session may have ended while the form came in, and while it waited; or it is another role's by now.
-          const user = await (visit as UserVisit).again();
+          const user = await (visit as UserContext).again();
           if (user === undefined) return { answer: { redirect: signInFor(pathOf(request)) }, status: 303 };
           assertRole(formNamed(page, request).form.roles ?? page.roles, { ...visit, user });
         }
         return answer();
       });
-    const { answer, status, retryAfterSeconds } = await answering(() => receive(page, receiving)).catch(
+    const { answer, status, retryAfterSeconds } = await answering(() => handleForm(page, receiving)).catch(
       async (error: unknown) => {
-        if (!(error instanceof FairUseRefused)) throw error;
+        if (!(error instanceof TenantLimitExceeded)) throw error;
         // What was typed would be lost: the page of the form takes a turn of its own, a little later.
         await sleep(1000);
-        return answering(() => showRefused(page, receiving, error));
+        return answering(() => renderRejectedForm(page, receiving, error));
       },
     );
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
-    return send(answer, { visit, request, reply: reply.code(status) });
+    return sendResponse(answer, { visit, request, reply: reply.code(status) });
   });
 }
 
 interface Showing {
-  visit: Visit;
+  visit: RequestContext;
   request: FastifyRequest;
 }
 
 /** Makes a page. What it shows once is taken when it is made: of a page that could not be, nothing is lost. */
-async function show(page: AnyPage, { visit, request }: Showing): Promise<Answer> {
-  const asked = askedOf(page, { visit, request });
+async function show(page: AnyPage, { visit, request }: Showing): Promise<PageResponse> {
+  const asked = parsePageRequest(page, { visit, request });
   const flash = request.method === 'GET' ? flashFor(request) : undefined;
   if (visit.user === undefined || flash === undefined) return page.show(asked);
-  const answer = await page.show({ ...asked, visit: { ...visit, flash: flash.value } as UserVisit });
+  const answer = await page.show({ ...asked, visit: { ...visit, flash: flash.value } as UserContext });
   const { session } = visit.user;
   if (!(await mayShow(visit.accounts, request, { session, flash }))) return page.show(asked);
   return { ...answer, confirmation: flash.confirmation };
@@ -197,7 +197,7 @@ function assertNoFile({ headers }: FastifyRequest): void {
 }
 
 /** What is to be known of a request before anything is looked at. @throws ApiError where the area has no address */
-async function visitOf(request: FastifyRequest, reply: FastifyReply, options: AreaOptions): Promise<Visit> {
+async function visitOf(request: FastifyRequest, reply: FastifyReply, options: AreaOptions): Promise<RequestContext> {
   const { accounts, services, settings } = options;
   const site = siteOf(request, settings.PUBLIC_URL);
   if (site === undefined) {
@@ -205,12 +205,12 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
   }
   const from = { address: request.ip, userAgent: request.headers['user-agent'] ?? '' };
   const session = await sessionOf(accounts, request);
-  const visit: Visit = {
+  const visit: RequestContext = {
     from,
     site,
     isLocal: isLocalRequest(request.raw, settings),
     csrf: reply.generateCsrf(),
-    browser: memoryOf(accounts, request, from),
+    browser: cookiesOf(accounts, request, from),
     accounts,
   };
   if (session === undefined) return visit;
@@ -224,12 +224,12 @@ async function visitOf(request: FastifyRequest, reply: FastifyReply, options: Ar
       const now = await sessionOf(accounts, request);
       return now?.id === session.id ? { session: now, account: now.account } : undefined;
     },
-  } as UserVisit;
+  } as UserContext;
 }
 
 /** Has what asks for a workspace's data wait for its turn among all that does. */
-function inItsTurn<Result>(visit: Visit, work: () => Promise<Result>): Promise<Result> {
-  return visit.user === undefined ? work() : (visit as UserVisit).inItsTurn(work);
+function inItsTurn<Result>(visit: RequestContext, work: () => Promise<Result>): Promise<Result> {
+  return visit.user === undefined ? work() : (visit as UserContext).inItsTurn(work);
 }
 
 /** Leads to signing in, and from there to where somebody wanted to go. */

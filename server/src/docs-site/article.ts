@@ -3,7 +3,7 @@ import { styles } from './inlined-assets.ts';
 import { landingPage } from './landing.ts';
 import { type Section, sectionsOf, toHtml } from './markdown.ts';
 import { hrefOf } from './page-source.ts';
-import { footer, layOut } from './site-layout.ts';
+import { footer, renderLayout } from './site-layout.ts';
 import { landing, type Page, pages } from './site-pages.ts';
 
 /** Renders a page from its Markdown. */
@@ -22,7 +22,7 @@ ${neighbours(page)}
 ${footer(page)}
 </main>
 ${contents(sections)}`;
-  return layOut({ page, styles, body, listed: true });
+  return renderLayout({ page, styles, body, listed: true });
 }
 
 function contents(sections: Section[]): string {

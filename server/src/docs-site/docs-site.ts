@@ -1,8 +1,8 @@
 import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
-import { shareFiles } from '../http/shared-files.ts';
-import { lazily } from '../shared/lazy.ts';
+import { serveSharedFiles } from '../http/shared-files.ts';
+import { lazy } from '../shared/lazy.ts';
 import { policy } from './inlined-assets.ts';
 import { listOfPages, sourceOf, withLinksToMarkdown } from './page-source.ts';
 import { addReference } from './reference.ts';
@@ -16,7 +16,7 @@ import { linkToMarkdown, markdownPath, type Page, pages, reference } from './sit
 export async function addSite(app: FastifyInstance): Promise<void> {
   const document = openApiDocument();
   await app.register(async (scope) => {
-    shareFiles(scope, 'public, no-cache');
+    serveSharedFiles(scope, 'public, no-cache');
     addDocument(scope, document);
     for (const page of pages) addPage(scope, page, document);
     serve(scope, '/llms.txt', { 'content-type': 'text/plain; charset=utf-8' }, listOfPages);
@@ -64,7 +64,7 @@ function serve(
   headers: Record<string, string>,
   make: () => string | Promise<string>,
 ): void {
-  const text = lazily(make);
+  const text = lazy(make);
   scope.get(path, async (_request, reply) => {
     const payload = await text();
     return reply.headers(headers).send(payload);

@@ -2,7 +2,7 @@ import { escapeHtml } from './escape-html.ts';
 import { styles } from './inlined-assets.ts';
 import { type Section, sectionsOf, toHtml } from './markdown.ts';
 import { hrefOf } from './page-source.ts';
-import { footer, layOut } from './site-layout.ts';
+import { footer, renderLayout } from './site-layout.ts';
 import { groups, landing, type Page } from './site-pages.ts';
 
 /** Renders the landing page. Each section has text on one side and code on the other. A list of all pages follows. */
@@ -16,7 +16,7 @@ ${groups.map(({ title, pages }) => shelf(title, pages)).join('\n')}
 </section>
 ${footer(landing)}
 </main>`;
-  return layOut({ page: landing, styles, body, listed: false });
+  return renderLayout({ page: landing, styles, body, listed: false });
 }
 
 function section({ id, tokens }: Section, kind: 'hero' | 'step'): string {

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { shareFiles } from '../http/shared-files.ts';
+import { serveSharedFiles } from '../http/shared-files.ts';
 import { ApiError } from '../shared/errors.ts';
-import { lazily } from '../shared/lazy.ts';
+import { lazy } from '../shared/lazy.ts';
 import { referenceStyles } from './inlined-assets.ts';
-import { layOut } from './site-layout.ts';
+import { renderLayout } from './site-layout.ts';
 import { linkToMarkdown, reference } from './site-pages.ts';
 
 /** Marks the places of the cached page where each response has its own nonce. */
@@ -15,8 +15,8 @@ const noncePlaceholder = 'NONCE-OF-THIS-ANSWER';
  * them. The module has 4 MB, so it is loaded with the first request for the reference.
  */
 export async function addReference(app: FastifyInstance): Promise<void> {
-  const script = lazily(readScript);
-  const page = lazily(async () => render((await script()).path));
+  const script = lazy(readScript);
+  const page = lazy(async () => render((await script()).path));
 
   app.get('/docs', (_request, reply) => reply.redirect(reference.path, 301));
   app.get(reference.path, async (_request, reply) => {
@@ -29,7 +29,7 @@ export async function addReference(app: FastifyInstance): Promise<void> {
     return reply.type('text/html; charset=utf-8').send((await page()).replaceAll(noncePlaceholder, nonce));
   });
   await app.register(async (scope) => {
-    shareFiles(scope, 'public, max-age=31536000, immutable');
+    serveSharedFiles(scope, 'public, max-age=31536000, immutable');
     scope.get('/docs/js/:name', async (request, reply) => {
       const { path, text } = await script();
       if (request.url !== path)
@@ -58,7 +58,7 @@ function render(script: string): string {
 <script defer nonce="${noncePlaceholder}" src="${script}"></script>
 <script nonce="${noncePlaceholder}">addEventListener('DOMContentLoaded', () =>
   Scalar.createApiReference('#reference', ${JSON.stringify(configuration)}));</script>`;
-  return layOut({ page: reference, styles: referenceStyles, body, listed: false, nonce: noncePlaceholder });
+  return renderLayout({ page: reference, styles: referenceStyles, body, listed: false, nonce: noncePlaceholder });
 }
 
 const configuration = {

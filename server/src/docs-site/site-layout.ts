@@ -17,7 +17,7 @@ interface Content {
 }
 
 /** Renders a page with header, navigation, search and content. */
-export function layOut({ page, styles, body, listed, nonce }: Content): string {
+export function renderLayout({ page, styles, body, listed, nonce }: Content): string {
   const title = page === landing ? page.title : `${page.title} · ${landing.title}`;
   const allowed = nonce === undefined ? '' : ` nonce="${nonce}"`;
   return `<!doctype html>

@@ -16,8 +16,8 @@ import {
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../shared/pg-errors.ts';
-import { readMadeOnce } from '../shared/secret-file.ts';
+import { errorCode } from '../shared/pg-errors.ts';
+import { readOrCreateSecret } from '../shared/secret-file.ts';
 import {
   type Binaries,
   ClusterError,
@@ -182,7 +182,7 @@ async function readPassword(name: string, dataDir: string, clusterExists: boolea
     const fault = found === undefined ? 'missing' : 'empty';
     throw new ClusterError(`${path} is ${fault}. Put it back, or set DATA_DIR to another folder for fresh data.`);
   }
-  return readMadeOnce(file, () => randomBytes(24).toString('base64url'));
+  return readOrCreateSecret(file, () => randomBytes(24).toString('base64url'));
 }
 
 /** Makes the cluster beside its place and moves it there in one step: what is in place is whole. */
@@ -240,7 +240,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return codeOf(error) === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 
@@ -287,13 +287,13 @@ async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
-    if (codeOf(error) !== 'EACCES') throw error;
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
+    if (errorCode(error) !== 'EACCES') throw error;
     const message = `${path} belongs to another user. Run as the one who made it, or set DATA_DIR to another folder.`;
     throw new ClusterError(message, { cause: error });
   }
 }
 
 function ignoreExisting(error: unknown): void {
-  if (!['EEXIST', 'ENOTEMPTY', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
+  if (!['EEXIST', 'ENOTEMPTY', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
 }

@@ -1,8 +1,8 @@
 import * as path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { backOff } from '../shared/backoff.ts';
-import { codeOf } from '../shared/pg-errors.ts';
+import { backoffMs } from '../shared/backoff.ts';
+import { errorCode } from '../shared/pg-errors.ts';
 import { ClusterError } from './binaries.ts';
 import { type Cluster, isAlive, prepareCluster, runningPort, startCluster, stopCluster } from './cluster.ts';
 
@@ -87,7 +87,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
       } catch {
         // Still recovering.
       }
-      await sleep(backOff(tries), undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
+      await sleep(backoffMs(tries), undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
     }
   };
   watch();
@@ -153,9 +153,9 @@ async function enter(cluster: Cluster, holder: Holder): Promise<pg.Client> {
       failure = error;
     }
     // Where nothing answers although a process has the id that was written down, PostgreSQL finds out what is true.
-    const absent = port === undefined || codeOf(failure) === 'ECONNREFUSED';
+    const absent = port === undefined || errorCode(failure) === 'ECONNREFUSED';
     if (absent && (await startCluster(cluster))) continue;
-    const patience = codeOf(failure) === CANNOT_CONNECT_NOW ? RECOVERY_PATIENCE : PATIENCE;
+    const patience = errorCode(failure) === CANNOT_CONNECT_NOW ? RECOVERY_PATIENCE : PATIENCE;
     if (Date.now() - began > patience) {
       const log = path.join(cluster.name, 'postgres.log');
       const reason = failure instanceof Error ? failure.message : String(failure);
@@ -178,7 +178,7 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
   try {
     await client.connect();
   } catch (error) {
-    if (codeOf(error) !== INVALID_PASSWORD) throw error;
+    if (errorCode(error) !== INVALID_PASSWORD) throw error;
     const file = path.join(cluster.name, 'postgres-password');
     throw new ClusterError(`The password in ${file} is not the one that its PostgreSQL was made with.`);
   }
@@ -247,7 +247,7 @@ async function createDatabase(client: pg.Client): Promise<void> {
   if (rowCount === 1) return;
   await client.query('CREATE DATABASE itsm').catch((error: unknown) => {
     // Another process was quicker.
-    if (!DUPLICATES.includes(codeOf(error) ?? '')) throw error;
+    if (!DUPLICATES.includes(errorCode(error) ?? '')) throw error;
   });
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { takesBody } from '@itsm-api/contract';
+import { hasBody } from '@itsm-api/contract';
 import type { FastifyInstance } from 'fastify';
 import secureJson from 'secure-json-parse';
 import { ApiError } from '../shared/errors.ts';
@@ -47,7 +47,7 @@ export function addBodyParsers(app: FastifyInstance): void {
 
   app.addHook('preValidation', (request, _reply, done) => {
     const route = request.routeOptions.config.tsRestRoute;
-    const missing = route && takesBody(route) && request.body === undefined;
+    const missing = route && hasBody(route) && request.body === undefined;
     done(missing ? new ApiError('INVALID_JSON', 'The body is empty. Send a JSON object.') : undefined);
   });
 }

@@ -1,7 +1,7 @@
-import { type Endpoint, takesIfMatch } from '@itsm-api/contract';
+import { acceptsIfMatch, type Endpoint } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../shared/errors.ts';
-import { names, readEntityTags } from '../shared/etag.ts';
+import { names, parseEtags } from '../shared/etag.ts';
 
 /**
  * Conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency.md): whoever has read a resource is answered 304 while
@@ -12,8 +12,8 @@ export function addConditions(app: FastifyInstance): void {
     const header = request.headers['if-match'];
     const route: Endpoint | undefined = request.routeOptions.config.tsRestRoute;
     if (header === undefined || route === undefined || route.method === 'GET') return done();
-    if (!takesIfMatch(route)) return done(unsupported());
-    const tags = readEntityTags(header);
+    if (!acceptsIfMatch(route)) return done(unsupported());
+    const tags = parseEtags(header);
     if (tags === undefined) return done(malformed());
     request.ctx.ifMatch = tags;
     done();
@@ -21,12 +21,17 @@ export function addConditions(app: FastifyInstance): void {
 
   app.addHook('onSend', (request, reply, payload, done) => {
     const etag = reply.statusCode === 200 ? reply.getHeader('etag') : undefined;
-    done(null, typeof etag === 'string' ? unlessKnown(request, reply, payload, etag) : payload);
+    done(null, typeof etag === 'string' ? notModifiedUnlessChanged(request, reply, payload, etag) : payload);
   });
 }
 
 /** The payload, or none with 304 where a reader has it already. HEAD tells its length all the same. */
-export function unlessKnown(request: FastifyRequest, reply: FastifyReply, payload: unknown, etag: string): unknown {
+export function notModifiedUnlessChanged(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  etag: string,
+): unknown {
   const { method, headers } = request;
   if (method !== 'GET' && method !== 'HEAD') return payload;
   if (!names(headers['if-none-match'] ?? '', etag)) return payload;

@@ -4,10 +4,10 @@ import type { Duplex } from 'node:stream';
 import { docsOf, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, formatSeconds } from '../shared/errors.ts';
-import { hasSaid, LOCK_NOT_AVAILABLE } from '../shared/pg-errors.ts';
+import { hasPgCode, LOCK_NOT_AVAILABLE } from '../shared/pg-errors.ts';
 import { tenantIdToJson } from '../shared/tenant-id.ts';
-import { FairUseRefused } from '../shared/tenant-limiter.ts';
-import { answerHeadersOf, setAnswerHeaders } from './default-headers.ts';
+import { TenantLimitExceeded } from '../shared/tenant-limiter.ts';
+import { defaultHeadersOf, setDefaultHeaders } from './default-headers.ts';
 import { requestIdOf } from './request-id.ts';
 
 const tooLarge = `The body is larger than ${requestLimits.bodyBytes} bytes. Send less data in each request.`;
@@ -46,7 +46,7 @@ export interface ErrorSources {
 /** Every answer that is not a success is written here (spec §7); handlers and hooks only throw. */
 export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): void {
   app.setErrorHandler(async (thrown, request, reply) => {
-    if (thrown instanceof FairUseRefused) await request.giveBack(reply);
+    if (thrown instanceof TenantLimitExceeded) await request.giveBack(reply);
     answerWith(apiErrorOf(thrown, request, sources), request, reply);
     return reply;
   });
@@ -64,7 +64,7 @@ export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): vo
 }
 
 /** Answers what Fastify finds before routing (`frameworkErrors`). */
-export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+export function respondWithError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   answerWith(apiErrorOf(thrown, request, { isOutage: () => false }), request, reply);
 }
 
@@ -90,19 +90,19 @@ export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage 
 }
 
 function answerWith(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
-  refuse(error, request, reply, envelopeOf(error, request.id, request.server.publicUrl));
+  rejectRequest(error, request, reply, envelopeOf(error, request.id, request.server.publicUrl));
 }
 
 /** Answers an error with its status and headers, and with this body. */
-export function refuse(error: ApiError, request: FastifyRequest, reply: FastifyReply, body: object): void {
+export function rejectRequest(error: ApiError, request: FastifyRequest, reply: FastifyReply, body: object): void {
   if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
-  setAnswerHeaders(request, reply);
+  setDefaultHeaders(request, reply);
   reply.code(error.status).send(body);
 }
 
 /** Answers what Node's HTTP parser refuses before there is a request: bad request lines, too large headers. */
-export function answerClientError(this: FastifyInstance, error: Error & { code?: string }, socket: Duplex): void {
+export function respondToClientError(this: FastifyInstance, error: Error & { code?: string }, socket: Duplex): void {
   // Who hasn't read what was sent before will not read this either.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.writableLength > 0) socket.destroy();
   else endWith(clientError(error.code), socket, this.publicUrl);
@@ -121,7 +121,7 @@ function endWith(error: ApiError, socket: Duplex, publicUrl: string | undefined)
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
-    ...answerHeadersOf(requestId, publicUrl),
+    ...defaultHeadersOf(requestId, publicUrl),
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -179,7 +179,7 @@ function heldUp(): ApiError {
 
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (hasSaid(thrown, LOCK_NOT_AVAILABLE)) return heldUp();
+  if (hasPgCode(thrown, LOCK_NOT_AVAILABLE)) return heldUp();
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', unexpected);
 }

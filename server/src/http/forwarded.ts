@@ -6,7 +6,7 @@ import { forwardedHeaders } from '../config/is-local-only.ts';
  * has the proxy's address. Fastify sets `ips` where TRUST_PROXY is set, and fills in more than the sender's address if
  * it trusts the sender's `X-Forwarded-For`.
  */
-export function warnOfUntrustedProxy(app: FastifyInstance): void {
+export function warnAboutUntrustedProxy(app: FastifyInstance): void {
   let hasWarned = false;
   app.addHook('onRequest', (request, _reply, done) => {
     if (hasWarned) return done();

@@ -15,7 +15,7 @@ interface List {
  * once would hold up the whole process for 30 ms, and for as long again in the next answer
  * (docs/decisions/rate-and-concurrency-limits.md).
  */
-export function serializeListsInSlices(app: FastifyInstance): void {
+export function addListSerializer(app: FastifyInstance): void {
   let turn = Promise.resolve();
   // One slice between two looks at what has arrived, however many answers are being made.
   const nextTurn = () => {

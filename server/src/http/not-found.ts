@@ -8,7 +8,7 @@ import { nearestName } from '../shared/suggestion.ts';
  * Answers what no route serves, before its body is read: 404, and which methods the path has, in `Allow`
  * (docs/decisions/errors.md). To be called before any route is registered.
  */
-export function addUnknownPaths(app: FastifyInstance): void {
+export function addNotFound(app: FastifyInstance): void {
   const router = findMyWay();
   const methods = new Set<HTTPMethod>();
   const patterns = new Set<string>();

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { whenOver } from '../shared/request-lifecycle.ts';
+import { onEnd } from '../shared/request-lifecycle.ts';
 import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { healthPaths } from './health.ts';
 
@@ -24,5 +24,5 @@ export function addRequestLog(app: FastifyInstance): void {
     );
   }
 
-  whenOver(app, log);
+  onEnd(app, log);
 }

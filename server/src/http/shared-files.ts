@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { unlessKnown } from './conditional-requests.ts';
-import { type Coding, codingFor, thorough, varyByCoding } from './content-encoding.ts';
+import { notModifiedUnlessChanged } from './conditional-requests.ts';
+import { bestEncoders, type Encoding, encodingFor, varyByEncoding } from './content-encoding.ts';
 
 /** A text that is the same in every answer. */
 interface SharedFile {
   /** Of its content. */
   tag: string;
-  bytes: Partial<Record<Coding, Promise<Buffer>>>;
+  bytes: Partial<Record<Encoding, Promise<Buffer>>>;
 }
 
 /**
@@ -15,7 +15,7 @@ interface SharedFile {
  * all answers share the bytes, so that connections that don't read hold no copies.
  * @param cacheControl for how long a browser keeps them, and whether it asks then if they are still the same
  */
-export function shareFiles(scope: FastifyInstance, cacheControl: string): void {
+export function serveSharedFiles(scope: FastifyInstance, cacheControl: string): void {
   const files = new Map<string, SharedFile>();
 
   scope.addHook('onSend', async (request, reply, text) => {
@@ -26,15 +26,15 @@ export function shareFiles(scope: FastifyInstance, cacheControl: string): void {
     };
     files.set(text, file);
 
-    const coding = codingFor(request);
+    const coding = encodingFor(request);
     const etag = `"${file.tag}-${coding}"`;
-    varyByCoding(reply);
+    varyByEncoding(reply);
     reply.headers({ etag, 'cache-control': cacheControl });
-    file.bytes[coding] ??= thorough[coding](text).catch((error: unknown) => {
+    file.bytes[coding] ??= bestEncoders[coding](text).catch((error: unknown) => {
       delete file.bytes[coding];
       throw error;
     });
-    const payload = unlessKnown(request, reply, await file.bytes[coding], etag);
+    const payload = notModifiedUnlessChanged(request, reply, await file.bytes[coding], etag);
     if (coding !== 'identity' && payload !== null) reply.header('content-encoding', coding);
     return payload;
   });

@@ -1,4 +1,4 @@
-import { type Endpoint, takesBody } from '@itsm-api/contract';
+import { type Endpoint, hasBody } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /** What a schema says to an agent: as little as it needs to fill it in. The API itself checks what it sends. */
@@ -25,7 +25,7 @@ interface Surroundings {
 
 /** The arguments of an endpoint, by the contract: those of its path, then its query or its body. */
 export function argumentsOf(route: Endpoint): Record<string, z.ZodType> {
-  const body = takesBody(route) ? route.body : undefined;
+  const body = hasBody(route) ? route.body : undefined;
   return { ...shapeOf(route.pathParams), ...shapeOf(route.query), ...shapeOf(body) };
 }
 

@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import inject, { type InjectOptions } from 'light-my-request';
 
 /** Sends a request to an endpoint within the process, and resolves to what it answers. */
-export type AskWithin = (options: InjectOptions) => Promise<{ headers: OutgoingHttpHeaders; body: unknown }>;
+export type InternalRequest = (options: InjectOptions) => Promise<{ headers: OutgoingHttpHeaders; body: unknown }>;
 
 /**
  * What is answered is taken before it becomes JSON, which would be read again at once. To be called before the endpoints
  * are registered, and before whatever makes JSON of their answers.
  */
-export function askWithin(app: FastifyInstance): AskWithin {
+export function internalRequest(app: FastifyInstance): InternalRequest {
   const bodies = new WeakMap<IncomingMessage, unknown>();
 
   app.addHook('preSerialization', ({ raw }, _reply, body, done) => {

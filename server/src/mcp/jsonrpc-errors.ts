@@ -1,10 +1,10 @@
 import type { ErrorCode, ErrorEnvelope } from '@itsm-api/contract';
 import { localhostAllowedOrigins, ProtocolErrorCode, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
-import { apiErrorOf, type ErrorSources, envelopeOf, refuse } from '../http/error-handler.ts';
+import { apiErrorOf, type ErrorSources, envelopeOf, rejectRequest } from '../http/error-handler.ts';
 
 /** What is answered to a message that came to no server: an error of JSON-RPC. */
-export interface Refusal {
+export interface JsonRpcError {
   jsonrpc: '2.0';
   error: { code: number; message: string; data?: Omit<ErrorEnvelope['error'], 'message'> };
   id: string | number | null;
@@ -23,7 +23,7 @@ const codes: Partial<Record<ErrorCode, number>> = {
 const serverError = -32_000;
 
 /** An error with no message to answer. */
-export function refusal(message: string, code: number = serverError): Refusal {
+export function jsonRpcError(message: string, code: number = serverError): JsonRpcError {
   return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
@@ -32,12 +32,12 @@ export function refuseByProtocol(sources: ErrorSources): NonNullable<RouteShorth
   return async (thrown, request, reply) => {
     const error = apiErrorOf((await count(request, reply)) ?? thrown, request, sources);
     const { message, ...data } = envelopeOf(error, request.id, request.server.publicUrl).error;
-    const answer: Refusal = {
+    const answer: JsonRpcError = {
       jsonrpc: '2.0',
       error: { code: codes[error.code] ?? serverError, message, data },
       id: idOf(request),
     };
-    refuse(error, request, reply, answer);
+    rejectRequest(error, request, reply, answer);
     return reply;
   };
 }
@@ -69,7 +69,7 @@ export function refuseForeignPages(publicUrl: string | undefined) {
     return reply
       .code(403)
       .send(
-        refusal(
+        jsonRpcError(
           'Pages from this `Origin` are not allowed. Send messages from the origin of this server, or without `Origin`.',
         ),
       );

@@ -6,24 +6,24 @@ import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
 import { requestIdHeader } from '../http/request-id.ts';
 import { findNames, type Names } from '../resources/shared/display-names.ts';
 import { formatSeconds } from '../shared/errors.ts';
-import type { FairUse } from '../shared/tenant-limiter.ts';
+import type { TenantLimiter } from '../shared/tenant-limiter.ts';
 import { offerResources } from './guide-resources.ts';
-import { type AskWithin, askWithin } from './internal-request.ts';
-import { refusal, refuseByProtocol, refuseForeignPages } from './jsonrpc-errors.ts';
-import { answerOf } from './protocol.ts';
+import { type InternalRequest, internalRequest } from './internal-request.ts';
+import { jsonRpcError, refuseByProtocol, refuseForeignPages } from './jsonrpc-errors.ts';
+import { protocolResponseOf } from './protocol.ts';
 import { referredIn } from './reference-names.ts';
 import { type Arguments, requestOf } from './tool-request.ts';
 import { errorText, type Success, shortened, textOf } from './tool-result.ts';
 import { type Tool, tools } from './tools.ts';
 
 export interface AgentOptions extends ErrorSources {
-  fairUse: FairUse;
+  fairUse: TenantLimiter;
   settings: Pick<Settings, 'PUBLIC_URL'>;
 }
 
 /** One message of an agent, and what it was answered with. */
 interface Exchange {
-  ask: AskWithin;
+  ask: InternalRequest;
   request: FastifyRequest;
   reply: FastifyReply;
   options: AgentOptions;
@@ -42,7 +42,7 @@ const instructions =
  * answer for each message. To be called before the endpoints are registered, which are called by their paths.
  */
 export function addAgents(app: FastifyInstance, options: AgentOptions): void {
-  const ask = askWithin(app);
+  const ask = internalRequest(app);
   const addresses = { '/mcp': tools, '/mcp/readonly': tools.filter(({ isRead }) => isRead) };
   const errorHandler = refuseByProtocol(options);
   const refuseForeign = refuseForeignPages(options.settings.PUBLIC_URL);
@@ -63,7 +63,7 @@ export function addAgents(app: FastifyInstance, options: AgentOptions): void {
         reply
           .code(405)
           .header('allow', 'POST')
-          .send(refusal('This method is not supported. Send a POST request with one message.')),
+          .send(jsonRpcError('This method is not supported. Send a POST request with one message.')),
     });
   }
 }
@@ -75,9 +75,11 @@ async function serve(exchange: Exchange): Promise<FastifyReply> {
   if (Array.isArray(request.body)) {
     return reply
       .code(400)
-      .send(refusal('Batches are not supported. Send one message in each request.', ProtocolErrorCode.InvalidRequest));
+      .send(
+        jsonRpcError('Batches are not supported. Send one message in each request.', ProtocolErrorCode.InvalidRequest),
+      );
   }
-  const { status, text } = await answerOf(request, (revisions) => serverOf(exchange, revisions));
+  const { status, text } = await protocolResponseOf(request, (revisions) => serverOf(exchange, revisions));
   // A call that came to no endpoint costs as much as any other message.
   if (isCall && !exchange.isCounted) await request.takeRequest(reply);
   reply.code(status);

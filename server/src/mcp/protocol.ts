@@ -23,14 +23,17 @@ const newestRevisions = ['2026-07-28'];
 const legacyRevisions = ['2025-11-25', '2025-06-18'];
 
 /** What a message is answered with. */
-export interface Answer {
+export interface ProtocolResponse {
   status: number;
   /** JSON; empty where there is nothing to say. */
   text: string;
 }
 
 /** @param serverOf makes the server that answers, which speaks these revisions */
-export async function answerOf(request: FastifyRequest, serverOf: (revisions: string[]) => Server): Promise<Answer> {
+export async function protocolResponseOf(
+  request: FastifyRequest,
+  serverOf: (revisions: string[]) => Server,
+): Promise<ProtocolResponse> {
   const route = classifyInboundRequest({ httpMethod: 'POST', ...standardHeadersOf(request), body: request.body });
   if (isPlainCall(request, route)) return answerCall(request, route, serverOf);
   const response = await respond(request, serverOf);
@@ -74,7 +77,7 @@ async function answerCall(
   { body }: FastifyRequest,
   route: InboundClassificationOutcome,
   serverOf: (revisions: string[]) => Server,
-): Promise<Answer> {
+): Promise<ProtocolResponse> {
   const isModern = route.kind === 'modern';
   const exchange = new Exchange({ classification: isModern ? route.classification : { era: 'legacy' } });
   await serverOf(isModern ? newestRevisions : legacyRevisions).connect(exchange);

@@ -19,14 +19,14 @@ const ofUsers = new Set([
 const ofTickets = new Set(['parentId', 'ticketId']);
 
 /** Ids that an answer names. */
-export interface Referred {
+export interface ReferencedIds {
   users: Set<number>;
   tickets: Set<number>;
 }
 
 /** The ids that an answer names, wherever they stand in it. */
-export function referredIn(answer: unknown): Referred {
-  const referred: Referred = { users: new Set(), tickets: new Set() };
+export function referredIn(answer: unknown): ReferencedIds {
+  const referred: ReferencedIds = { users: new Set(), tickets: new Set() };
   mapIds('', answer, (kind, id) => referred[kind].add(id));
   return referred;
 }
@@ -42,7 +42,7 @@ export function withNames(field: string, value: unknown, known: Names): unknown 
 const longestName = 60;
 
 /** Custom fields are the workspace's own: a name there says nothing. */
-function mapIds(field: string, value: unknown, change: (kind: keyof Referred, id: number) => unknown): unknown {
+function mapIds(field: string, value: unknown, change: (kind: keyof ReferencedIds, id: number) => unknown): unknown {
   if (typeof value === 'number') {
     if (ofUsers.has(field)) return change('users', value);
     return ofTickets.has(field) ? change('tickets', value) : value;

@@ -1,4 +1,4 @@
-import { type Endpoint, idempotencyKeyHeader, takesBody } from '@itsm-api/contract';
+import { type Endpoint, hasBody, idempotencyKeyHeader } from '@itsm-api/contract';
 import * as z from 'zod';
 import { ApiError } from '../shared/errors.ts';
 import { detailsOf, validationError } from '../shared/validation.ts';
@@ -34,8 +34,8 @@ export function requestOf({ route }: Tool, given: Arguments): ToolRequest {
   const own = ownArgumentsOf(route, others);
   const fields = pick(others, (name) => !own.names.has(name));
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
-  const hasBody = takesBody(route);
-  const url = hasBody ? path : withQuery(path, fields);
+  const sendsBody = hasBody(route);
+  const url = sendsBody ? path : withQuery(path, fields);
   if (url.length > longestUrl) {
     throw new ApiError(
       'PAYLOAD_TOO_LARGE',
@@ -47,7 +47,7 @@ export function requestOf({ route }: Tool, given: Arguments): ToolRequest {
     url,
     headers: own.headers,
     textFrom: own.textFrom,
-    body: hasBody ? fields : undefined,
+    body: sendsBody ? fields : undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Health, HealthCheck, Lifecycle } from '../shared/lifecycle.ts';
-import { atMost } from '../shared/timeout.ts';
+import { endsWithin } from '../shared/timeout.ts';
 
 export interface OperationsServerOptions {
   logger: FastifyBaseLogger;
@@ -27,7 +27,7 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
   // What is not ok is told, and is no reason to send requests elsewhere: it would be the same there.
   app.get('/readyz', async (_request, reply) => {
     const { phase } = lifecycle;
-    const found = await Promise.all(checks.map(async (check) => [check.name, await look(check)] as const));
+    const found = await Promise.all(checks.map(async (check) => [check.name, await runCheck(check)] as const));
     const ok = found.every(([, health]) => health.ok);
     reply.code(phase === 'ready' ? 200 : 503);
     return { status: phase === 'ready' ? (ok ? 'ok' : 'degraded') : phase, checks: Object.fromEntries(found) };
@@ -36,10 +36,10 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
 }
 
 /** How it is, told in a second at most. */
-export async function look({ look }: HealthCheck): Promise<Health> {
+export async function runCheck({ look }: HealthCheck): Promise<Health> {
   try {
     const looking = Promise.resolve(look());
-    if (await atMost(patienceMs, looking)) return await looking;
+    if (await endsWithin(patienceMs, looking)) return await looking;
     return { ok: false, error: `no answer within ${patienceMs} ms` };
   } catch (error) {
     return { ok: false, error: error instanceof Error ? error.message : String(error) };

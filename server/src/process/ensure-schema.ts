@@ -12,7 +12,7 @@ import { type ApplyOptions, applyMigrations } from '../database/migrations/migra
 import { ensureRoles, missingRoles, systemRole } from '../database/roles.ts';
 import { idempotencyRetentionQueue } from '../resources/idempotency/idempotency-retention.ts';
 import { totalsQueue } from '../resources/tickets/counters-check.ts';
-import { codeOf, QUERY_CANCELED } from '../shared/pg-errors.ts';
+import { errorCode, QUERY_CANCELED } from '../shared/pg-errors.ts';
 import { usageRetentionQueue } from '../usage/usage-retention.ts';
 import { retentionQueue } from '../webhooks/maintenance/delivery-retention.ts';
 import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
@@ -38,7 +38,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 const lookMs = 30_000;
 
 /** The database is behind this version of the program. The message is what it lacks, and what to do. */
-export class BehindError extends Error {
+export class SchemaOutdatedError extends Error {
   override name = 'BehindError';
   readonly says: string;
   readonly advice: string;
@@ -73,7 +73,7 @@ export async function migrateDatabase(databaseUrl: string, options: ApplyOptions
       }
       return applied;
     } catch (cause) {
-      if (codeOf(cause) !== INSUFFICIENT_PRIVILEGE) throw cause;
+      if (errorCode(cause) !== INSUFFICIENT_PRIVILEGE) throw cause;
       const message = `The role of DATABASE_URL may not migrate this database: ${(cause as Error).message}.`;
       throw new MigrationError(`${message} Run \`itsm migrate\` as the role that owns its tables.`, { cause });
     }
@@ -87,9 +87,9 @@ export async function migrateDatabase(databaseUrl: string, options: ApplyOptions
  */
 export function checkSchema(databaseUrl: string): Promise<{ ahead: string[] }> {
   return withClient(databaseUrl, lookMs, async (client) => {
-    if ((await missingRoles(client)).length > 0) throw new BehindError(['the roles of its connections']);
+    if ((await missingRoles(client)).length > 0) throw new SchemaOutdatedError(['the roles of its connections']);
     const { missing, jobs, ahead } = await look(client);
-    if (missing.length > 0 || !jobs) throw new BehindError([...missing, ...(jobs ? [] : ['job queues'])]);
+    if (missing.length > 0 || !jobs) throw new SchemaOutdatedError([...missing, ...(jobs ? [] : ['job queues'])]);
     return { ahead };
   });
 }
@@ -106,7 +106,7 @@ async function isCurrent(client: pg.ClientBase, folder: string | undefined): Pro
     const { missing, jobs } = await look(client, folder);
     return missing.length === 0 && jobs;
   } catch (error) {
-    if (codeOf(error) === QUERY_CANCELED) return false;
+    if (errorCode(error) === QUERY_CANCELED) return false;
     throw error;
   }
 }
@@ -122,7 +122,7 @@ async function look(client: pg.ClientBase, folder?: string) {
   try {
     return await read();
   } catch (error) {
-    if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    if (errorCode(error) !== INSUFFICIENT_PRIVILEGE) throw error;
     // Where somebody else migrates, the role of the URL need own nothing: it may take the others, and that is all.
     await client.query(`SET ROLE ${systemRole}`);
     try {

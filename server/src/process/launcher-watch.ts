@@ -11,7 +11,7 @@ const lookEveryMs = 250;
  * Calls back when the shell is gone in which npx, or a script of npm, has run the package manager that started this
  * process. npm tells that shell alone of a signal; it dies of it, and the package manager goes on without ever being told.
  */
-export async function onLauncherGone(callback: () => void): Promise<void> {
+export async function onLauncherExit(callback: () => void): Promise<void> {
   const shell = await parentOf(process.ppid).catch(() => undefined);
   if (shell === undefined || shell <= 1) return;
   const timer = setInterval(() => {

@@ -6,11 +6,11 @@ import { type Databases, openDatabases } from '../database/client/databases.ts';
 import type { Pool } from '../database/client/pool.ts';
 import type { PrismaClient } from '../database/client/prisma.ts';
 import { JobFailed, openJobs } from '../database/jobs/job-queue.ts';
-import type { Reachability } from '../database/outage-tracker.ts';
+import type { OutageTracker } from '../database/outage-tracker.ts';
 import { type Embedded, type Holder, openEmbedded } from '../embedded-postgres/embedded.ts';
 import type { Traces } from '../operations/tracing/traces.ts';
 import type { Services } from '../resources/shared/context.ts';
-import { atMost } from '../shared/timeout.ts';
+import { endsWithin } from '../shared/timeout.ts';
 import { hostLimitsOf, targetPolicyOf } from '../webhooks/delivery/target.ts';
 import { createWaker, openDispatchJobs } from '../webhooks/outbox/dispatch-jobs.ts';
 import { createSecretCipher } from '../webhooks/secrets/secret-cipher.ts';
@@ -42,7 +42,7 @@ interface RuntimeOptions {
   /** Told of what is done every night, or every hour, and has failed. */
   onJobFailed?: (error: Error) => void;
   /** Told when the database can't be reached; tells nobody where it is left out. */
-  reachability?: Reachability;
+  reachability?: OutageTracker;
   /** Where what happens is followed; nowhere where it is left out. */
   traces?: Traces | undefined;
 }
@@ -82,9 +82,9 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   const waker = createWaker(prisma);
   const close = async () => {
     // It would open a connection again after the databases are closed.
-    await atMost(wakeMs, waker.close());
+    await endsWithin(wakeMs, waker.close());
     const opened = await boss?.catch(() => undefined);
-    if (opened !== undefined) await atMost(jobsMs, opened.stop({ timeout: jobsMs }));
+    if (opened !== undefined) await endsWithin(jobsMs, opened.stop({ timeout: jobsMs }));
     await databases.close();
     await database.stop();
   };

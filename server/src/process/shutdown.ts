@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import { createLogger, isWatched } from '../http/logger.ts';
-import { onLauncherGone } from './launcher-watch.ts';
+import { onLauncherExit } from './launcher-watch.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -21,7 +21,7 @@ interface ShutdownOptions {
  * too, but with 1. Requests are drained when a supervisor wants the process to end, and not when a person at its
  * terminal does.
  */
-export function shutDownWith({ stop, longestMs, byNpm }: ShutdownOptions): void {
+export function handleShutdown({ stop, longestMs, byNpm }: ShutdownOptions): void {
   let drain = false;
   let stopping = false;
   const { close } = closeWithGrace(
@@ -53,7 +53,7 @@ export function shutDownWith({ stop, longestMs, byNpm }: ShutdownOptions): void 
     begin(signal === 'SIGTERM' || !(process.stdin.isTTY || process.stdout.isTTY));
   };
   for (const signal of signals) process.on(signal, onSignal);
-  if (byNpm) void onLauncherGone(() => begin(true));
+  if (byNpm) void onLauncherExit(() => begin(true));
 }
 
 /** Writes to the terminal if a person watches it, else a line of the log, whatever LOG_LEVEL is. */

@@ -5,11 +5,11 @@ import { seed } from '../../../prisma/seed.ts';
 import type { Settings } from '../config/env.ts';
 import type { Pool } from '../database/client/pool.ts';
 import { tenantClient } from '../database/client/tenant-client.ts';
-import { Reachability } from '../database/outage-tracker.ts';
-import { assertWalls } from '../database/roles.ts';
-import { caseAdvice, findDamage, readServerFacts } from '../database/server-info.ts';
+import { OutageTracker } from '../database/outage-tracker.ts';
+import { assertTenantIsolation } from '../database/roles.ts';
+import { caseAdvice, findDamage, readServerInfo } from '../database/server-info.ts';
 import { createLogger, isWatched } from '../http/logger.ts';
-import { type Door, openDoor } from '../http/server/startup-server.ts';
+import { openStartupServer, type StartupServer } from '../http/server/startup-server.ts';
 import { measureChanges } from '../operations/metrics/change-metrics.ts';
 import { measureDatabases } from '../operations/metrics/database-metrics.ts';
 import { measureDeliveries } from '../operations/metrics/delivery-metrics.ts';
@@ -19,15 +19,15 @@ import { openTraces, type Traces } from '../operations/tracing/traces.ts';
 import { scheduleIdempotencyRetention } from '../resources/idempotency/idempotency-retention.ts';
 import { scheduleTotalsCheck, type WrongTotal } from '../resources/tickets/counters-check.ts';
 import type { Health, HealthCheck, Lifecycle } from '../shared/lifecycle.ts';
-import { codeOf } from '../shared/pg-errors.ts';
+import { errorCode } from '../shared/pg-errors.ts';
 import { toTenantId } from '../shared/tenant-id.ts';
-import { atMost } from '../shared/timeout.ts';
+import { endsWithin } from '../shared/timeout.ts';
 import { createUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.ts';
 import { scheduleUsageRetention } from '../usage/usage-retention.ts';
 import { startWebhooks } from '../webhooks/start-webhooks.ts';
 import { migrateDatabase } from './ensure-schema.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
-import { greet } from './startup-banner.ts';
+import { printBanner } from './startup-banner.ts';
 
 /** Stops what was started. @param drainMs how long the API is still served, as not ready */
 type Stop = (drainMs: number) => Promise<void>;
@@ -71,7 +71,7 @@ export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: 
     const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
     await startRoles(starting, { runtime, metrics: operations?.metrics }, publicPort?.door);
     lifecycle.enter('ready');
-    greet({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);
+    printBanner({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);
     return stop;
   } catch (error) {
     // What it fails with comes of what has failed before.
@@ -109,7 +109,7 @@ async function startOperations({ settings, lifecycle, logger, checks, stops }: S
 async function openPublicPort({ settings, lifecycle, logger, stops }: Starting) {
   const { HOST, PORT, ROLES } = settings;
   if (!ROLES.includes('api')) return undefined;
-  const door = openDoor({ logger, lifecycle, publicUrl: settings.PUBLIC_URL });
+  const door = openStartupServer({ logger, lifecycle, publicUrl: settings.PUBLIC_URL });
   stops.push(() => door.app.close());
   return { door, origin: await listen(door.app, { setting: 'PORT', port: PORT, host: HOST }) };
 }
@@ -133,14 +133,14 @@ async function openServices(
     prepare: (url) => migrate(url, starting),
     onConnectionError: (err) => logger.warn({ err }, 'a connection to PostgreSQL broke'),
     onJobFailed: (err) => logger.error({ err }, 'a scheduled job failed'),
-    reachability: new Reachability(logger),
+    reachability: new OutageTracker(logger),
     traces,
   });
   stops.push(runtime.close);
   const { requests, system } = runtime.databases;
   checks.unshift({ name: 'database', look: () => lookAt(system.pool, runtime.databases.options.reachability) });
-  await requests.pool.lend(assertWalls);
-  const { ignoresCase } = await readServerFacts(runtime.databases.options);
+  await requests.pool.lend(assertTenantIsolation);
+  const { ignoresCase } = await readServerInfo(runtime.databases.options);
   if (!ignoresCase) logger.warn(`Search is case-sensitive beyond ASCII. ${caseAdvice}`);
   // Prisma loads its planner with the first question, for which no request is to wait.
   if (settings.ROLES.includes('api'))
@@ -155,7 +155,7 @@ interface Foundation {
   metrics: Metrics | undefined;
 }
 
-async function startRoles(starting: Starting, foundation: Foundation, door: Door | undefined): Promise<void> {
+async function startRoles(starting: Starting, foundation: Foundation, door: StartupServer | undefined): Promise<void> {
   const { settings, stops } = starting;
   const roles: Starting = { ...starting, stops: [] };
   // Deliveries end while requests are drained: no other process waits for this one to take note of it.
@@ -181,13 +181,17 @@ async function startWorker(
 }
 
 /** Has the API answer at the door. */
-async function startApi({ stops, ...starting }: Starting, { runtime, metrics }: Foundation, door: Door): Promise<void> {
+async function startApi(
+  { stops, ...starting }: Starting,
+  { runtime, metrics }: Foundation,
+  door: StartupServer,
+): Promise<void> {
   const usage = createUsageRecorder({ ...runtime, now: runtime.services.now, logger: starting.logger });
   const api = await starting.buildApi({ ...runtime, ...starting, metrics, usage });
   stops.push(async (drainMs) => {
     await sleep(drainMs);
     await door.app.close();
-    await atMost(longestFlushMs, api.close());
+    await endsWithin(longestFlushMs, api.close());
   });
   await api.ready();
   door.lead(api);
@@ -210,7 +214,7 @@ async function migrate(url: string, { settings, lifecycle, logger, checks }: Sta
   });
 }
 
-async function lookAt(pool: Pool, { problem }: Reachability): Promise<Health> {
+async function lookAt(pool: Pool, { problem }: OutageTracker): Promise<Health> {
   if (problem !== undefined) return { ok: false, error: problem };
   const began = performance.now();
   const damage = await findDamage(pool);
@@ -232,7 +236,7 @@ async function listen(
   try {
     return await app.listen({ port, host });
   } catch (error) {
-    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    if (errorCode(error) !== 'EADDRINUSE') throw error;
     throw new Error(`${setting}: ${port} is in use on ${host}; set another one`);
   } finally {
     app.log.level = level;

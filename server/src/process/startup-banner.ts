@@ -18,7 +18,7 @@ interface Greeting {
 }
 
 /** Tells the person who ran `start`, or else the log, where everything is: whatever LOG_LEVEL says, since it is asked for. */
-export function greet(greeting: Greeting, logger: Logger): void {
+export function printBanner(greeting: Greeting, logger: Logger): void {
   if (isWatched()) {
     process.stdout.write(banner(greeting));
     logger.debug(describeBudget(connectionBudget(greeting.settings)));

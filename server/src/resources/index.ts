@@ -4,14 +4,14 @@ import { initServer, type RequestValidationError } from '@ts-rest/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import type { ApiError } from '../shared/errors.ts';
-import { entityTagOf } from '../shared/etag.ts';
-import type { FairUse } from '../shared/tenant-limiter.ts';
+import { etagOf } from '../shared/etag.ts';
+import type { TenantLimiter } from '../shared/tenant-limiter.ts';
 import { detailsOf, type Issue, unknownField, validationError } from '../shared/validation.ts';
 import { activities } from './activities/handlers.ts';
 import { assets } from './assets/handlers.ts';
 import { comments } from './comments/handlers.ts';
 import { deliveries } from './deliveries/handlers.ts';
-import { type Answer, answerOnce, type Kept } from './idempotency/idempotency.ts';
+import { type Kept, respondOnce, type StoredResponse } from './idempotency/idempotency.ts';
 import { me } from './me/handlers.ts';
 import { ping } from './ping/handlers.ts';
 import { projects } from './projects/handlers.ts';
@@ -29,7 +29,7 @@ const kept = new Map<AppRoute, Kept>([
 ]);
 
 /** Registers every endpoint of the contract with its handler; what the contract finds wrong is thrown as ApiError. */
-export async function addResources(app: FastifyInstance, fairUse: FairUse): Promise<void> {
+export async function addResources(app: FastifyInstance, fairUse: TenantLimiter): Promise<void> {
   const server = initServer();
   const resources = { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries };
   const router = server.router(contract, wrapped(resources, fairUse));
@@ -48,10 +48,10 @@ interface Input {
   appRoute: AppRoute;
 }
 
-type Handler = (input: Input) => Promise<Answer>;
+type Handler = (input: Input) => Promise<StoredResponse>;
 
 /** Every handler with what holds for all of them, from the inside out. */
-function wrapped<Resources extends object>(resources: Resources, fairUse: FairUse): Resources {
+function wrapped<Resources extends object>(resources: Resources, fairUse: TenantLimiter): Resources {
   const wrap = (handler: Handler) => tagged(inItsTurn(once(asPromised(handler)), fairUse));
   const ofResource = (handlers: object) => mapValues(handlers, (handler) => wrap(handler as Handler));
   return mapValues(resources, (handlers) => ofResource(handlers as object)) as Resources;
@@ -61,8 +61,8 @@ function wrapped<Resources extends object>(resources: Resources, fairUse: FairUs
 function asPromised(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
-    const etag = entityTagOf(response.body.data as object);
-    return { ...(validateResponse({ appRoute: input.appRoute, response }) as Answer), etag };
+    const etag = etagOf(response.body.data as object);
+    return { ...(validateResponse({ appRoute: input.appRoute, response }) as StoredResponse), etag };
   };
 }
 
@@ -70,7 +70,7 @@ function asPromised(handler: Handler): Handler {
 function once(handler: Handler): Handler {
   return (input) => {
     const { appRoute } = input;
-    return appRoute.method === 'POST' ? answerOnce(input, handler, kept.get(appRoute)) : handler(input);
+    return appRoute.method === 'POST' ? respondOnce(input, handler, kept.get(appRoute)) : handler(input);
   };
 }
 
@@ -78,7 +78,7 @@ function once(handler: Handler): Handler {
  * Has a handler that asks for a tenant's data run in a place of that tenant's, until it has its answer. Until it got one, and
  * until its body was there, its key may have been revoked.
  */
-function inItsTurn(handler: Handler, fairUse: FairUse): Handler {
+function inItsTurn(handler: Handler, fairUse: TenantLimiter): Handler {
   return (input) => {
     const { request, reply } = input;
     if (request.identity === undefined) return handler(input);

@@ -1,7 +1,7 @@
 import { ApiError } from './errors.ts';
 
 /** What `If-Match` or `If-None-Match` names: entity tags, or whatever is there. */
-export type EntityTags = readonly string[] | '*';
+export type Etags = readonly string[] | '*';
 
 /** What entity tags are made of. It is no field of a resource: nothing carries it but the `ETag`. */
 interface Version {
@@ -30,7 +30,7 @@ export function withVersion<Resource extends { updatedAt: string }>(
  * The entity tag of a resource as it was read (docs/decisions/optimistic-concurrency.md); undefined for what has no version. The
  * time is part of it, since in a database that was restored the same versions come again.
  */
-export function entityTagOf(resource: object): string | undefined {
+export function etagOf(resource: object): string | undefined {
   const parts = partsOf(resource);
   return parts && `"${[parts.written, ...parts.noted].join('-')}"`;
 }
@@ -47,7 +47,7 @@ function partsOf(resource: object): { written: string; noted: string[] } | undef
 const tag = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
 /** The entity tags of a header, weak ones with their `W/`; undefined when it is none of RFC 9110 §13.1. */
-export function readEntityTags(header: string): EntityTags | undefined {
+export function parseEtags(header: string): Etags | undefined {
   if (header.trim() === '*') return '*';
   const between = header.replace(tag, '');
   return /^[\s,]*$/.test(between) ? (header.match(tag) ?? undefined) : undefined;
@@ -55,7 +55,7 @@ export function readEntityTags(header: string): EntityTags | undefined {
 
 /** Whether a header names the entity tag, by the weak comparison. One that can't be read names none. */
 export function names(header: string, entityTag: string): boolean {
-  const tags = readEntityTags(header) ?? [];
+  const tags = parseEtags(header) ?? [];
   return tags === '*' || tags.some((each) => each === entityTag || each === `W/${entityTag}`);
 }
 
@@ -65,7 +65,7 @@ export function names(header: string, entityTag: string): boolean {
  * nobody from changing what he knows.
  * @throws ApiError PRECONDITION_FAILED
  */
-export function requireMatch(ifMatch: EntityTags | undefined, resource: object): void {
+export function requireMatch(ifMatch: Etags | undefined, resource: object): void {
   if (ifMatch === undefined || ifMatch === '*') return;
   const { written, noted } = partsOf(resource) ?? { noted: [] };
   const beginning = noted.length > 0 ? `"${written}-` : `"${written}"`;

@@ -1,5 +1,5 @@
 /** The code of an error of Node.js (`ENOENT`) or of PostgreSQL (`42P04`). */
-export function codeOf(error: unknown): string | undefined {
+export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
@@ -13,11 +13,11 @@ export const LOCK_NOT_AVAILABLE = '55P03';
 export const QUERY_CANCELED = '57014';
 
 /** Whether PostgreSQL has said this code, whoever wraps what it said. */
-export function hasSaid(error: unknown, code: string): boolean {
+export function hasPgCode(error: unknown, code: string): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
-    if (codeOf(each) === code) return true;
+    if (errorCode(each) === code) return true;
     const wrapped = (each as { meta?: { driverAdapterError?: unknown } }).meta?.driverAdapterError;
-    if (wrapped !== undefined && hasSaid(wrapped, code)) return true;
+    if (wrapped !== undefined && hasPgCode(wrapped, code)) return true;
     const { originalCode } = (each.cause ?? {}) as { originalCode?: unknown };
     if (originalCode === code) return true;
   }

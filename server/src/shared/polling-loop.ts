@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { backOff } from './backoff.ts';
+import { backoffMs } from './backoff.ts';
 
 /** A step that takes longer is logged, and again after each such interval. Milliseconds. */
 const maxStepMs = 30_000;
@@ -50,7 +50,7 @@ export function createLoop({ name, interval, step, logger, isOutage }: LoopOptio
   async function wait(): Promise<void> {
     if (stopped || (woken && failures === 0)) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, failures === 0 ? interval : Math.max(interval, backOff(failures)));
+      const timer = setTimeout(resolve, failures === 0 ? interval : Math.max(interval, backoffMs(failures)));
       endWait = () => {
         clearTimeout(timer);
         resolve();

@@ -10,11 +10,11 @@ type Tell = (request: FastifyRequest, reply: FastifyReply) => void;
  * Tells of each request when it is over, with its status: when it was answered, or its client was gone before. To be called
  * before any route is registered.
  */
-export function whenOver(
+export function onEnd(
   app: FastifyInstance,
   tell: (request: FastifyRequest, reply: FastifyReply, status: number) => void,
 ): void {
-  whenAbandoned(app, (request, reply) => tell(request, reply, clientClosed));
+  onAbort(app, (request, reply) => tell(request, reply, clientClosed));
   app.addHook('onResponse', (request, reply, done) => {
     tell(request, reply, reply.statusCode);
     done();
@@ -28,7 +28,7 @@ const listeners = new WeakMap<FastifyInstance, Tell[]>();
  * Tells of requests whose clients are gone before they were answered: `onResponse` is never called for them. What was begun is
  * done all the same, and nobody learns what came of it. To be called before any route is registered.
  */
-export function whenAbandoned(app: FastifyInstance, tell: Tell): void {
+export function onAbort(app: FastifyInstance, tell: Tell): void {
   const known = listeners.get(app);
   if (known !== undefined) return void known.push(tell);
   const all = [tell];

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
-import { codeOf } from './pg-errors.ts';
+import { errorCode } from './pg-errors.ts';
 
 /**
  * A secret that is made once and kept in a file, readable by the owner alone. Of several processes that make it at once one
  * does, and the file is there with all of it or not at all, wherever one is killed or the disk is full.
  */
-export async function readMadeOnce(file: string, make: () => string): Promise<string> {
+export async function readOrCreateSecret(file: string, make: () => string): Promise<string> {
   const found = await readFile(file, 'utf8').catch(ignoreMissing);
   if (found !== undefined) return found.trim();
   const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -21,9 +21,9 @@ export async function readMadeOnce(file: string, make: () => string): Promise<st
 }
 
 function ignoreMissing(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error;
+  if (errorCode(error) !== 'ENOENT') throw error;
 }
 
 function ignoreExisting(error: unknown): void {
-  if (codeOf(error) !== 'EEXIST') throw error;
+  if (errorCode(error) !== 'EEXIST') throw error;
 }

@@ -1,7 +1,7 @@
 import { ApiError } from './errors.ts';
 import type { TenantId } from './tenant-id.ts';
 
-export interface FairUseOptions {
+export interface TenantLimiterOptions {
   /** How many requests may use the database at once: the connections for requests. */
   places: number;
   /** The part of them that one tenant may hold at once, from 0 to 1. */
@@ -19,7 +19,7 @@ export interface FairUseOptions {
   mostUnread: number;
   unreadOf(tenantId: TenantId): number;
   /** Told of each refusal. */
-  onRefused(refusal: Refusal): void;
+  onRefused(refusal: Rejection): void;
   /** Told how long a request waited that had to, when it got its place. Milliseconds. */
   onWaited?: ((milliseconds: number) => void) | undefined;
   /** Told how long a request had its place. Milliseconds. */
@@ -27,27 +27,27 @@ export interface FairUseOptions {
 }
 
 /** What a tenant had too much of: requests that wait (`queue`), or wait too long (`wait`), or answers that nobody reads. */
-export type RefusalCause = 'queue' | 'wait' | 'unread';
+export type RejectionReason = 'queue' | 'wait' | 'unread';
 
-export interface Refusal {
+export interface Rejection {
   tenantId: TenantId;
-  cause: RefusalCause;
+  cause: RejectionReason;
   /** For the client and the log. */
   reason: string;
 }
 
 /** A tenant asks for more at once than is its share. The request costs it nothing of its limits. */
-export class FairUseRefused extends ApiError {
+export class TenantLimitExceeded extends ApiError {
   constructor(reason: string) {
     const message = `Too many concurrent requests for this workspace: ${reason}. Reduce concurrency and retry in 1 second.`;
     super('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
   }
 }
 
-export interface FairUse {
+export interface TenantLimiter {
   /**
    * Runs `work` in a place of the tenant's, at once or when it is its turn.
-   * @throws FairUseRefused when too many of the tenant's wait already, it waited too long, or answers wait to be read
+   * @throws TenantLimitExceeded when too many of the tenant's wait already, it waited too long, or answers wait to be read
    */
   run<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result>;
   /** Requests that wait for a place. */
@@ -73,7 +73,7 @@ const weightOfLast = 0.2;
  * Keeps one tenant from using the database up (docs/decisions/rate-and-concurrency-limits.md): each holds a share of the places, the
  * tenants that wait are served in turn, and within a tenant who came first goes first.
  */
-export function createFairUse(options: FairUseOptions): FairUse {
+export function createTenantLimiter(options: TenantLimiterOptions): TenantLimiter {
   const { places, share, workMs, longestQueue, waitMs, mostUnread, unreadOf, onRefused, onWaited, onDone } = options;
   const ofTenant = Math.max(1, Math.floor(places * share));
   /** In the order of their turns. */
@@ -84,9 +84,9 @@ export function createFairUse(options: FairUseOptions): FairUse {
     return running < Math.min(ofTenant, Math.max(1, Math.floor(workMs / usualMs)));
   }
 
-  function refuse(refusal: Refusal): FairUseRefused {
+  function refuse(refusal: Rejection): TenantLimitExceeded {
     onRefused(refusal);
-    return new FairUseRefused(refusal.reason);
+    return new TenantLimitExceeded(refusal.reason);
   }
 
   function refuseUnread(tenantId: TenantId): void {

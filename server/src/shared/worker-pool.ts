@@ -1,9 +1,9 @@
 import PQueue from 'p-queue';
 import { ApiError } from './errors.ts';
-import { lazily } from './lazy.ts';
+import { lazy } from './lazy.ts';
 import type { TenantId } from './tenant-id.ts';
 
-export interface OwnThread {
+export interface WorkerPool {
   /** What it runs: its default export gets each task. */
   worker: URL;
   /** Tasks that may wait for their turn, and how many of one tenant may be under way. */
@@ -24,9 +24,11 @@ export interface OwnThread {
  * @returns does a task of a tenant, or throws ApiError RATE_LIMIT_EXCEEDED while too many wait, or the error of `time` when it
  * took too long
  */
-export function inOwnThread<Task, Result>(options: OwnThread): (tenantId: TenantId, task: Task) => Promise<Result> {
+export function createWorkerPool<Task, Result>(
+  options: WorkerPool,
+): (tenantId: TenantId, task: Task) => Promise<Result> {
   const { worker, longestQueue, mostOfTenant, tooMany, time, retryAfterSeconds } = options;
-  const threads = lazily(async () => {
+  const threads = lazy(async () => {
     const { Piscina } = await import('piscina');
     return new Piscina<Task, Result>({
       filename: worker.href,

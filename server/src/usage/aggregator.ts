@@ -44,7 +44,7 @@ export function addCounts(counts: Counts, given: Counts): void {
 }
 
 /** The counts of a minute, by place. Maps of maps: a key of text would be made for every request. */
-export class Tally {
+export class UsageAggregator {
   readonly #counts = new Map<TenantId, Map<bigint, Map<number, Counts>>>();
 
   find({ tenantId, keyId, kind }: Place): Counts | undefined {

@@ -1,6 +1,6 @@
 import type { Endpoint } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { whenOver } from '../shared/request-lifecycle.ts';
+import { onEnd } from '../shared/request-lifecycle.ts';
 import { kindOf } from './aggregator.ts';
 import { keyedEndpoints, type Outcome, outcomes } from './dimensions.ts';
 import type { UsageRecorder } from './usage-recorder.ts';
@@ -11,7 +11,7 @@ const numberOf = new Map(outcomes.map((outcome, number) => [outcome, number]));
  * Counts every request with a valid key when it has been answered, or its client is gone. To be called before any route is
  * registered.
  */
-export function followRequests(app: FastifyInstance, { record }: Pick<UsageRecorder, 'record'>): void {
+export function recordRequests(app: FastifyInstance, { record }: Pick<UsageRecorder, 'record'>): void {
   const endpoints = new Map<Endpoint, number>(keyedEndpoints.map(({ route }, number) => [route, number]));
 
   function count(request: FastifyRequest, reply: FastifyReply, status: number): void {
@@ -28,7 +28,7 @@ export function followRequests(app: FastifyInstance, { record }: Pick<UsageRecor
     });
   }
 
-  whenOver(app, count);
+  onEnd(app, count);
 }
 
 type RateLimit = FastifyRequest['rateLimit'];

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Databases } from '../database/client/databases.ts';
-import { addCounts, type Counts, type Place, Tally } from './aggregator.ts';
+import { addCounts, type Counts, type Place, UsageAggregator } from './aggregator.ts';
 import { bucketOf } from './dimensions.ts';
 import { writeUsage } from './usage-store.ts';
 
@@ -40,7 +40,7 @@ interface RecorderOptions {
  */
 export function createUsageRecorder({ databases, now, logger }: RecorderOptions): UsageRecorder {
   /** By the beginning of their minute. */
-  let waiting = new Map<number, Tally>();
+  let waiting = new Map<number, UsageAggregator>();
   let size = 0;
   let writing: Promise<void> | undefined;
   let lost = 0;
@@ -49,7 +49,7 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
   function countsAt(minute: number, place: Place): Counts | undefined {
     const known = waiting.get(minute)?.find(place);
     if (known !== undefined || size >= mostWaiting) return known;
-    const tally = waiting.get(minute) ?? new Tally();
+    const tally = waiting.get(minute) ?? new UsageAggregator();
     waiting.set(minute, tally);
     size++;
     return tally.begin(place);
@@ -69,7 +69,7 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
     }
   }
 
-  function putBack(minute: number, tally: Tally): void {
+  function putBack(minute: number, tally: UsageAggregator): void {
     for (const [place, given] of tally) {
       const counts = countsAt(minute, place);
       if (counts === undefined) lost += given.requests;

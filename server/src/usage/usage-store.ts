@@ -1,7 +1,7 @@
 import type { Pool } from '../database/client/pool.ts';
 import { prepared } from '../database/client/raw-sql.ts';
 import { tenantIdToJson } from '../shared/tenant-id.ts';
-import { addCounts, namesOf, Tally } from './aggregator.ts';
+import { addCounts, namesOf, UsageAggregator } from './aggregator.ts';
 import { latencyBuckets } from './dimensions.ts';
 
 /** The key that stands for all keys of a tenant together. */
@@ -12,14 +12,14 @@ export const allKeys = 0n;
  * all keys. In one statement, so all of it or nothing; any number of processes may do so at once.
  * @param minute its beginning, in milliseconds since 1970
  */
-export async function writeUsage(pool: Pool, minute: number, counted: Tally): Promise<void> {
+export async function writeUsage(pool: Pool, minute: number, counted: UsageAggregator): Promise<void> {
   const rows = [...rowsOf(counted), ...rowsOf(ofAllKeys(counted))];
   await pool.query(prepared({ text: adding, values: [new Date(minute), JSON.stringify(rows)] }));
 }
 
 /** How near each key came to its limits is nothing of all keys together. */
-function ofAllKeys(counted: Tally): Tally {
-  const tally = new Tally();
+function ofAllKeys(counted: UsageAggregator): UsageAggregator {
+  const tally = new UsageAggregator();
   for (const [{ tenantId, kind }, counts] of counted) {
     const place = { tenantId, keyId: allKeys, kind };
     addCounts(tally.find(place) ?? tally.begin(place), { ...counts, globalPeak: 0, groupPeak: 0 });
@@ -28,7 +28,7 @@ function ofAllKeys(counted: Tally): Tally {
 }
 
 /** With the names of the columns. */
-function rowsOf(tally: Tally): object[] {
+function rowsOf(tally: UsageAggregator): object[] {
   return [...tally].map(([{ tenantId, keyId, kind }, { requests, latencies, globalPeak, groupPeak }]) => ({
     tenant_id: tenantIdToJson(tenantId),
     key_id: keyId.toString(),

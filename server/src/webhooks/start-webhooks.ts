@@ -5,7 +5,7 @@ import type { Databases } from '../database/client/databases.ts';
 import type { PrismaClient } from '../database/client/prisma.ts';
 import { listen } from '../database/listener.ts';
 import type { HealthCheck } from '../shared/lifecycle.ts';
-import { atMost } from '../shared/timeout.ts';
+import { endsWithin } from '../shared/timeout.ts';
 import { Worker, type WorkerOptions } from './delivery/delivery-worker.ts';
 import { type AgentOptions, createAgent } from './delivery/http-agent.ts';
 import { scheduleRetention } from './maintenance/delivery-retention.ts';
@@ -58,7 +58,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<() => Pro
   );
   await scheduleRetention(boss, prisma);
   return async () => {
-    await atMost(longestStopMs, Promise.all([listener.close(), worker.stop()]));
+    await endsWithin(longestStopMs, Promise.all([listener.close(), worker.stop()]));
     await agent.destroy();
   };
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { SilenceWatch } from '@itsm-api/server/database/client/connection-watchdog.ts';
+import { ConnectionWatchdog } from '@itsm-api/server/database/client/connection-watchdog.ts';
 import { TenantPool } from '@itsm-api/server/database/client/pool.ts';
 import { withinTenant } from '@itsm-api/server/database/client/tenant-context.ts';
 import { requestRole } from '@itsm-api/server/database/roles.ts';
@@ -20,7 +20,7 @@ const pool: pg.Pool = process.env.ROW_LEVEL_SECURITY
       role: requestRole,
       max: 10,
       timeouts: { statementMs: 60_000, lockMs: 60_000 },
-      watch: new SilenceWatch(),
+      watch: new ConnectionWatchdog(),
       onConnectionError: () => undefined,
     })
   : new pg.Pool({ connectionString, max: 10 });

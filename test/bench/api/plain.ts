@@ -1,4 +1,4 @@
-import { SilenceWatch } from '@itsm-api/server/database/client/connection-watchdog.ts';
+import { ConnectionWatchdog } from '@itsm-api/server/database/client/connection-watchdog.ts';
 import { openSystemDatabase } from '@itsm-api/server/database/client/prisma.ts';
 import Fastify from 'fastify';
 
@@ -11,7 +11,7 @@ const { prisma } = openSystemDatabase({
   application_name: 'plain stack',
   max: 12,
   timeouts: { statementMs: 60_000, lockMs: 60_000 },
-  watch: new SilenceWatch(),
+  watch: new ConnectionWatchdog(),
   onConnectionError: () => undefined,
 });
 const app = Fastify();

@@ -1,6 +1,6 @@
 import type { UserRole } from '@itsm-api/contract';
 import type { Databases } from '../../database/client/databases.ts';
-import { selectRows } from '../../database/client/raw-sql.ts';
+import { queryRows } from '../../database/client/raw-sql.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
@@ -79,8 +79,8 @@ export async function findAccount(
  * Whether the account may be in the area; if so, it may until the end of the transaction, and nobody else changes meanwhile
  * how or where it is signed in: who does holds it, too.
  */
-export async function holdAccount(db: TenantClient, { userId }: Pick<Account, 'userId'>): Promise<boolean> {
+export async function lockAccount(db: TenantClient, { userId }: Pick<Account, 'userId'>): Promise<boolean> {
   const text = `SELECT 1 AS held FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS wanted
     ${accountsOf('wanted')} FOR NO KEY UPDATE OF u FOR SHARE OF t`;
-  return (await selectRows(db, { text, values: [db.$tenantId, userId] })).length > 0;
+  return (await queryRows(db, { text, values: [db.$tenantId, userId] })).length > 0;
 }

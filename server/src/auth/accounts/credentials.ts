@@ -2,7 +2,7 @@ import { type Account, type AccountStore, workspaceOf } from './account.ts';
 import { endSessions } from './sessions.ts';
 
 /** Ends the sessions of an account and forgets how it signed in: whoever else had any of it is out. */
-export async function forgetCredentials(accounts: AccountStore, account: Account): Promise<void> {
+export async function deleteCredentials(accounts: AccountStore, account: Account): Promise<void> {
   const { userId } = account;
   const db = workspaceOf(accounts, account);
   await endSessions(accounts, account, 'all');

@@ -6,10 +6,10 @@ import type {
 } from '@simplewebauthn/server';
 import * as z from 'zod';
 import { tenantClient } from '../../database/client/tenant-client.ts';
-import { isTaken } from '../../database/unique-violation.ts';
+import { isUniqueViolation } from '../../database/unique-violation.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { lazily } from '../../shared/lazy.ts';
-import { presentId, presentTimestamp } from '../../shared/serialize.ts';
+import { lazy } from '../../shared/lazy.ts';
+import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
 
 /** The site that passkeys are made for (WebAuthn §4, relying party). */
@@ -21,7 +21,7 @@ export interface RelyingParty {
 }
 
 /** What is shown of a passkey. */
-export interface PasskeyFacts {
+export interface PasskeyDetails {
   id: number;
   name: string;
   createdAt: string;
@@ -29,7 +29,7 @@ export interface PasskeyFacts {
 }
 
 /** Loaded by who first signs in, or chooses how to. */
-const webauthn = lazily(() => import('@simplewebauthn/server'));
+const webauthn = lazy(() => import('@simplewebauthn/server'));
 
 /**
  * How passkeys may sign: EdDSA, ES256 and RS256 (IANA COSE). By default the library asks Node.js whether it knows more, which
@@ -38,7 +38,7 @@ const webauthn = lazily(() => import('@simplewebauthn/server'));
 const supportedAlgorithmIDs = [-8, -7, -257];
 
 /** Checks that a challenge was given to this browser within the last minutes, and uses it up. */
-export type TakeChallenge = (challenge: string) => Promise<boolean>;
+export type ConsumeChallenge = (challenge: string) => Promise<boolean>;
 
 /**
  * Marks a challenge as used, in every process and whatever cookie is sent again. Returns whether it was not used before. Each
@@ -59,7 +59,7 @@ const insertChallenge = `
  * What a browser needs to make a passkey for an account.
  * @param anew whether the account has no other then; else a device that has one makes no second
  */
-export async function offerPasskey(
+export async function registrationOptions(
   { system }: AccountStore,
   { id }: RelyingParty,
   account: Account,
@@ -98,7 +98,7 @@ export interface NewPasskey {
  */
 export async function checkPasskey(
   site: RelyingParty,
-  { response, takeChallenge }: { response: string; takeChallenge: TakeChallenge },
+  { response, takeChallenge }: { response: string; takeChallenge: ConsumeChallenge },
 ): Promise<NewPasskey> {
   const { verifyRegistrationResponse } = await webauthn();
   const given = parseJson(response) as RegistrationResponseJSON;
@@ -126,7 +126,7 @@ const Transports = z.array(z.string().max(30)).max(10).catch([]);
  * Keeps a passkey of an account. @param name what it is called by
  * @throws ApiError VALIDATION_ERROR when the workspace has the passkey already
  */
-export async function keepPasskey(
+export async function savePasskey(
   { system }: AccountStore,
   { tenantId, userId }: Account,
   passkey: NewPasskey & { name: string },
@@ -134,13 +134,13 @@ export async function keepPasskey(
   try {
     await tenantClient(system, tenantId).passkey.create({ data: { userId, ...passkey } });
   } catch (error) {
-    if (!isTaken(error)) throw error;
+    if (!isUniqueViolation(error)) throw error;
     throw new ApiError('VALIDATION_ERROR', 'This passkey is already registered. Create a different one.');
   }
 }
 
 /** What a browser needs to sign in with whichever passkey it has for this site. */
-export async function askForPasskey({ id }: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
+export async function authenticationOptions({ id }: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await webauthn();
   return generateAuthenticationOptions({ rpID: id, userVerification: 'required' });
 }
@@ -159,7 +159,7 @@ export interface PasskeySignIn {
 export async function signInByPasskey(
   { accounts }: AccountStore,
   site: RelyingParty,
-  { response, takeChallenge }: { response: string; takeChallenge: TakeChallenge },
+  { response, takeChallenge }: { response: string; takeChallenge: ConsumeChallenge },
 ): Promise<PasskeySignIn> {
   const given = readResponse(response);
   const credentialId = Buffer.from(given.response.id, 'base64url');
@@ -224,13 +224,13 @@ const byCredential = `
 const used = 'UPDATE passkeys SET counter = $3, last_used_at = now() WHERE tenant_id = $1 AND credential_id = $2';
 
 /** The passkeys of an account, newest first. */
-export async function listPasskeys({ system }: AccountStore, { tenantId, userId }: Account): Promise<PasskeyFacts[]> {
+export async function listPasskeys({ system }: AccountStore, { tenantId, userId }: Account): Promise<PasskeyDetails[]> {
   const rows = await tenantClient(system, tenantId).passkey.findMany({ where: { userId }, orderBy: { id: 'desc' } });
   return rows.map(({ id, name, createdAt, lastUsedAt }) => ({
-    id: presentId(id),
+    id: serializeId(id),
     name,
-    createdAt: presentTimestamp(createdAt),
-    lastUsedAt: presentTimestamp(lastUsedAt),
+    createdAt: serializeTimestamp(createdAt),
+    lastUsedAt: serializeTimestamp(lastUsedAt),
   }));
 }
 

@@ -80,7 +80,7 @@ export async function checkPassword(account: Account, password: string): Promise
 }
 
 /** Gives an account a password, in place of the one that it had. @param hash as `checkPassword` makes it */
-export async function keepPassword(
+export async function savePassword(
   { system }: Pick<AccountStore, 'system'>,
   { tenantId, userId }: Account,
   hash: string,

@@ -1,5 +1,5 @@
 import { invalidField } from '../../shared/errors.ts';
-import { inOwnThread } from '../../shared/worker-pool.ts';
+import { createWorkerPool } from '../../shared/worker-pool.ts';
 import type { Account } from './account.ts';
 import type { Estimate, Estimating } from './password-strength-worker.ts';
 
@@ -10,7 +10,7 @@ const leastScore = 3;
  * What looks like words in other letters takes zxcvbn half a second. Its dictionaries take some megabytes: only who chooses
  * a password loads them.
  */
-const estimate = inOwnThread<Estimating, Estimate>({
+const estimate = createWorkerPool<Estimating, Estimate>({
   worker: new URL('./password-strength-worker.ts', import.meta.url),
   longestQueue: 50,
   mostOfTenant: 5,

@@ -1,7 +1,7 @@
 import type { Options } from '@node-rs/argon2';
 import PQueue from 'p-queue';
 import { ApiError } from '../../shared/errors.ts';
-import { lazily } from '../../shared/lazy.ts';
+import { lazy } from '../../shared/lazy.ts';
 
 /** Argon2id as OWASP recommends it: 19 MiB, 2 passes, 1 lane. */
 const options: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -11,7 +11,7 @@ const turns = new PQueue({ concurrency: 1 });
 /** Hashes that may wait: of about four seconds. */
 const longestQueue = 100;
 
-const argon2 = lazily(() => import('@node-rs/argon2'));
+const argon2 = lazy(() => import('@node-rs/argon2'));
 
 /** What is stored of a password: a PHC string. */
 export function hashPassword(password: string): Promise<string> {
@@ -32,4 +32,4 @@ function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   throw new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 5 });
 }
 
-const nobodys = lazily(async () => (await argon2()).hash('nobody has it', options));
+const nobodys = lazy(async () => (await argon2()).hash('nobody has it', options));

@@ -1,13 +1,13 @@
 import { tenantClient } from '../../database/client/tenant-client.ts';
-import { presentTimestamp } from '../../shared/serialize.ts';
+import { serializeTimestamp } from '../../shared/serialize.ts';
 import {
   type Account,
   type AccountRow,
   type AccountStore,
   accountColumns,
   accountsOf,
-  holdAccount,
   isSecured,
+  lockAccount,
   toAccount,
 } from './account.ts';
 import { newToken, readToken } from './token.ts';
@@ -28,7 +28,7 @@ export interface Session {
 }
 
 /** What is shown of a session. */
-export interface SessionFacts {
+export interface SessionDetails {
   id: number;
   address: string;
   userAgent: string;
@@ -86,7 +86,10 @@ interface FactsRow {
 }
 
 /** The sessions of an account that are not over, newest first. */
-export async function listSessions({ accounts }: AccountStore, { tenantId, userId }: Account): Promise<SessionFacts[]> {
+export async function listSessions(
+  { accounts }: AccountStore,
+  { tenantId, userId }: Account,
+): Promise<SessionDetails[]> {
   const { rows }: { rows: FactsRow[] } = await accounts.query(
     `SELECT id, address, user_agent, created_at, last_seen_at FROM sessions s
      WHERE tenant_id = $1 AND user_id = $2 AND ${alive} ORDER BY id DESC LIMIT 100`,
@@ -96,8 +99,8 @@ export async function listSessions({ accounts }: AccountStore, { tenantId, userI
     id: Number(row.id),
     address: row.address,
     userAgent: row.user_agent,
-    createdAt: presentTimestamp(row.created_at),
-    lastSeenAt: presentTimestamp(row.last_seen_at),
+    createdAt: serializeTimestamp(row.created_at),
+    lastSeenAt: serializeTimestamp(row.last_seen_at),
   }));
 }
 
@@ -105,9 +108,9 @@ export async function listSessions({ accounts }: AccountStore, { tenantId, userI
  * Whether a session goes on; if so, it does until the end of the transaction, and nobody else changes meanwhile how its
  * account signs in.
  */
-export async function holdSession({ system }: AccountStore, { id, account }: Session): Promise<boolean> {
+export async function lockSession({ system }: AccountStore, { id, account }: Session): Promise<boolean> {
   const db = tenantClient(system, account.tenantId);
-  return (await holdAccount(db, account)) && (await db.session.count({ where: { id, endedAt: null } })) === 1;
+  return (await lockAccount(db, account)) && (await db.session.count({ where: { id, endedAt: null } })) === 1;
 }
 
 /** Ends sessions of an account: one, all but one, or all. @returns how many were ended */
@@ -130,7 +133,11 @@ export async function setFlash({ system }: AccountStore, { id, account }: Sessio
 }
 
 /** Whether what is known by `flash` may be shown now; never again after that. */
-export async function takeFlash({ system }: AccountStore, { id, account }: Session, flash: string): Promise<boolean> {
+export async function consumeFlash(
+  { system }: AccountStore,
+  { id, account }: Session,
+  flash: string,
+): Promise<boolean> {
   const taken = { where: { id, flash }, data: { flash: null } };
   return (await tenantClient(system, account.tenantId).session.updateMany(taken)).count === 1;
 }

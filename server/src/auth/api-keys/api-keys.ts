@@ -4,9 +4,9 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { type Context, transaction } from '../../resources/shared/context.ts';
 import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
-import { presentId, presentTimestamp, presentTimestamps } from '../../shared/serialize.ts';
+import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { hashKey, newKey } from './key-format.ts';
-import { type KeyState, keyState } from './key-status.ts';
+import { type KeyStatus, keyStatus } from './key-status.ts';
 import { knownScopes } from './known-scopes.ts';
 
 const dayMs = 86_400_000;
@@ -54,7 +54,7 @@ export interface Key {
   /** The e-mail address of the user in whose name it acts. */
   user: string;
   userId: number;
-  state: KeyState;
+  state: KeyStatus;
   scopes: Scope[];
   /** The key that it took the place of. */
   rotatedFrom: number | null;
@@ -107,7 +107,7 @@ type KeyFields = Pick<Prisma.ApiKeyUncheckedCreateInput, 'userId' | 'name' | 'sc
 async function addKey(context: Context, fields: KeyFields): Promise<{ key: string } & Key> {
   const key = newKey();
   const { id } = await context.db.apiKey.create({ data: { ...fields, ...storedOf(key) }, select: { id: true } });
-  return { key, ...(await getKey(context, presentId(id))) };
+  return { key, ...(await getKey(context, serializeId(id))) };
 }
 
 /** One key. @param user whose alone it may be @throws ApiError NOT_FOUND */
@@ -121,7 +121,7 @@ export async function getKey({ db, now }: Context, id: number, { user }: { user?
 /** Returns the ids of the keys that replaced a key, oldest first. */
 export async function successorsOf({ db }: Context, id: number): Promise<number[]> {
   const rows = await db.apiKey.findMany({ where: { rotatedFrom: id }, select: { id: true }, orderBy: { id: 'asc' } });
-  return rows.map((row) => presentId(row.id));
+  return rows.map((row) => serializeId(row.id));
 }
 
 /** Changes a key; within a second every process goes by what it is now. @throws ApiError NOT_FOUND */
@@ -227,18 +227,18 @@ async function lockKey(context: Context, id: number): Promise<Key> {
 /** A key as it may be shown at this moment. */
 export function presentKey(row: KeyRow, now: Date): Key {
   return {
-    id: presentId(row.id),
+    id: serializeId(row.id),
     name: row.name,
     lastFour: row.lastFour,
     user: row.user.email,
-    userId: presentId(row.userId),
+    userId: serializeId(row.userId),
     scopes: knownScopes(row.scopes),
-    state: keyState(row, now),
-    rotatedFrom: presentId(row.rotatedFrom),
-    expiresAt: presentTimestamp(row.expiresAt),
-    revokedAt: presentTimestamp(row.revokedAt),
-    lastUsedAt: presentTimestamp(row.lastUsedAt),
-    ...presentTimestamps(row),
+    state: keyStatus(row, now),
+    rotatedFrom: serializeId(row.rotatedFrom),
+    expiresAt: serializeTimestamp(row.expiresAt),
+    revokedAt: serializeTimestamp(row.revokedAt),
+    lastUsedAt: serializeTimestamp(row.lastUsedAt),
+    ...serializeTimestamps(row),
   };
 }
 

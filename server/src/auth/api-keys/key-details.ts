@@ -1,12 +1,12 @@
 import type { Identity } from '@itsm-api/contract';
 import type { Pool } from '../../database/client/pool.ts';
 import { statementName } from '../../database/client/statement-name.ts';
-import { presentTimestamp } from '../../shared/serialize.ts';
+import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { knownScopes } from './known-scopes.ts';
 
 /** What may be told of a key to whoever holds it, and its workspace. */
-export type KeyFacts = Pick<Identity, 'key' | 'workspace'>;
+export type KeyDetails = Pick<Identity, 'key' | 'workspace'>;
 
 /** As pg reads it. */
 interface KeyRow {
@@ -27,10 +27,10 @@ const byId = `
  * Reads what a request has no right to: its own key's row, and its tenant's.
  * @param pool sees all tenants
  */
-export async function readKeyFacts(
+export async function readKeyDetails(
   pool: Pool,
   { tenantId, keyId }: { tenantId: TenantId; keyId: bigint },
-): Promise<KeyFacts> {
+): Promise<KeyDetails> {
   const values = [tenantId, keyId];
   const { rows }: { rows: KeyRow[] } = await pool.query({ name: statementName(byId), text: byId, values });
   const [row] = rows;
@@ -41,9 +41,9 @@ export async function readKeyFacts(
       name: row.name,
       lastFour: row.last_four,
       scopes: knownScopes(row.scopes),
-      createdAt: presentTimestamp(row.created_at),
-      expiresAt: presentTimestamp(row.expires_at),
-      lastUsedAt: presentTimestamp(row.last_used_at),
+      createdAt: serializeTimestamp(row.created_at),
+      expiresAt: serializeTimestamp(row.expires_at),
+      lastUsedAt: serializeTimestamp(row.last_used_at),
     },
     workspace: { name: row.workspace },
   };

@@ -2,9 +2,9 @@ import { Id, integerFromText, listQuery, type PageMeta, Scope, text } from '@its
 import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { Context } from '../../resources/shared/context.ts';
-import { presentId } from '../../shared/serialize.ts';
+import { serializeId } from '../../shared/serialize.ts';
 import { type Key, keyColumns, presentKey } from './api-keys.ts';
-import { KeyState, whereState } from './key-status.ts';
+import { KeyStatus, whereStatus } from './key-status.ts';
 
 type Order = Prisma.ApiKeyOrderByWithRelationInput;
 
@@ -26,7 +26,7 @@ type KeySort = keyof typeof orders;
 export const KeyQuery = listQuery({
   /** In the name, in whatever case; or the last four characters of the key. */
   q: text(1, 255).trim().optional(),
-  state: KeyState.optional(),
+  state: KeyStatus.optional(),
   /** The id of the user whose keys they are. */
   user: integerFromText(Id).optional(),
   scope: Scope.optional(),
@@ -60,13 +60,13 @@ export async function keyUsers({ db }: Context): Promise<{ id: number; email: st
     orderBy: { email: 'asc' },
     take: 200,
   });
-  return rows.map(({ id, email }) => ({ id: presentId(id), email }));
+  return rows.map(({ id, email }) => ({ id: serializeId(id), email }));
 }
 
 function whereOf({ q, state, user, scope }: Omit<KeyQuery, 'page' | 'perPage'>, now: Date): Prisma.ApiKeyWhereInput {
   return {
     AND: [
-      state === undefined ? {} : whereState(state, now),
+      state === undefined ? {} : whereStatus(state, now),
       q === undefined ? {} : { OR: [{ name: { contains: literally(q), mode: 'insensitive' } }, { lastFour: q }] },
       user === undefined ? {} : { userId: user },
       scope === undefined ? {} : { scopes: { has: scope } },

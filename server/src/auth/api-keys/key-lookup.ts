@@ -4,7 +4,7 @@ import { statementName } from '../../database/client/statement-name.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
 import { listen } from '../../database/listener.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
-import { type KeyFacts, readKeyFacts } from './key-details.ts';
+import { type KeyDetails, readKeyDetails } from './key-details.ts';
 import { hashKey, isKey } from './key-format.ts';
 import { knownScopes } from './known-scopes.ts';
 import { createLookupQueue } from './lookup-queue.ts';
@@ -35,7 +35,7 @@ export interface KeyLookup {
   /** Resolves to what a key that was found is now, or to undefined as `find` does. */
   findAgain(identity: KeyIdentity): Promise<KeyIdentity | undefined>;
   /** What may be told of a key that was found to whoever holds it. */
-  describe(identity: KeyIdentity): Promise<KeyFacts>;
+  describe(identity: KeyIdentity): Promise<KeyDetails>;
   /** True while keys are remembered, since every revocation is heard of. */
   readonly listening: boolean;
   close(): Promise<void>;
@@ -118,7 +118,7 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
   return {
     find: async (key, beforeUnknown) => (isKey(key) ? findValid(hashKey(key), beforeUnknown) : undefined),
     findAgain: ({ hash }) => findValid(hash),
-    describe: (identity) => queue.run(`facts of ${identity.keyId}`, () => readKeyFacts(keyLookups, identity), true),
+    describe: (identity) => queue.run(`facts of ${identity.keyId}`, () => readKeyDetails(keyLookups, identity), true),
     get listening() {
       return listener.listening;
     },

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 
 /** How a key stands, and what is said of that (docs/decisions/api-keys.md). */
-export const keyStates = {
+export const keyStatuses = {
   works: 'for a week at least',
   expiring: 'it ends within a week',
   inactive: 'its user is inactive; it works again when they are active',
@@ -10,8 +10,8 @@ export const keyStates = {
   revoked: 'for good',
 } as const;
 
-export type KeyState = keyof typeof keyStates;
-export const KeyState = z.enum(Object.keys(keyStates) as [KeyState, ...KeyState[]]);
+export type KeyStatus = keyof typeof keyStatuses;
+export const KeyStatus = z.enum(Object.keys(keyStatuses) as [KeyStatus, ...KeyStatus[]]);
 
 /** How long before its end a key is expiring. Milliseconds. */
 const soonMs = 7 * 86_400_000;
@@ -24,7 +24,7 @@ interface KeyFacts {
 }
 
 /** The state of a key. */
-export function keyState({ revokedAt, expiresAt, user }: KeyFacts, now: Date): KeyState {
+export function keyStatus({ revokedAt, expiresAt, user }: KeyFacts, now: Date): KeyStatus {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt !== null && expiresAt <= now) return 'expired';
   if (!user.active) return 'inactive';
@@ -32,10 +32,10 @@ export function keyState({ revokedAt, expiresAt, user }: KeyFacts, now: Date): K
 }
 
 /** The keys that are in a state: those of which `keyState` says so. */
-export function whereState(state: KeyState, now: Date): Prisma.ApiKeyWhereInput {
+export function whereStatus(state: KeyStatus, now: Date): Prisma.ApiKeyWhereInput {
   const soon = soonAfter(now);
   const endsAfter = (moment: Date) => ({ OR: [{ expiresAt: null }, { expiresAt: { gt: moment } }] });
-  const conditions: Record<KeyState, Prisma.ApiKeyWhereInput> = {
+  const conditions: Record<KeyStatus, Prisma.ApiKeyWhereInput> = {
     works: { revokedAt: null, ...endsAfter(soon), user: { active: true } },
     expiring: { revokedAt: null, expiresAt: { gt: now, lte: soon }, user: { active: true } },
     inactive: { revokedAt: null, ...endsAfter(now), user: { active: false } },

@@ -1,4 +1,4 @@
 import { assetColumns } from '../../resources/assets/columns.ts';
-import { templateOf } from '../lib/csv-template.ts';
+import { csvTemplateAction } from '../lib/csv-template.ts';
 
-export const template = templateOf(assetColumns);
+export const template = csvTemplateAction(assetColumns);

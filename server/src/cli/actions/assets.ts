@@ -16,11 +16,11 @@ import type { Context } from '../../resources/shared/context.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { findUserId } from '../../resources/users/queries.ts';
 import { UserReference } from '../../resources/users/user-lookup.ts';
-import { exportOf } from '../lib/export.ts';
+import { exportAction } from '../lib/export.ts';
 import { shell } from '../lib/help.ts';
-import { importOf } from '../lib/import.ts';
+import { importAction } from '../lib/import.ts';
 import { firstOf, Limit, listContext, moreHint } from '../lib/listing.ts';
-import { state } from '../lib/output.ts';
+import { statusLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
 import { updateInput } from '../lib/update.ts';
 
@@ -53,7 +53,7 @@ export const list = action({
     table(
       ['ID', 'TAG', 'NAME', 'TYPE', 'STATUS', 'ASSIGNED TO', 'UPDATED'],
       found.map(({ id, assetTag, name, type, status, assignedToId, updatedAt }) => {
-        return [id, assetTag, name, type, state(status), assignedToId, time(updatedAt)];
+        return [id, assetTag, name, type, statusLabel(status), assignedToId, time(updatedAt)];
       }),
     ),
   hint: moreHint,
@@ -64,7 +64,7 @@ export const show = action({
   work: async (runtime, { tenant, id }) => getAsset(await tenantContext(runtime, tenant), id),
   format: (asset, { card, time }) =>
     card({
-      ...{ id: asset.id, tag: asset.assetTag, name: asset.name, type: asset.type, status: state(asset.status) },
+      ...{ id: asset.id, tag: asset.assetTag, name: asset.name, type: asset.type, status: statusLabel(asset.status) },
       ...{ 'serial number': asset.serialNumber, manufacturer: asset.manufacturer, model: asset.model },
       ...{ location: asset.location, 'assigned to id': asset.assignedToId, notes: asset.notes },
       ...{ 'purchase date': asset.purchaseDate, 'purchase cost': asset.purchaseCost },
@@ -129,8 +129,8 @@ export const activate = action({
   format: told,
 });
 
-const importFile = importOf(assetCsv);
-const exportRows = exportOf(assetRows, assetCsv);
+const importFile = importAction(assetCsv);
+const exportRows = exportAction(assetRows, assetCsv);
 
 export { exportRows as export, importFile as import };
 

@@ -11,11 +11,11 @@ import {
 } from '../../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { askAbove, confirm } from '../lib/confirm.ts';
+import { askOnStderr, confirm } from '../lib/confirm.ts';
 import { shell } from '../lib/help.ts';
 import { Limit, moreHint } from '../lib/listing.ts';
-import { state, type View } from '../lib/output.ts';
-import { PastMoment } from '../lib/parse-time.ts';
+import { type Output, statusLabel } from '../lib/output.ts';
+import { PastTime } from '../lib/parse-time.ts';
 import { action } from '../lib/run-command.ts';
 
 const filter = DeliveryFilter.extend({
@@ -25,8 +25,8 @@ const filter = DeliveryFilter.extend({
     (state: unknown) => (typeof state === 'string' ? state.toUpperCase() : state),
     DeliveryState.optional(),
   ),
-  since: PastMoment.optional(),
-  until: PastMoment.optional(),
+  since: PastTime.optional(),
+  until: PastTime.optional(),
 });
 
 export const list = action({
@@ -82,7 +82,7 @@ async function sendAgain(runtime: Runtime, { tenant, dryRun, yes, ...which }: Re
   if (matching === 0) {
     throw new ApiError('NOT_FOUND', 'There is no such delivery to an active subscription that could be sent again.');
   }
-  const goesOn = !dryRun && (yes || matching <= askAbove || (await confirm(`send ${countOf(matching)} again`)));
+  const goesOn = !dryRun && (yes || matching <= askOnStderr || (await confirm(`send ${countOf(matching)} again`)));
   return { matching, replayed: goesOn ? await replayDeliveries(context, which) : 0 };
 }
 
@@ -92,12 +92,12 @@ function countOf(deliveries: number): string {
 
 const heads = ['ID', 'SUBSCRIPTION', 'EVENT', 'STATE', 'ATTEMPTS', 'CREATED', 'NEXT ATTEMPT'];
 
-function row(delivery: Delivery, { time }: View) {
+function row(delivery: Delivery, { time }: Output) {
   const { id, webhookId, event, attemptCount, createdAt, nextAttemptAt } = delivery;
-  return [id, webhookId, event, state(delivery.state), attemptCount, time(createdAt), time(nextAttemptAt)];
+  return [id, webhookId, event, statusLabel(delivery.state), attemptCount, time(createdAt), time(nextAttemptAt)];
 }
 
-function detail(delivery: Awaited<ReturnType<typeof getDelivery>>, view: View): string {
+function detail(delivery: Awaited<ReturnType<typeof getDelivery>>, view: Output): string {
   const attempts = delivery.attempts.map(({ number, startedAt, durationMs, status, error, answer }) => {
     return [number, view.time(startedAt), `${durationMs} ms`, status, error ?? answer];
   });

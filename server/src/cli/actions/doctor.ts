@@ -5,7 +5,7 @@ import { openDatabases } from '../../database/client/databases.ts';
 import { findDatabase, timeoutsOf } from '../../process/runtime.ts';
 import { printable } from '../lib/cli-errors.ts';
 import { checks, type Finding, type Installation } from '../lib/doctor-checks.ts';
-import { actionOn, refuseMissingDatabase } from '../lib/run-command.ts';
+import { assertDatabaseExists, createAction } from '../lib/run-command.ts';
 
 interface Report {
   /** Whether nothing is wrong. */
@@ -14,7 +14,7 @@ interface Report {
 }
 
 /** Looks for what should never be: it reads everything, and changes nothing. */
-export const run = actionOn({
+export const run = createAction({
   open: openInstallation,
   input: z.strictObject({}),
   work: (installation) => examine(installation),
@@ -24,7 +24,7 @@ export const run = actionOn({
 
 /** The database as it is: unlike other commands, this one looks for what they refuse. */
 async function openInstallation(settings: Settings): Promise<Installation & { close(): Promise<void> }> {
-  await refuseMissingDatabase(settings);
+  await assertDatabaseExists(settings);
   const { url, stop } = await findDatabase(settings, { type: 'command' });
   const databases = openDatabases({
     url,

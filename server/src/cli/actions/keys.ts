@@ -14,7 +14,7 @@ import {
 import { KeyQuery, listKeys } from '../../auth/api-keys/key-list.ts';
 import { activeTenantContext, keyContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { firstOf, Limit, moreHint } from '../lib/listing.ts';
-import { state, type View } from '../lib/output.ts';
+import { type Output, statusLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
 import { updateInput } from '../lib/update.ts';
 
@@ -42,7 +42,7 @@ export const list = action({
       found.map((key) => [
         ...[key.id, key.name, `…${key.lastFour}`, key.user, scopesOf(key)],
         view.time(key.lastUsedAt, 'never'),
-        state(key.state),
+        statusLabel(key.state),
         view.time(key.revokedAt ?? key.expiresAt, 'no end'),
       ]),
     ),
@@ -56,7 +56,7 @@ export const show = action({
     card({
       ...{ id: key.id, name: key.name, key: `…${key.lastFour}`, user: key.user },
       scopes: scopesOf(key),
-      state: state(key.state),
+      state: statusLabel(key.state),
       until: time(key.revokedAt ?? key.expiresAt, 'no end'),
       'last used': time(key.lastUsedAt, 'never'),
       'rotated from': key.rotatedFrom,
@@ -103,7 +103,7 @@ function scopesOf({ scopes }: Key): string {
   return scopes.length === Scope.options.length ? 'all' : scopes.join(',');
 }
 
-function ending(key: Key, { time }: View): string {
+function ending(key: Key, { time }: Output): string {
   if (key.revokedAt !== null) return `was revoked ${time(key.revokedAt)}`;
   if (key.expiresAt === null) return 'never expires';
   return `${key.state === 'expired' ? 'expired' : 'expires'} ${time(key.expiresAt)}`;

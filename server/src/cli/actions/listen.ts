@@ -13,7 +13,7 @@ import { newSecret } from '../../webhooks/secrets/new-secret.ts';
 import { CommandError, UsageError } from '../lib/cli-errors.ts';
 import { eventList } from '../lib/event-list.ts';
 import { programName, shell } from '../lib/help.ts';
-import { type Arrival, isSigned, linesOf, parsed } from '../lib/received-webhook.ts';
+import { isSigned, linesOf, parsed, type ReceivedWebhook } from '../lib/received-webhook.ts';
 import { withRuntime } from '../lib/run-command.ts';
 
 const Options = z
@@ -76,7 +76,7 @@ async function receive({ port, subscribe, secret, json, body }: Options): Promis
     response.end();
     const headers = request.headers as Record<string, string>;
     const verified = secret === undefined ? null : isSigned(secret, headers, received);
-    const arrival: Arrival = { at: new Date().toISOString(), verified, headers, body: parsed(received) };
+    const arrival: ReceivedWebhook = { at: new Date().toISOString(), verified, headers, body: parsed(received) };
     process.stdout.write(json ? `${JSON.stringify(arrival)}\n` : linesOf(arrival, { body }));
   });
   server.listen(port ?? (subscribe === undefined ? 4000 : 0), '127.0.0.1');

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { migrateDatabase } from '../../process/ensure-schema.ts';
 import { openDatabase } from '../../process/runtime.ts';
-import { actionOn } from '../lib/run-command.ts';
+import { createAction } from '../lib/run-command.ts';
 
-export const run = actionOn({
+export const run = createAction({
   open: async (settings) => {
     const { url, stop } = await openDatabase(settings, { type: 'command' });
     return { url, place: placeOf(settings.DATABASE_URL, settings.DATA_DIR), close: stop };

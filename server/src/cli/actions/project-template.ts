@@ -1,4 +1,4 @@
 import { projectColumns } from '../../resources/projects/columns.ts';
-import { templateOf } from '../lib/csv-template.ts';
+import { csvTemplateAction } from '../lib/csv-template.ts';
 
-export const template = templateOf(projectColumns);
+export const template = csvTemplateAction(projectColumns);

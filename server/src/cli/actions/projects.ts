@@ -20,11 +20,11 @@ import { activeTenantContext, tenantContext } from '../../resources/tenants/quer
 import { findUserId } from '../../resources/users/queries.ts';
 import { UserReference } from '../../resources/users/user-lookup.ts';
 import type { Action } from '../lib/command.ts';
-import { exportOf } from '../lib/export.ts';
+import { exportAction } from '../lib/export.ts';
 import { shell } from '../lib/help.ts';
-import { importOf } from '../lib/import.ts';
+import { importAction } from '../lib/import.ts';
 import { firstOf, Limit, listContext, moreHint } from '../lib/listing.ts';
-import { state } from '../lib/output.ts';
+import { statusLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
 import { updateInput } from '../lib/update.ts';
 
@@ -45,7 +45,7 @@ export const list = action({
     table(
       ['ID', 'KEY', 'NAME', 'STATUS', 'PRIORITY', 'ENDS', 'UPDATED'],
       found.map(({ id, key, name, status, priority, endDate, updatedAt }) => {
-        return [id, key, name, state(status), priority, endDate, time(updatedAt)];
+        return [id, key, name, statusLabel(status), priority, endDate, time(updatedAt)];
       }),
     ),
   hint: moreHint,
@@ -57,7 +57,7 @@ export const show = action({
   format: (project, { card, time }) =>
     card({
       ...{ id: project.id, key: project.key, name: project.name, description: project.description },
-      status: state(project.status),
+      status: statusLabel(project.status),
       priority: project.priority,
       'manager id': project.managerId,
       starts: project.startDate,
@@ -93,8 +93,8 @@ export const update = action({
 export const deactivate = become('ON_HOLD');
 export const activate = become('ACTIVE');
 
-const importFile = importOf(projectCsv);
-const exportRows = exportOf(projectRows, projectCsv);
+const importFile = importAction(projectCsv);
+const exportRows = exportAction(projectRows, projectCsv);
 
 export { exportRows as export, importFile as import };
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { presentId } from '../../shared/serialize.ts';
+import { serializeId } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
-import { resealSecrets } from '../../webhooks/secrets/reencrypt.ts';
+import { reencryptSecrets } from '../../webhooks/secrets/reencrypt.ts';
 import { type KeyUse, readKeyUse } from '../../webhooks/secrets/secret-keys.ts';
 import { CommandError } from '../lib/cli-errors.ts';
 import { action } from '../lib/run-command.ts';
@@ -11,7 +11,7 @@ export const reseal = action({
   work: async ({ prisma, databases, services: { secretCipher } }, _, say) => {
     const { pool } = databases.system;
     const toDo = secretsOf((await readKeyUse(pool, secretCipher)).filter(isOlder));
-    const { resealed, damaged } = await resealSecrets(prisma, secretCipher, {
+    const { resealed, damaged } = await reencryptSecrets(prisma, secretCipher, {
       onBatch: (done) => say(`Resealed ${done} of ${Math.max(done, toDo)} …`),
     });
     const keys = await readKeyUse(pool, secretCipher);
@@ -51,7 +51,7 @@ function conclusion(keys: KeyUse[]): string[] {
 
 function unreadable(damaged: { tenantId: TenantId; subscriptionId: bigint }[], resealed: number): CommandError {
   const details = damaged.map(({ tenantId, subscriptionId }) => ({
-    tenantId: presentId(tenantId),
+    tenantId: serializeId(tenantId),
     subscriptionId: Number(subscriptionId),
   }));
   return new CommandError(

@@ -1,6 +1,6 @@
 import { taskRows } from '../../resources/tasks/queries.ts';
-import { exportOf } from '../lib/export.ts';
+import { exportAction } from '../lib/export.ts';
 
-const exportRows = exportOf(taskRows);
+const exportRows = exportAction(taskRows);
 
 export { exportRows as export };

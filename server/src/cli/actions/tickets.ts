@@ -1,6 +1,6 @@
 import { ticketRows } from '../../resources/tickets/queries.ts';
-import { exportOf } from '../lib/export.ts';
+import { exportAction } from '../lib/export.ts';
 
-const exportRows = exportOf(ticketRows);
+const exportRows = exportAction(ticketRows);
 
 export { exportRows as export };

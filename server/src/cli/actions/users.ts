@@ -9,7 +9,7 @@ import {
   createUser,
   deactivateUser,
   findUser,
-  isLesserRole,
+  isLowerRole,
   listUsers,
   updateUser,
   userRows,
@@ -18,7 +18,7 @@ import { TimeZone } from '../../resources/users/time-zone.ts';
 import { UserReference } from '../../resources/users/user-lookup.ts';
 import { CommandError } from '../lib/cli-errors.ts';
 import { confirm } from '../lib/confirm.ts';
-import { exportOf } from '../lib/export.ts';
+import { exportAction } from '../lib/export.ts';
 import { shell } from '../lib/help.ts';
 import { firstOf, Limit, listContext, moreHint } from '../lib/listing.ts';
 import { activity } from '../lib/output.ts';
@@ -78,7 +78,7 @@ export const update = action({
   async work(runtime, { tenant, user, keepKeys, ...patch }) {
     const context = await tenantContext(runtime, tenant);
     const before = await findUser(context, user);
-    if (patch.role !== undefined && isLesserRole(patch.role, before.role) && !keepKeys) {
+    if (patch.role !== undefined && isLowerRole(patch.role, before.role) && !keepKeys) {
       await confirmRevocation(context, before, `make ${before.email} ${patch.role}`);
     }
     return updateUser(context, before.id, patch, { keepKeys });
@@ -135,6 +135,6 @@ export const invite = action({
   format: ({ link }) => link,
 });
 
-const exportRows = exportOf(userRows);
+const exportRows = exportAction(userRows);
 
 export { exportRows as export };

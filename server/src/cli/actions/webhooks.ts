@@ -15,7 +15,7 @@ import {
 import { eventList } from '../lib/event-list.ts';
 import { shell } from '../lib/help.ts';
 import { firstOf, Limit, moreHint } from '../lib/listing.ts';
-import { state } from '../lib/output.ts';
+import { statusLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
 import { updateInput } from '../lib/update.ts';
 
@@ -33,7 +33,7 @@ export const list = action({
       found.map((webhook) => {
         const { id, url, events, health, lastSuccessAt, lastFailureAt } = webhook;
         const moments = [time(lastSuccessAt, 'never'), time(lastFailureAt, 'never')];
-        return [id, url, events.join(','), state(health), ...moments];
+        return [id, url, events.join(','), statusLabel(health), ...moments];
       }),
     ),
   hint: moreHint,
@@ -46,7 +46,7 @@ export const show = action({
     card({
       ...{ id: webhook.id, url: webhook.url, events: webhook.events.join(', ') },
       filter: webhook.filter && JSON.stringify(webhook.filter),
-      health: state(webhook.health),
+      health: statusLabel(webhook.health),
       because: webhook.healthReason ?? undefined,
       'paused since': webhook.pausedAt === null ? undefined : time(webhook.pausedAt),
       'next attempt': webhook.nextAttemptAt === null ? undefined : time(webhook.nextAttemptAt),

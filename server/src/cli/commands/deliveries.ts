@@ -1,6 +1,6 @@
 import { DeliveryState, EventType } from '@itsm-api/contract';
 import { common, noun, type Parameter } from '../lib/command.ts';
-import { askAbove } from '../lib/confirm.ts';
+import { askOnStderr } from '../lib/confirm.ts';
 
 const states = DeliveryState.options.map((each) => each.toLowerCase());
 const filters = [
@@ -36,7 +36,7 @@ export const deliveries = noun({
       options: [
         ...filters,
         { flags: '--dry-run', about: 'only say how many there are' },
-        { flags: '--yes', about: `do not ask about more than ${askAbove}` },
+        { flags: '--yes', about: `do not ask about more than ${askOnStderr}` },
       ],
       examples: [
         'deliveries replay 12 --tenant Acme',

@@ -1,5 +1,5 @@
 import { Scope, scopes } from '@itsm-api/contract';
-import { keyStates } from '../../auth/api-keys/key-status.ts';
+import { keyStatuses } from '../../auth/api-keys/key-status.ts';
 import { common, noun, type Verb } from '../lib/command.ts';
 
 const scopesHelp = ['Scopes:', ...Object.entries(scopes).map(([name, what]) => `  ${name.padEnd(17)}${what}`)].join(
@@ -7,7 +7,7 @@ const scopesHelp = ['Scopes:', ...Object.entries(scopes).map(([name, what]) => `
 );
 
 const id = { flags: '<id>', about: 'id of the key, as `keys list` shows it', values: 'keys' } as const;
-const states = Object.keys(keyStates);
+const states = Object.keys(keyStatuses);
 const scopeValues = ['all', ...Scope.options];
 
 const revoke: Verb = {

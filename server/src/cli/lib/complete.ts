@@ -55,7 +55,7 @@ async function valuesOf({ values }: Parameter, given: readonly string[], last: s
 }
 
 async function known(what: Known, given: readonly string[]): Promise<readonly Offer[]> {
-  const { whatIsKnown } = await import('./completion-values.ts');
+  const { completionValues: whatIsKnown } = await import('./completion-values.ts');
   const tenant = given[given.indexOf('--tenant') + 1];
   return whatIsKnown(what, given.includes('--tenant') ? tenant : undefined);
 }

@@ -14,7 +14,7 @@ type Offers = readonly (readonly [word: string, about: string])[];
 const page = { page: 1, perPage: 100 };
 
 /** What the database has of these, the newest first: of the tenant, or where none is given, of the only one. */
-export function whatIsKnown(what: Known, tenant: string | undefined): Promise<Offers> {
+export function completionValues(what: Known, tenant: string | undefined): Promise<Offers> {
   return withRuntime(async (runtime) => {
     const all = await listTenants(runtime.prisma);
     if (what === 'tenants') return all.map(({ id, name }) => [name, `id ${id}`]);

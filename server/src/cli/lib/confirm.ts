@@ -1,7 +1,7 @@
 import { Interrupted, UsageError } from './cli-errors.ts';
 
 /** Sending more deliveries than these again is asked about. */
-export const askAbove = 10;
+export const askOnStderr = 10;
 
 /**
  * Asks the person whether to do something, for which `--yes` is the answer where nobody can be asked.

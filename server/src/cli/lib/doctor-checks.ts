@@ -1,11 +1,11 @@
 import type { Settings } from '../../config/env.ts';
 import { checkConnection, PoolerError } from '../../database/check-connection.ts';
 import type { Databases } from '../../database/client/databases.ts';
-import { assertWalls, requestRole, WallError } from '../../database/roles.ts';
-import { caseAdvice, findDamage, readServerFacts } from '../../database/server-info.ts';
-import { BehindError, checkSchema, findMissingRoles } from '../../process/ensure-schema.ts';
+import { assertTenantIsolation, requestRole, TenantIsolationError } from '../../database/roles.ts';
+import { caseAdvice, findDamage, readServerInfo } from '../../database/server-info.ts';
+import { checkSchema, findMissingRoles, SchemaOutdatedError } from '../../process/ensure-schema.ts';
 import { findWrongTotals } from '../../resources/tickets/counters-check.ts';
-import { presentId } from '../../shared/serialize.ts';
+import { serializeId } from '../../shared/serialize.ts';
 import { findOldestDue, findOpenCircuits, findOverQuota } from '../../webhooks/outbox/pending.ts';
 import { createSecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 import { type KeyUse, readKeyUse, readSecretKeys } from '../../webhooks/secrets/secret-keys.ts';
@@ -63,7 +63,7 @@ export const checks: Check[] = [
   {
     name: 'PostgreSQL',
     async look({ databases }) {
-      const { version, versionNumber, ignoresCase } = await readServerFacts(databases.options);
+      const { version, versionNumber, ignoresCase } = await readServerInfo(databases.options);
       const search = ignoresCase ? [] : [note('Search is case-sensitive beyond ASCII.', caseAdvice)];
       const major = Math.floor(versionNumber / 10_000);
       if (major < oldestMajor) {
@@ -113,7 +113,7 @@ export const checks: Check[] = [
           ),
         ];
       } catch (error) {
-        if (error instanceof BehindError) return [wrong(error.says, error.advice)];
+        if (error instanceof SchemaOutdatedError) return [wrong(error.says, error.advice)];
         throw error;
       }
     },
@@ -122,10 +122,10 @@ export const checks: Check[] = [
     name: 'row-level security',
     async look({ databases }) {
       try {
-        await databases.requests.pool.lend(assertWalls);
+        await databases.requests.pool.lend(assertTenantIsolation);
         return [ok(`Without a tenant, ${requestRole} sees no row.`)];
       } catch (error) {
-        if (error instanceof WallError) return [wrong(error.message, 'No server starts until then.')];
+        if (error instanceof TenantIsolationError) return [wrong(error.message, 'No server starts until then.')];
         throw error;
       }
     },
@@ -177,7 +177,7 @@ export const checks: Check[] = [
   {
     name: 'clock',
     async look({ databases }) {
-      const { clockAheadMs } = await readServerFacts(databases.options);
+      const { clockAheadMs } = await readServerInfo(databases.options);
       const seconds = Math.abs(clockAheadMs / 1000).toFixed(1);
       const says = `The clock of this machine is ${seconds} s ${clockAheadMs < 0 ? 'behind' : 'ahead of'} that of the database.`;
       if (Math.abs(clockAheadMs) <= clockToleranceMs) return [ok(says)];
@@ -236,7 +236,7 @@ export const checks: Check[] = [
           `Tenant ${tenantId}: ${total.what}: kept ${total.kept}, counted ${total.counted}.`,
           'See docs/operations.md, "When a total is wrong".',
         ),
-        details: [{ tenantId: presentId(tenantId), ...total }],
+        details: [{ tenantId: serializeId(tenantId), ...total }],
       }));
     },
   },

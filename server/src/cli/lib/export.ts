@@ -20,7 +20,7 @@ const toldEvery = 100_000;
  * Copies all rows of a resource into a file, as the API presents them.
  * @param csv how, where the file's name ends with `.csv`; without it there is no CSV
  */
-export function exportOf<Row extends { id: number }>(rows: Rows<Row>, csv?: CsvExport): Action {
+export function exportAction<Row extends { id: number }>(rows: Rows<Row>, csv?: CsvExport): Action {
   const { resource } = rows;
   return action({
     input: z.strictObject({ file: z.string().min(1), tenant: z.string(), yes: z.boolean().default(false) }),

@@ -22,7 +22,7 @@ interface Given {
 }
 
 /** Creates what a CSV file holds in one transaction, all or none, and tells the lines that are wrong. */
-export function importOf<Row extends { id: number }, Line extends object, New>(
+export function importAction<Row extends { id: number }, Line extends object, New>(
   csv: CsvResource<Row, Line, New>,
 ): Action {
   const { columns } = csv;

@@ -13,7 +13,7 @@ interface Styled {
 export type Cell = string | number | null | Styled;
 
 /** How results are shown to a person: this once, on this terminal. */
-export interface View {
+export interface Output {
   /** A moment as how long ago or ahead it is, or exactly with `--utc`. */
   time(moment: string | null, absent?: string): string;
   /** Aligned columns below their heads, as wide as the terminal at most. */
@@ -46,7 +46,7 @@ interface ViewOptions {
   textWidth: TextWidth;
 }
 
-export function createView({ utc, width, now, textWidth }: ViewOptions): View {
+export function createOutput({ utc, width, now, textWidth }: ViewOptions): Output {
   const time = (moment: string | null, absent = '-') => {
     if (moment === null) return absent;
     return utc ? moment : relativeTime(new Date(moment), now);
@@ -89,13 +89,13 @@ const colours: Record<string, Style> = {
 };
 
 /** A state in its colour: green for what works, yellow for what waits, red for what failed, dim for what is over. */
-export function state(text: string): Styled {
+export function statusLabel(text: string): Styled {
   return { text, style: colours[text] ?? 'reset' };
 }
 
 /** Of a row that is active or not. */
 export function activity(active: boolean): Styled {
-  return state(active ? 'active' : 'inactive');
+  return statusLabel(active ? 'active' : 'inactive');
 }
 
 function styled(cell: Cell): Styled {

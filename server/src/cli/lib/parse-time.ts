@@ -4,7 +4,7 @@ import * as z from 'zod';
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** A moment in the past as people name one: `30m`, `2h` or `3d` ago, a day, or a timestamp. */
-export const PastMoment = z.string().transform((text, { addIssue }) => {
+export const PastTime = z.string().transform((text, { addIssue }) => {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   if (count !== undefined) return new Date(Date.now() - Number(count) * unitMs[unit as keyof typeof unitMs]);
   const parsed = TimestampInput.safeParse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);

@@ -5,7 +5,7 @@ import { signatureHeaders } from '../../webhooks/delivery/sign.ts';
 import { printable } from './cli-errors.ts';
 
 /** What arrived, and whether its signatures are right; null where there is no secret to tell by. */
-export interface Arrival {
+export interface ReceivedWebhook {
   at: string;
   verified: boolean | null;
   headers: Record<string, string>;
@@ -38,7 +38,7 @@ export function parsed(body: string): unknown {
 }
 
 /** A delivery for people: a line of what it is, one for each change, and with `body` all that came. */
-export function linesOf({ at, verified, headers, body }: Arrival, shown: { body: boolean }): string {
+export function linesOf({ at, verified, headers, body }: ReceivedWebhook, shown: { body: boolean }): string {
   const told = Delivery.safeParse(body).data ?? {};
   const attempt = headers['x-service-attempt'] ?? '?';
   const head = [

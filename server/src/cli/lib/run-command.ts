@@ -7,7 +7,7 @@ import type { Runtime } from '../../process/runtime.ts';
 import { detailsOf } from '../../shared/validation.ts';
 import { CommandError, Interrupted, UsageError } from './cli-errors.ts';
 import { programName } from './help.ts';
-import { createView, textWidthFor, type View } from './output.ts';
+import { createOutput, type Output, textWidthFor } from './output.ts';
 
 interface Closable {
   close(): Promise<void>;
@@ -23,7 +23,7 @@ interface Action<Opened, Input, Result> {
   input: z.ZodType<Input>;
   work(opened: Opened, input: Input, say: Say): Promise<Result>;
   /** The result for people, on stdout; with `--json` the result itself is printed. */
-  format(result: Result, view: View): string;
+  format(result: Result, view: Output): string;
   /** What people should know beside it, on stderr; nothing where it is undefined. */
   hint?(result: NoInfer<Result>, input: NoInfer<Input>): string | undefined;
   /** What people may want to do next, on stderr: calls without the program's name, or others that begin with `$ `. */
@@ -34,14 +34,14 @@ interface Action<Opened, Input, Result> {
 
 /** The action of a command that works on a database that is up to date. */
 export function action<Input, Result>(given: Omit<Action<Runtime, Input, Result>, 'open'>) {
-  return actionOn({ ...given, open: openForCommand });
+  return createAction({ ...given, open: openForCommand });
 }
 
 /**
  * A command's action: checks what it was given, opens the database, works, and lets go of the database whatever
  * happens. Errors are thrown, for `reportError`.
  */
-export function actionOn<Opened extends Closable, Input, Result>(given: Action<Opened, Input, Result>) {
+export function createAction<Opened extends Closable, Input, Result>(given: Action<Opened, Input, Result>) {
   const { open, input, work, format, failed } = given;
   return async function (this: Command): Promise<void> {
     const { json, utc = false, ...options } = this.opts();
@@ -59,7 +59,7 @@ export function actionOn<Opened extends Closable, Input, Result>(given: Action<O
     const whole = JSON.stringify(result, undefined, 2);
     const view = async () => {
       const textWidth = await textWidthFor(whole);
-      return createView({ utc, width: process.stdout.columns, now: new Date(), textWidth });
+      return createOutput({ utc, width: process.stdout.columns, now: new Date(), textWidth });
     };
     process.stdout.write(`${json ? whole : format(result, await view())}\n`);
     if (failed?.(result)) process.exitCode = 1;
@@ -121,7 +121,7 @@ export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Re
 
 /** Opens the runtime without making or changing anything. @throws CommandError when there is no database */
 async function openForCommand(settings: Settings, say: Say): Promise<Runtime> {
-  await refuseMissingDatabase(settings);
+  await assertDatabaseExists(settings);
   // Takes longer to load than all that a command finds wrong before it needs a database.
   const [{ openRuntime }, { checkSchema }] = await Promise.all([
     import('../../process/runtime.ts'),
@@ -141,7 +141,7 @@ async function openForCommand(settings: Settings, say: Say): Promise<Runtime> {
 }
 
 /** Where there is no database a command makes none. @throws CommandError that says where it looked */
-export async function refuseMissingDatabase({ DATABASE_URL, DATA_DIR }: Settings): Promise<void> {
+export async function assertDatabaseExists({ DATABASE_URL, DATA_DIR }: Settings): Promise<void> {
   if (DATABASE_URL === undefined && !(await hasCluster(DATA_DIR))) {
     throw new CommandError(
       `There is no database in ${resolve(DATA_DIR)}. That is DATA_DIR: run this in the server's folder, or set DATA_DIR or ` +

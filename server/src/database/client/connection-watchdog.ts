@@ -17,7 +17,7 @@ const lookEveryMs = 250;
  * side; PostgreSQL's own time-outs are of no use then. What is idle and has said nothing since then goes as well: it
  * was lost at the same time, and the next statement would wait on it as long again.
  */
-export class SilenceWatch {
+export class ConnectionWatchdog {
   readonly #connections = new Set<WatchedConnection>();
   readonly #timer = setInterval(() => this.#look(), lookEveryMs).unref();
 

@@ -1,9 +1,9 @@
 import pg from 'pg';
-import type { Reachability } from '../outage-tracker.ts';
+import type { OutageTracker } from '../outage-tracker.ts';
 import { requestRole, type systemRole } from '../roles.ts';
-import type { SilenceWatch, WatchedConnection } from './connection-watchdog.ts';
+import type { ConnectionWatchdog, WatchedConnection } from './connection-watchdog.ts';
 import { wireOf } from './pg-internals.ts';
-import { follow, type StatementTracer } from './statement-tracer.ts';
+import { type StatementTracer, traceStatement } from './statement-tracer.ts';
 import { currentScope } from './tenant-context.ts';
 
 /** How long PostgreSQL may take, in milliseconds. */
@@ -21,9 +21,9 @@ export interface ConnectionOptions {
   /** What it may see; as the role of the URL where it is left out, which migrates. */
   role?: typeof requestRole | typeof systemRole | undefined;
   timeouts: Timeouts;
-  watch: SilenceWatch;
+  watch: ConnectionWatchdog;
   /** Told how opening went. */
-  reachability?: Reachability | undefined;
+  reachability?: OutageTracker | undefined;
   /** Told of every statement. */
   tracer?: StatementTracer | undefined;
 }
@@ -42,7 +42,7 @@ export const utc = "SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'";
 
 /**
  * A connection with its role and its time-outs. Both are SET when it is open: older poolers refuse them as start-up
- * parameters. What it waits for is bounded here too, since a connection can be lost without a word (`SilenceWatch`).
+ * parameters. What it waits for is bounded here too, since a connection can be lost without a word (`ConnectionWatchdog`).
  */
 export class Connection extends pg.Client implements WatchedConnection {
   readonly #options: ConnectionOptions;
@@ -115,7 +115,7 @@ export class Connection extends pg.Client implements WatchedConnection {
     if (scope !== undefined) args[0] = `BEGIN; SELECT set_config('itsm.tenant_id', '${scope.tenantId}', true)`;
     const { tracer } = this.#options;
     const ask = () => Reflect.apply(super.query, this, args);
-    return tracer === undefined ? ask() : follow(tracer, args, ask);
+    return tracer === undefined ? ask() : traceStatement(tracer, args, ask);
   }
 
   /** Has each statement from now on take no longer than so many milliseconds, and waits no longer for its answer. */

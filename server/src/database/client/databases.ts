@@ -1,9 +1,9 @@
-import { atMost } from '../../shared/timeout.ts';
+import { endsWithin } from '../../shared/timeout.ts';
 import { connectionsFor } from '../connection-budget.ts';
-import { Reachability } from '../outage-tracker.ts';
+import { OutageTracker } from '../outage-tracker.ts';
 import { requestRole, systemRole } from '../roles.ts';
 import type { Timeouts } from './connection.ts';
-import { SilenceWatch } from './connection-watchdog.ts';
+import { ConnectionWatchdog } from './connection-watchdog.ts';
 import { Pool } from './pool.ts';
 import { type Database, openSystemDatabase, openTenantDatabase } from './prisma.ts';
 import type { StatementTracer } from './statement-tracer.ts';
@@ -18,7 +18,7 @@ export interface DatabasesOptions {
   /** Told when an idle connection breaks; another is made when one is needed. */
   onConnectionError: (error: Error) => void;
   /** Told when the database can't be reached. */
-  reachability?: Reachability;
+  reachability?: OutageTracker;
   /** Told of every statement, but for those of long work over all tenants. */
   tracer?: StatementTracer | undefined;
 }
@@ -33,8 +33,8 @@ export interface Databases {
   system: Database;
   /** What a connection outside of the pools is opened with. */
   options: Pick<DatabasesOptions, 'url' | 'timeouts'> & {
-    watch: SilenceWatch;
-    reachability: Reachability;
+    watch: ConnectionWatchdog;
+    reachability: OutageTracker;
   };
   close(): Promise<void>;
 }
@@ -47,8 +47,8 @@ const goodbyeMs = 1500;
 
 /** Names the ways; connections are opened when they are first needed. */
 export function openDatabases(options: DatabasesOptions): Databases {
-  const { url, timeouts, worker, reachability = new Reachability(), tracer } = options;
-  const watch = new SilenceWatch();
+  const { url, timeouts, worker, reachability = new OutageTracker(), tracer } = options;
+  const watch = new ConnectionWatchdog();
   const onConnectionError = (error: Error) => {
     if (!reachability.explains(error, 'idle connections')) options.onConnectionError(error);
   };
@@ -84,7 +84,7 @@ export function openDatabases(options: DatabasesOptions): Databases {
     options: { url, timeouts, watch, reachability },
     async close() {
       const ending = Promise.all([requests && end(requests), keyLookups.end(), accounts.end(), end(system)]);
-      if (!(await atMost(goodbyeMs, ending))) watch.severAll();
+      if (!(await endsWithin(goodbyeMs, ending))) watch.severAll();
       watch.close();
       reachability.close();
     },

@@ -12,7 +12,7 @@ interface Purpose {
 }
 
 /** Does long work over all tenants on a connection of its own, so that nobody waits for one meanwhile. */
-export async function withOwnConnection<Result>(
+export async function withDedicatedConnection<Result>(
   { url, timeouts, watch, reachability }: Databases['options'],
   { name, statementMs, asRoleOfUrl = false }: Purpose,
   work: (connection: Connection) => Promise<Result>,

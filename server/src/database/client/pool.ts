@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { codeOf } from '../../shared/pg-errors.ts';
+import { errorCode } from '../../shared/pg-errors.ts';
 import { isConnectionError } from '../outage-tracker.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
-import { Batch } from './query-pipeline.ts';
+import { QueryPipeline } from './query-pipeline.ts';
 import { currentScope } from './tenant-context.ts';
 
 export interface PoolOptions extends ConnectionOptions {
@@ -54,7 +54,7 @@ export class Pool extends pg.Pool {
     const { tenantId, transaction } = currentScope() ?? {};
     if (tenantId === undefined) throw new Error('A statement of a request was asked for outside of its tenant.');
     if (transaction?.pool === this) return transaction.run(configs);
-    return this.#askOne(new Batch(configs, setsTenant ? {} : { tenantId })) as Promise<never>;
+    return this.#askOne(new QueryPipeline(configs, setsTenant ? {} : { tenantId })) as Promise<never>;
   }
 
   override connect(): Promise<pg.PoolClient>;
@@ -137,7 +137,7 @@ const spoilt = /^(25P02|0A000|26000)$/;
 function isUsable(failure: Error | null, config: unknown): boolean {
   if (failure === null) return true;
   const text = typeof config === 'string' ? config : ((config as Partial<pg.QueryConfig>).text ?? '');
-  return !(isConnectionError(failure) || spoilt.test(codeOf(failure) ?? '') || /^\s*BEGIN\b/i.test(text));
+  return !(isConnectionError(failure) || spoilt.test(errorCode(failure) ?? '') || /^\s*BEGIN\b/i.test(text));
 }
 
 /** Connections for requests: every statement carries the tenant of the scope in which it was asked for. */

@@ -29,7 +29,7 @@ interface BatchOptions {
  * asks for, and perhaps between `BEGIN` and `COMMIT`. Where one fails, those behind it are not run. Outside of a transaction all are one, with
  * which the tenant is gone (PostgreSQL, "Extended Query Protocol", on pipelining).
  */
-export class Batch implements pg.Submittable {
+export class QueryPipeline implements pg.Submittable {
   readonly #members: Member[];
   readonly #options: BatchOptions;
   #failure: Error | undefined;

@@ -18,13 +18,13 @@ export function prepared({ text, values }: Statement): pg.QueryConfig {
  * The rows of one statement, in the transaction that is under way or as one of its own. It goes straight to PostgreSQL,
  * beside Prisma: `$queryRaw` takes three times the CPU time (docs/decisions/pagination.md). Columns come as pg reads them.
  */
-export async function selectRows<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
-  const [rows = []] = await selectTogether(db, [statement]);
+export async function queryRows<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
+  const [rows = []] = await queryPipelined(db, [statement]);
   return rows as Row[];
 }
 
 /** A statement that reads one row for one tenant, and brings it along. */
-export interface Reading {
+export interface TenantQuery {
   name: string | undefined;
   text: string;
 }
@@ -34,16 +34,16 @@ export interface Reading {
  * take a tenth of a small request (docs/decisions/tenant-isolation.md). CASE has the tenant set before anything is read; what was
  * read earlier would see no tenant, and no row. The row comes as JSON.
  */
-export function reading(select: string): Reading {
+export function tenantQuery(select: string): TenantQuery {
   const text = `SELECT CASE WHEN set_config('itsm.tenant_id', $1::bigint::text, true) IS NOT NULL
     THEN (SELECT to_json(one) FROM (${select}) AS one) END AS one`;
   return { name: statementName(text), text };
 }
 
 /** The row that a reading finds; `values` are those from `$2`. */
-export async function read<Row extends object>(
+export async function queryOne<Row extends object>(
   db: TenantClient,
-  { name, text }: Reading,
+  { name, text }: TenantQuery,
   values: unknown[],
 ): Promise<Row | undefined> {
   const config = { name, text, values: [db.$tenantId, ...values] };
@@ -58,14 +58,14 @@ const planAnew = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true
  * The rows of a statement that PostgreSQL plans for its very values, and keeps nothing of: one whose text is composed of
  * what is asked for, or whose best plan depends on it. Not to be asked for within a transaction.
  */
-export async function selectPlanned<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
+export async function queryWithCustomPlan<Row extends object>(db: TenantClient, statement: Statement): Promise<Row[]> {
   const configs = [{ name: statementName(planAnew), text: planAnew, values: [] }, statement];
   const [, result] = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs));
   return (result?.rows ?? []) as Row[];
 }
 
 /** The rows of several statements in one round trip. Each sees what was committed before it began, and those before it. */
-export async function selectTogether(db: TenantClient, statements: Statement[]): Promise<object[][]> {
+export async function queryPipelined(db: TenantClient, statements: Statement[]): Promise<object[][]> {
   const configs = statements.map(prepared);
   const results = await withinTenant(db.$tenantId, () => connectionsOf(db).together(configs));
   return results.map(({ rows }) => rows);

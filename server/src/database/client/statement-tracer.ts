@@ -21,7 +21,7 @@ type Callback = (error: unknown, ...rest: unknown[]) => void;
  * its arguments, to that of the query, or by a promise.
  * @param args of the call; a callback among them is put in the place of
  */
-export function follow(tracer: StatementTracer, args: unknown[], ask: () => unknown): unknown {
+export function traceStatement(tracer: StatementTracer, args: unknown[], ask: () => unknown): unknown {
   const asked = args[0] as Asked;
   const end = tracer.begin(textsOf(asked));
   if (end === undefined) return ask();

@@ -1,12 +1,12 @@
 import type pg from 'pg';
-import { CONDITION_NOT_MET, codeOf } from '../../shared/pg-errors.ts';
-import { Batch } from './query-pipeline.ts';
+import { CONDITION_NOT_MET, errorCode } from '../../shared/pg-errors.ts';
+import { QueryPipeline } from './query-pipeline.ts';
 import { prepared, type Statement } from './raw-sql.ts';
 import { connectionsOf, type TenantClient } from './tenant-client.ts';
 import { currentScope, withinScope } from './tenant-context.ts';
 
 /** Statements that take no round trip of their own. If a condition of `require_condition` doesn't hold, nothing is committed. */
-export interface Edges<Result> {
+export interface TransactionGuards<Result> {
   /** Sent before the first statement of the work. */
   opening?: readonly Statement[] | undefined;
   /** Sent with COMMIT. */
@@ -27,7 +27,7 @@ export class ConditionNotMet extends Error {
 export async function inTransaction<Result>(
   db: TenantClient,
   work: () => Promise<Result>,
-  { opening = [], closing }: Edges<Result> = {},
+  { opening = [], closing }: TransactionGuards<Result> = {},
 ): Promise<Result> {
   if (currentScope()?.transaction !== undefined) throw new Error('A transaction was begun within another.');
   const tenantId = db.$tenantId;
@@ -46,13 +46,16 @@ export async function inTransaction<Result>(
 
   function send(given: pg.QueryConfig[], closes: boolean): Promise<pg.QueryResult[]> {
     const first = begun ? [] : opening.map(prepared);
-    const batch = new Batch([...first, ...given], { ...(!begun && { tenantId, begins: true }), commits: closes });
+    const batch = new QueryPipeline([...first, ...given], {
+      ...(!begun && { tenantId, begins: true }),
+      commits: closes,
+    });
     begun = true;
     return new Promise((resolve, reject) => {
       batch.callback = (error, results = []) => {
         if (error === null) return resolve(results.slice(first.length));
         // Kept here, because Prisma wraps the error.
-        if (codeOf(error) === CONDITION_NOT_MET) notMet = new ConditionNotMet(error.message, { cause: error });
+        if (errorCode(error) === CONDITION_NOT_MET) notMet = new ConditionNotMet(error.message, { cause: error });
         reject(error);
       };
       connection.query(batch);

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { codeOf } from '../../shared/pg-errors.ts';
+import { errorCode } from '../../shared/pg-errors.ts';
 
 /** Holds a folder per migration, named by its time and subject. */
 export const migrationsFolder = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
@@ -71,7 +71,7 @@ export async function readApplied(client: pg.ClientBase): Promise<AppliedMigrati
     );
     return rows;
   } catch (error) {
-    if (codeOf(error) === UNDEFINED_TABLE) return undefined;
+    if (errorCode(error) === UNDEFINED_TABLE) return undefined;
     throw error;
   }
 }

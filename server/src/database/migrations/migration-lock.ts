@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { codeOf, LOCK_NOT_AVAILABLE } from '../../shared/pg-errors.ts';
+import { errorCode, LOCK_NOT_AVAILABLE } from '../../shared/pg-errors.ts';
 
 /** Reports progress to people who wait. */
 export type Progress = (message: string) => void;
@@ -80,7 +80,7 @@ export async function retryWhileLocked<Result>(
       await client.query(`SET lock_timeout = ${attempt % 5 === 0 ? longLockTimeoutMs : lockTimeoutMs}`);
       return await work();
     } catch (error) {
-      if (![LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED].includes(codeOf(error) ?? '')) throw error;
+      if (![LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED].includes(errorCode(error) ?? '')) throw error;
       const now = performance.now();
       deadline ??= now + (options.maxWaitMs ?? maxWaitMs);
       if (now > reportedAt + reportEveryMs || now > deadline) {

@@ -4,14 +4,14 @@ import type { Account, AccountStore } from '../../auth/accounts/account.ts';
 import { useChallenge } from '../../auth/accounts/passkeys.ts';
 import {
   beginSession,
+  consumeFlash,
   findSession,
   type Origin,
   type Session,
   setFlash,
-  takeFlash,
 } from '../../auth/accounts/sessions.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
-import type { BrowserMemory } from './request-context.ts';
+import type { BrowserCookies } from './request-context.ts';
 
 /** How long a challenge may be answered: who is asked for a finger may have to look for it. Milliseconds. */
 const challengeMs = 5 * 60_000;
@@ -92,7 +92,7 @@ export function sessionOf(accounts: AccountStore, request: FastifyRequest): Prom
 }
 
 /** What the browser of a request keeps. */
-export function memoryOf(accounts: AccountStore, request: FastifyRequest, from: Origin): BrowserMemory {
+export function cookiesOf(accounts: AccountStore, request: FastifyRequest, from: Origin): BrowserCookies {
   const { session, device } = request;
   const known = () => device.get('known') ?? [];
   const given = () => session.get('challenges') ?? [];
@@ -130,7 +130,7 @@ export function memoryOf(accounts: AccountStore, request: FastifyRequest, from: 
 }
 
 /** Keeps something that a page shows once: also to somebody who has kept the cookie, since its session knows. */
-export async function keepFlash(
+export async function storeFlash(
   accounts: AccountStore,
   request: FastifyRequest,
   { session, ...shown }: { session: Session } & Omit<Flash, 'id'>,
@@ -152,7 +152,7 @@ export async function mayShow(
   request: FastifyRequest,
   { session, flash }: { session: Session; flash: Flash },
 ): Promise<boolean> {
-  const may = await takeFlash(accounts, session, flash.id);
+  const may = await consumeFlash(accounts, session, flash.id);
   request.session.set('flash', undefined);
   return may;
 }

@@ -1,25 +1,25 @@
 import type { FastifyRequest } from 'fastify';
 import { workspaceOf } from '../../auth/accounts/account.ts';
-import { holdSession } from '../../auth/accounts/sessions.ts';
+import { lockSession } from '../../auth/accounts/sessions.ts';
 import { apiErrorOf, type ErrorSources } from '../../http/error-handler.ts';
 import { recordAudit } from '../../resources/audit/queries.ts';
 import { transaction } from '../../resources/shared/context.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { unknownField } from '../../shared/validation.ts';
-import { keepFlash } from './cookies.ts';
-import type { Answer, AnyForm, AnyPage, Asked, Sent } from './page.ts';
-import { askedOf, parsed } from './parse-request.ts';
-import type { UserVisit, Visit } from './request-context.ts';
+import { storeFlash } from './cookies.ts';
+import type { AnyForm, AnyPage, FormState, PageRequest, PageResponse } from './page.ts';
+import { parsed, parsePageRequest } from './parse-request.ts';
+import type { RequestContext, UserContext } from './request-context.ts';
 
 interface Receiving {
-  visit: Visit;
+  visit: RequestContext;
   request: FastifyRequest;
   errors: ErrorSources;
 }
 
 /** What comes of a form: where it leads, or the page with what is wrong. */
-export interface Received {
-  answer: Answer;
+export interface ReceivedForm {
+  answer: PageResponse;
   status: number;
   retryAfterSeconds?: number | undefined;
 }
@@ -33,10 +33,10 @@ export function formNamed(page: AnyPage, request: FastifyRequest): { name: strin
 }
 
 /** Does what a form asks for; or shows the page again, with what was typed and what is wrong with it. */
-export async function receive(page: AnyPage, receiving: Receiving): Promise<Received> {
+export async function handleForm(page: AnyPage, receiving: Receiving): Promise<ReceivedForm> {
   const { visit, request } = receiving;
   const { form } = formNamed(page, request);
-  const asked = askedOf(page, { visit, request });
+  const asked = parsePageRequest(page, { visit, request });
   const values = valuesOf(request);
   try {
     const done = await run(form, { ...asked, fields: parsed(form.fields, values, unknownField) });
@@ -47,7 +47,7 @@ export async function receive(page: AnyPage, receiving: Receiving): Promise<Rece
     const { redirect, flash, subject } = done;
     const session = visit.user?.session;
     if (form.audit !== null && session !== undefined) {
-      await keepFlash(visit.accounts, request, {
+      await storeFlash(visit.accounts, request, {
         session,
         path: redirect.split(/[?#]/)[0] ?? redirect,
         value: flash,
@@ -57,7 +57,7 @@ export async function receive(page: AnyPage, receiving: Receiving): Promise<Rece
     }
     return { answer: { redirect }, status: 303 };
   } catch (error) {
-    return await showRefused(page, receiving, error);
+    return await renderRejectedForm(page, receiving, error);
   }
 }
 
@@ -68,7 +68,7 @@ function confirmationOf(action: string, subject: string | null | undefined): str
 }
 
 /** The page with what was typed and why it was refused. @throws what the form can't do anything about */
-export async function showRefused(page: AnyPage, receiving: Receiving, thrown: unknown): Promise<Received> {
+export async function renderRejectedForm(page: AnyPage, receiving: Receiving, thrown: unknown): Promise<ReceivedForm> {
   const { request, errors: sources } = receiving;
   const { code, details = [], message, status, retryAfterSeconds } = apiErrorOf(thrown, request, sources);
   if ((status >= 500 && retryAfterSeconds === undefined) || code === 'NOT_FOUND') throw thrown;
@@ -77,9 +77,9 @@ export async function showRefused(page: AnyPage, receiving: Receiving, thrown: u
   return { answer: await showAgain(page, receiving, sent), status, retryAfterSeconds };
 }
 
-function showAgain(page: AnyPage, { visit, request }: Receiving, sent: Sent): Promise<Answer> {
+function showAgain(page: AnyPage, { visit, request }: Receiving, sent: FormState): Promise<PageResponse> {
   const { name } = formNamed(page, request);
-  return page.show({ ...askedOf(page, { visit, request }), sent: { [name]: sent } });
+  return page.show({ ...parsePageRequest(page, { visit, request }), sent: { [name]: sent } });
 }
 
 /** What was sent, but for what every form sends. */
@@ -89,18 +89,21 @@ function valuesOf({ body }: FastifyRequest): Record<string, unknown> {
 }
 
 /** Runs a form with its entry in the audit log: both are committed, or neither. */
-async function run(form: AnyForm, asked: Asked<Visit> & { fields: unknown }): ReturnType<AnyForm['run']> {
+async function run(
+  form: AnyForm,
+  asked: PageRequest<RequestContext> & { fields: unknown },
+): ReturnType<AnyForm['run']> {
   const { visit } = asked;
   const { audit: action } = form;
   const checked = await form.check?.(asked);
   // Signing in is of another account than whose is signed in, if anybody is.
   if (action === null || !('context' in visit)) return form.run({ ...asked, checked });
-  const signedIn = visit as UserVisit;
+  const signedIn = visit as UserContext;
   const { accounts, user, context: ofRequest } = signedIn;
   const db = form.ofAccount === true ? workspaceOf(accounts, user.account) : ofRequest.db;
   return await transaction({ ...ofRequest, db }, async (context) => {
     // It may have been ended while what is checked was: whose it was has no say any more.
-    if (form.ofAccount === true && !(await holdSession(accounts, user.session)))
+    if (form.ofAccount === true && !(await lockSession(accounts, user.session)))
       return { redirect: '/developer/sign-in' };
     const done = await form.run({ ...asked, checked, visit: { ...signedIn, context } });
     if (!('found' in done)) await recordAudit(context, { action, subject: done.subject ?? null, ...visit.from });
@@ -109,7 +112,7 @@ async function run(form: AnyForm, asked: Asked<Visit> & { fields: unknown }): Re
 }
 
 /** What was typed, to be shown again: texts alone, and no password. */
-function typed(values: Record<string, unknown>): Sent['values'] {
+function typed(values: Record<string, unknown>): FormState['values'] {
   const texts = Object.entries(values).map(([name, value]) => [
     name,
     [value].flat().filter((each) => typeof each === 'string'),

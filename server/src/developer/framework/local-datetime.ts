@@ -9,7 +9,7 @@ export const WallTime = z.iso
  * The moment at which a clock in a time zone shows a wall time, to the second; of two, when it is set back, the first.
  * @param timeZone IANA's name; one that isn't known counts as UTC
  */
-export function momentOf(wallTime: string, timeZone: string | null): Date {
+export function parseLocalTime(wallTime: string, timeZone: string | null): Date {
   const asIfUtc = Math.floor(Date.parse(`${wallTime.replace(/Z$/, '')}Z`) / 1000) * 1000;
   const shown = (moment: number) => Date.parse(`${wallTimeOf(new Date(moment), timeZone)}Z`);
   const around = [asIfUtc - 86_400_000, asIfUtc + 86_400_000];

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Context } from '../../resources/shared/context.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { entityTagOf } from '../../shared/etag.ts';
+import { etagOf } from '../../shared/etag.ts';
 import { html, type SafeHtml } from '../ui/html.ts';
 
 /*
@@ -14,11 +14,11 @@ export const State = z.string().max(200);
 
 /** The state of a resource, within its form. */
 export function stateField(resource: object): SafeHtml {
-  return html`<input type="hidden" name="state" value="${entityTagOf(resource) ?? ''}">`;
+  return html`<input type="hidden" name="state" value="${etagOf(resource) ?? ''}">`;
 }
 
 /** Changes a resource that is still as its form has shown it. @throws ApiError PRECONDITION_FAILED */
-export async function inState<Given extends Context, Result>(
+export async function whileUnchanged<Given extends Context, Result>(
   context: Given,
   state: string,
   change: (context: Given) => Promise<Result>,

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
-import { codeOf } from '../../shared/pg-errors.ts';
-import { mayAsk } from '../ui/layout.ts';
+import { errorCode } from '../../shared/pg-errors.ts';
+import { hasRole } from '../ui/layout.ts';
 import type { AnyPage } from './page.ts';
-import type { Visit } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 /*
  * Who and what is turned away, and what is said of it.
@@ -16,8 +16,8 @@ export const uploadLimits = {
 };
 
 /** @throws ApiError INSUFFICIENT_SCOPE for somebody in another role; who isn't signed in is led to signing in before */
-export function assertRole(roles: AnyPage['roles'], { user }: Visit): void {
-  if (user !== undefined && !mayAsk(roles, user.account.role))
+export function assertRole(roles: AnyPage['roles'], { user }: RequestContext): void {
+  if (user !== undefined && !hasRole(roles, user.account.role))
     throw forbidden('This is for administrators of the workspace.');
 }
 
@@ -30,8 +30,8 @@ export function notAForm(): ApiError {
 }
 
 /** What is wrong with a form before its fields are looked at: undefined where it is something else. */
-export function refusalOf(thrown: unknown, request: FastifyRequest): ApiError | undefined {
-  const code = codeOf(thrown) ?? '';
+export function pageErrorOf(thrown: unknown, request: FastifyRequest): ApiError | undefined {
+  const code = errorCode(thrown) ?? '';
   if (code.startsWith('FST_CSRF_')) {
     return forbidden('The page was open for too long. Load it again, and send the form once more.');
   }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { UserRole } from '@itsm-api/contract';
 import type { SafeHtml } from '@remix-run/html-template';
 import type * as z from 'zod';
-import type { UserVisit, Visit } from './request-context.ts';
+import type { RequestContext, UserContext } from './request-context.ts';
 
 /*
  * What a page of the developer area must say of itself. All that holds for every page (session, role, CSRF, the tenant, the
@@ -10,18 +10,18 @@ import type { UserVisit, Visit } from './request-context.ts';
  */
 
 /** What a page is asked for, and by whom. */
-export interface Asked<Visiting extends Visit = UserVisit, Params = unknown, Query = unknown> {
+export interface PageRequest<Visiting extends RequestContext = UserContext, Params = unknown, Query = unknown> {
   visit: Visiting;
   params: Params;
   query: Query;
   /** The page's own address, with its query: where its forms are sent. */
   address: string;
   /** What was sent and refused, or shown, by the name of its form. */
-  sent: Readonly<Record<string, Sent | undefined>>;
+  sent: Readonly<Record<string, FormState | undefined>>;
 }
 
 /** A form as it came back: what was typed, and what is wrong with it. */
-export interface Sent {
+export interface FormState {
   values: Readonly<Record<string, readonly string[]>>;
   /** By the name of the field. */
   errors: Readonly<Record<string, string>>;
@@ -53,10 +53,10 @@ export interface File {
   content: string | Buffer | Readable;
 }
 
-export type Answer = View | { file: File } | { redirect: string };
+export type PageResponse = View | { file: File } | { redirect: string };
 
 /** What a form has done. */
-export type Done =
+export type FormResult =
   | {
       /** What it was done to, as the audit log calls it. */
       subject?: string | null;
@@ -70,7 +70,12 @@ export type Done =
       found: unknown;
     };
 
-export interface Form<Visiting extends Visit = UserVisit, Params = unknown, Fields = unknown, Checked = unknown> {
+export interface Form<
+  Visiting extends RequestContext = UserContext,
+  Params = unknown,
+  Fields = unknown,
+  Checked = unknown,
+> {
   /** What is typed: each field as text, or as texts where there are several of one name. */
   fields: z.ZodType<Fields>;
   /** What the audit log calls it; null where it changes nothing. */
@@ -82,12 +87,12 @@ export interface Form<Visiting extends Visit = UserVisit, Params = unknown, Fiel
   /** Whether it changes how or where the visitor is signed in: its transaction has the right to, which requests have not. */
   ofAccount?: boolean;
   /** Finds out what takes long, or is kept whatever becomes of the form: before the transaction. */
-  check?(asked: Asked<Visiting, Params> & { fields: Fields }): Promise<Checked>;
+  check?(asked: PageRequest<Visiting, Params> & { fields: Fields }): Promise<Checked>;
   /** Does it, within one transaction with the audit entry. @throws ApiError whose details stand beside the fields */
-  run(asked: Asked<Visiting, Params> & { fields: Fields; checked: Checked }): Promise<Done>;
+  run(asked: PageRequest<Visiting, Params> & { fields: Fields; checked: Checked }): Promise<FormResult>;
 }
 
-export interface Page<Visiting extends Visit = UserVisit, Params = unknown, Query = unknown> {
+export interface Page<Visiting extends RequestContext = UserContext, Params = unknown, Query = unknown> {
   /** From `/`, with `:name` for parameters. */
   path: string;
   /** As the navigation calls it; a page without is reached from others. */
@@ -96,7 +101,7 @@ export interface Page<Visiting extends Visit = UserVisit, Params = unknown, Quer
   roles: readonly UserRole[] | 'everyone';
   params?: z.ZodType<Params>;
   query?: z.ZodType<Query>;
-  show(asked: Asked<Visiting, Params, Query>): Promise<Answer>;
+  show(asked: PageRequest<Visiting, Params, Query>): Promise<PageResponse>;
   forms?: Record<string, AnyForm>;
 }
 
@@ -107,31 +112,31 @@ export type AnyPage = Page<Own, Own, Own>;
 
 /** A page for those who are signed in, in a role. */
 export function page<Params, Query>(
-  definition: Page<UserVisit, Params, Query> & { roles: readonly UserRole[] },
+  definition: Page<UserContext, Params, Query> & { roles: readonly UserRole[] },
 ): AnyPage {
   return definition;
 }
 
 /** A page for everybody, signed in or not. */
-export function openPage<Params, Query>(definition: Omit<Page<Visit, Params, Query>, 'roles'>): AnyPage {
+export function openPage<Params, Query>(definition: Omit<Page<RequestContext, Params, Query>, 'roles'>): AnyPage {
   return { ...definition, roles: 'everyone' };
 }
 
 /** A form of a page for those who are signed in; `params` are those of the page. */
 export function form<Fields, Params>(
-  definition: Form<UserVisit, Params, Fields> & { params?: z.ZodType<Params> },
+  definition: Form<UserContext, Params, Fields> & { params?: z.ZodType<Params> },
 ): AnyForm {
   return definition;
 }
 
 /** A form by which the visitor changes how or where they are signed in. */
 export function accountForm<Fields, Checked>(
-  definition: Omit<Form<UserVisit, unknown, Fields, Checked>, 'ofAccount'>,
+  definition: Omit<Form<UserContext, unknown, Fields, Checked>, 'ofAccount'>,
 ): AnyForm {
   return { ...definition, ofAccount: true };
 }
 
 /** A form of a page for everybody. */
-export function openForm<Fields>(definition: Omit<Form<Visit, unknown, Fields>, 'audit' | 'roles'>): AnyForm {
+export function openForm<Fields>(definition: Omit<Form<RequestContext, unknown, Fields>, 'audit' | 'roles'>): AnyForm {
   return { ...definition, audit: null };
 }

@@ -1,11 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf, validationError } from '../../shared/validation.ts';
-import type { AnyForm, AnyPage, Asked } from './page.ts';
-import type { Visit } from './request-context.ts';
+import type { AnyForm, AnyPage, PageRequest } from './page.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** What a page is asked for by a request. @throws ApiError NOT_FOUND for a path that can't be one, VALIDATION_ERROR */
-export function askedOf(page: AnyPage, { visit, request }: { visit: Visit; request: FastifyRequest }): Asked<Visit> {
+export function parsePageRequest(
+  page: AnyPage,
+  { visit, request }: { visit: RequestContext; request: FastifyRequest },
+): PageRequest<RequestContext> {
   const { form, ...query } = request.query as Record<string, unknown>;
   const search = new URLSearchParams(
     Object.entries(query).flatMap(([name, value]) =>

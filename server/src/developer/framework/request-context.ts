@@ -1,12 +1,12 @@
 import type { SafeHtml } from '@remix-run/html-template';
 import type { Account, AccountStore } from '../../auth/accounts/account.ts';
-import type { RelyingParty, TakeChallenge } from '../../auth/accounts/passkeys.ts';
+import type { ConsumeChallenge, RelyingParty } from '../../auth/accounts/passkeys.ts';
 import type { PasswordSignIn } from '../../auth/accounts/password-sign-in.ts';
 import type { Origin, Session } from '../../auth/accounts/sessions.ts';
 import type { Context } from '../../resources/shared/context.ts';
 
 /** Who looks at a page, and from where. */
-export interface Visit {
+export interface RequestContext {
   /** Where the request came from. */
   from: Origin;
   /** The address of the area, for which passkeys are made. */
@@ -16,14 +16,14 @@ export interface Visit {
   /** What a form must bring along. */
   csrf: string;
   /** What the browser keeps. */
-  browser: BrowserMemory;
+  browser: BrowserCookies;
   /** For who somebody is; data of the workspace is in `context`. */
   accounts: AccountStore;
   user?: SignedIn;
 }
 
 /** A visit of somebody who is signed in. */
-export interface UserVisit extends Visit {
+export interface UserContext extends RequestContext {
   user: SignedIn;
   /** The workspace's data, with the rights of a request. */
   context: Context & { userId: bigint };
@@ -43,7 +43,7 @@ export interface SignedIn {
 }
 
 /** What the browser keeps, encrypted. */
-export interface BrowserMemory {
+export interface BrowserCookies {
   /** Signs an account in; from then on the browser is known to have been. */
   signIn(account: Account): Promise<void>;
   signOut(): void;
@@ -52,7 +52,7 @@ export interface BrowserMemory {
   /** Remembers a challenge for some minutes. */
   giveChallenge(challenge: string): void;
   /** Whether it was given, lately, and not taken yet. */
-  takeChallenge: TakeChallenge;
+  takeChallenge: ConsumeChallenge;
   /** Remembers for some minutes the accounts whose password was right: one of them is to be chosen. */
   offer(found: readonly PasswordSignIn[]): void;
   readonly offered: readonly PasswordSignIn[];

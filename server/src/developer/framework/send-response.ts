@@ -3,19 +3,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { apiErrorOf, type ErrorSources } from '../../http/error-handler.ts';
 import { pages } from '../pages.ts';
 import { html } from '../ui/html.ts';
-import { layOut } from '../ui/layout.ts';
-import type { Answer } from './page.ts';
-import { refusalOf } from './page-errors.ts';
-import type { Visit } from './request-context.ts';
+import { renderLayout } from '../ui/layout.ts';
+import type { PageResponse } from './page.ts';
+import { pageErrorOf } from './page-errors.ts';
+import type { RequestContext } from './request-context.ts';
 
 interface Sending {
-  visit?: Visit | undefined;
+  visit?: RequestContext | undefined;
   request: FastifyRequest;
   reply: FastifyReply;
 }
 
 /** Sends an answer. */
-export function send(answer: Answer, { visit, request, reply }: Sending): FastifyReply {
+export function sendResponse(answer: PageResponse, { visit, request, reply }: Sending): FastifyReply {
   if ('redirect' in answer) return reply.redirect(answer.redirect, 303);
   if ('file' in answer) {
     const { name, type, content } = answer.file;
@@ -25,7 +25,7 @@ export function send(answer: Answer, { visit, request, reply }: Sending): Fastif
       .type(type)
       .send(request.method === 'HEAD' && content instanceof Readable ? Readable.from([]) : content);
   }
-  return reply.type('text/html; charset=utf-8').send(layOut({ ...answer, pages, url: request.url, visit }));
+  return reply.type('text/html; charset=utf-8').send(renderLayout({ ...answer, pages, url: request.url, visit }));
 }
 
 /** A file name as a header may hold it (RFC 6266, RFC 8187). */
@@ -40,12 +40,12 @@ interface Failing {
 }
 
 /** What went wrong, as a page. The one for what isn't there says nothing of who asks, or what for. */
-export function answerError(thrown: unknown, { request, reply, errors }: Failing): FastifyReply {
-  const { status, message, retryAfterSeconds } = refusalOf(thrown, request) ?? apiErrorOf(thrown, request, errors);
+export function sendError(thrown: unknown, { request, reply, errors }: Failing): FastifyReply {
+  const { status, message, retryAfterSeconds } = pageErrorOf(thrown, request) ?? apiErrorOf(thrown, request, errors);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
   const title = titles[status] ?? (status >= 500 ? 'Something failed on our side' : 'This was not understood');
   const body = html`<p>${message}</p><p><a class="button plain" href="/developer">To the developer area</a></p>`;
-  return send({ title, body }, { request, reply: reply.code(status) });
+  return sendResponse({ title, body }, { request, reply: reply.code(status) });
 }
 
 const titles: Record<number, string> = {

@@ -1,8 +1,8 @@
-import { type Account, holdAccount, workspaceOf } from '../../auth/accounts/account.ts';
+import { type Account, lockAccount, workspaceOf } from '../../auth/accounts/account.ts';
 import { inTransaction } from '../../database/client/transaction.ts';
 import { recordAudit } from '../../resources/audit/queries.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { Visit } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 /**
  * Signs an account in, with the entry in the audit log and what else belongs to it in one transaction: all of it is there
@@ -10,8 +10,8 @@ import type { Visit } from './request-context.ts';
  * @param how that is, as the audit log says it
  * @param prepare does what belongs to it before; resolves to false where what it signs in with is good no more
  */
-export async function enter(
-  { accounts, browser, from }: Visit,
+export async function signInAccount(
+  { accounts, browser, from }: RequestContext,
   account: Account,
   how: string,
   prepare: () => Promise<boolean>,
@@ -20,7 +20,7 @@ export async function enter(
   const db = workspaceOf(accounts, account);
   await inTransaction(db, async () => {
     // Who takes the right from them meanwhile waits, and finds the session that is to end.
-    if (!(await holdAccount(db, account)) || !(await prepare())) {
+    if (!(await lockAccount(db, account)) || !(await prepare())) {
       throw new ApiError('VALIDATION_ERROR', 'How this account signs in was changed meanwhile. Sign in again.');
     }
     await recordAudit({ db, userId }, { action: 'session.began', subject: how, ...from });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import { shareFiles } from '../../http/shared-files.ts';
+import { serveSharedFiles } from '../../http/shared-files.ts';
 
 const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
 
@@ -15,7 +15,7 @@ export const scriptPath = pathOf(script, 'js');
 /** The style sheet and the script, at addresses that change with them. */
 export async function addStaticFiles(app: FastifyInstance): Promise<void> {
   await app.register(async (scope) => {
-    shareFiles(scope, 'public, max-age=31536000, immutable');
+    serveSharedFiles(scope, 'public, max-age=31536000, immutable');
     scope.get(stylePath, (_request, reply) => reply.type('text/css; charset=utf-8').send(style));
     scope.get(scriptPath, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(script));
   });

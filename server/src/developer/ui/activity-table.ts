@@ -1,6 +1,6 @@
 import type { AssetActivity, TicketActivity } from '@itsm-api/contract';
 import { namesOf } from '../../resources/users/queries.ts';
-import type { UserVisit } from '../framework/request-context.ts';
+import type { UserContext } from '../framework/request-context.ts';
 import { html, type SafeHtml, table } from './html.ts';
 
 /** Characters of a value that changed. */
@@ -9,7 +9,7 @@ const shownLength = 200;
 type Activity = TicketActivity | AssetActivity;
 
 /** What was done to a resource: when, by whom and what changed. */
-export async function activityTable(visit: UserVisit, activities: readonly Activity[]): Promise<SafeHtml> {
+export async function activityTable(visit: UserContext, activities: readonly Activity[]): Promise<SafeHtml> {
   const names = await namesOf(
     visit.context,
     activities.map(({ actor }) => actor?.userId ?? null),

@@ -2,7 +2,7 @@ import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Page } from '../../resources/shared/lists.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { Sent } from '../framework/page.ts';
+import type { FormState } from '../framework/page.ts';
 import { submit, textField } from './form-fields.ts';
 import { type Cell, html, type SafeHtml } from './html.ts';
 
@@ -25,7 +25,7 @@ export const Words = z.string().max(1000).optional();
 interface Searched<Row> {
   list: Page<Row>;
   /** The words, and what is wrong with them. */
-  words: Sent;
+  words: FormState;
 }
 
 /** A page of a list by words; of words that are of no use it is empty, and they are told. */
@@ -50,12 +50,12 @@ export async function searched<Row>(
 }
 
 /** What is shown where there is no row: what is wrong with the words, or what the list says of itself. */
-export function noRow({ errors }: Sent, none: Cell): Cell {
+export function noRow({ errors }: FormState, none: Cell): Cell {
   return errors.q === undefined ? none : html`<p>Search: ${errors.q}</p>`;
 }
 
 /** The form that narrows a list. @param placeholder what the words are looked for in */
-export function searchForm(path: string, words: Sent, placeholder: string, filters: SafeHtml[] = []): SafeHtml {
+export function searchForm(path: string, words: FormState, placeholder: string, filters: SafeHtml[] = []): SafeHtml {
   return html`<form class="filters" role="search" method="get" action="${path}" data-live="found">
 ${textField(words, { name: 'q', label: 'Search', type: 'search', placeholder })}${filters}${submit('Search', 'plain')}</form>`;
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Asked, Sent } from '../framework/page.ts';
-import type { Visit } from '../framework/request-context.ts';
+import type { FormState, PageRequest } from '../framework/page.ts';
+import type { RequestContext } from '../framework/request-context.ts';
 import { html, type SafeHtml } from './html.ts';
 
 /*
@@ -9,9 +9,9 @@ import { html, type SafeHtml } from './html.ts';
 
 /** A form of the page that is shown: `fields` are drawn with what was sent of it. */
 export function formOf(
-  { visit, address, sent }: Pick<Asked<Visit>, 'visit' | 'address' | 'sent'>,
+  { visit, address, sent }: Pick<PageRequest<RequestContext>, 'visit' | 'address' | 'sent'>,
   name: string,
-  fields: (sent: Sent | undefined) => SafeHtml,
+  fields: (sent: FormState | undefined) => SafeHtml,
   { upload = false, passkey }: { upload?: boolean; passkey?: { what: 'create' | 'get'; options: object } } = {},
 ): SafeHtml {
   const action = `${address}${address.includes('?') ? '&' : '?'}form=${name}`;
@@ -27,7 +27,7 @@ ${told}${drawn}</form>`;
 }
 
 /** What is wrong, before everything else: who can't see the fields hears of it first. */
-export function summary(sent: Sent | undefined): SafeHtml | null {
+export function summary(sent: FormState | undefined): SafeHtml | null {
   if (sent === undefined) return null;
   const wrong = Object.entries(sent.errors);
   if (sent.message === undefined && wrong.length === 0) return null;
@@ -58,7 +58,7 @@ interface TextField extends Field {
 }
 
 /** A line of text. A password is never sent back. */
-export function textField(sent: Sent | undefined, field: TextField): SafeHtml {
+export function textField(sent: FormState | undefined, field: TextField): SafeHtml {
   const { name, type = 'text', autocomplete = 'off', required = false, placeholder } = field;
   const value = type === 'password' ? '' : typed(sent, field);
   return labelled(sent, field, (attributes) => {
@@ -69,7 +69,7 @@ export function textField(sent: Sent | undefined, field: TextField): SafeHtml {
 }
 
 /** Some lines of text. */
-export function textArea(sent: Sent | undefined, field: Field & { rows?: number }): SafeHtml {
+export function textArea(sent: FormState | undefined, field: Field & { rows?: number }): SafeHtml {
   return labelled(
     sent,
     field,
@@ -85,7 +85,7 @@ export interface Option {
 }
 
 /** One of some values. */
-export function selectField(sent: Sent | undefined, field: Field & { options: readonly Option[] }): SafeHtml {
+export function selectField(sent: FormState | undefined, field: Field & { options: readonly Option[] }): SafeHtml {
   const chosen = typed(sent, field);
   return labelled(
     sent,
@@ -100,7 +100,7 @@ export function selectField(sent: Sent | undefined, field: Field & { options: re
 
 /** Any of some values; what is sent comes as a list. */
 export function checkboxes(
-  sent: Sent | undefined,
+  sent: FormState | undefined,
   {
     name,
     label,
@@ -121,7 +121,7 @@ export function checkbox(name: string, value: string, label: string | SafeHtml, 
 }
 
 /** A file to be sent: its form is an `upload`. */
-export function fileField(sent: Sent | undefined, field: Field & { accept: string }): SafeHtml {
+export function fileField(sent: FormState | undefined, field: Field & { accept: string }): SafeHtml {
   return labelled(
     sent,
     field,
@@ -134,7 +134,7 @@ export function submit(text: string, kind: 'main' | 'plain' | 'danger' = 'main')
 }
 
 function labelled(
-  sent: Sent | undefined,
+  sent: FormState | undefined,
   { name, label, hint }: Field,
   input: (attributes: SafeHtml) => SafeHtml,
 ): SafeHtml {
@@ -151,12 +151,12 @@ export function hintOf(name: string, hint: string | SafeHtml | undefined): SafeH
   return hint === undefined ? null : html`<p class="hint" id="hint-${name}">${hint}</p>`;
 }
 
-export function errorOf(sent: Sent | undefined, name: string): SafeHtml | null {
+export function errorOf(sent: FormState | undefined, name: string): SafeHtml | null {
   const error = sent?.errors[name];
   return error === undefined ? null : html`<p class="error" id="error-${name}">${error}</p>`;
 }
 
-function typed(sent: Sent | undefined, { name, value }: Field): string {
+function typed(sent: FormState | undefined, { name, value }: Field): string {
   return sent === undefined ? String(value ?? '') : (sent.values[name]?.[0] ?? '');
 }
 

@@ -1,7 +1,7 @@
 import type { UserRole } from '@itsm-api/contract';
 import { icons } from '../../docs-site/icons.ts';
 import type { AnyPage, View } from '../framework/page.ts';
-import type { SignedIn, UserVisit, Visit } from '../framework/request-context.ts';
+import type { RequestContext, SignedIn, UserContext } from '../framework/request-context.ts';
 import { scriptPath, stylePath } from '../framework/static-files.ts';
 import { html, type SafeHtml } from './html.ts';
 
@@ -10,14 +10,23 @@ interface Frame extends View {
   pages: readonly AnyPage[];
   /** The address of this one. */
   url: string;
-  visit?: Visit | undefined;
+  visit?: RequestContext | undefined;
 }
 
 /** Without a script, a page refreshes only if that ends soon: it would lose what the visitor types. Seconds. */
 const maxRefreshWithoutScript = 2;
 
 /** A page as it is sent. */
-export function layOut({ title, body, reload, shownOnce = false, confirmation, pages, url, visit }: Frame): string {
+export function renderLayout({
+  title,
+  body,
+  reload,
+  shownOnce = false,
+  confirmation,
+  pages,
+  url,
+  visit,
+}: Frame): string {
   const user = visit?.user;
   const path = url.split('?', 1)[0] ?? url;
   const refreshes = reload !== undefined && reload <= maxRefreshWithoutScript && !shownOnce;
@@ -25,7 +34,7 @@ export function layOut({ title, body, reload, shownOnce = false, confirmation, p
   const content = html`<main id="content" tabindex="-1" ${reload === undefined ? '' : html`data-reload="${reload}"`}>
 <h1>${title}</h1>
 ${confirmation === undefined ? '' : html`<div class="notice good" role="status" tabindex="-1" data-focus>${confirmation}</div>`}
-${reload === undefined ? '' : readAt(visit as UserVisit, reload, url)}
+${reload === undefined ? '' : readAt(visit as UserContext, reload, url)}
 ${body}
 </main>`;
   return String(html`<!doctype html>
@@ -51,7 +60,7 @@ ${user === undefined ? html`<div class="alone">${content}</div>` : html`<div cla
 }
 
 /** When a page with pending work was read. */
-function readAt({ context, time }: UserVisit, reload: number, url: string): SafeHtml {
+function readAt({ context, time }: UserContext, reload: number, url: string): SafeHtml {
   const every = html`<span data-only-script hidden>, refreshed every ${reload === 1 ? 'second' : `${reload} seconds`}</span>`;
   return html`<p class="hint" id="read" data-watched>As of ${time(context.now().toISOString())}${every}. <a href="${url}">Refresh</a></p>`;
 }
@@ -67,7 +76,7 @@ ${user && html`<a class="who" href="/developer/account">${user.account.name}</a>
 }
 
 function menu(pages: readonly AnyPage[], path: string, { account }: SignedIn): SafeHtml {
-  const entries = pages.filter(({ menu, roles }) => menu !== undefined && mayAsk(roles, account.role));
+  const entries = pages.filter(({ menu, roles }) => menu !== undefined && hasRole(roles, account.role));
   return html`<nav id="menu" class="beside" aria-label="Developer area" popover>
 <p>${account.workspace}</p>
 <ul>${entries.map(({ menu, path: to }) => {
@@ -79,6 +88,6 @@ function menu(pages: readonly AnyPage[], path: string, { account }: SignedIn): S
 }
 
 /** Whether a role is among those of a page or form. */
-export function mayAsk(roles: AnyPage['roles'], role: UserRole): boolean {
+export function hasRole(roles: AnyPage['roles'], role: UserRole): boolean {
   return roles === 'everyone' || roles.includes(role);
 }

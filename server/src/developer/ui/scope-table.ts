@@ -1,5 +1,5 @@
 import { contract, type Endpoint, pathPrefix, Scope, scopes } from '@itsm-api/contract';
-import type { Sent } from '../framework/page.ts';
+import type { FormState } from '../framework/page.ts';
 import { checkbox, errorOf, hintOf } from './form-fields.ts';
 import { html, type SafeHtml } from './html.ts';
 
@@ -40,7 +40,7 @@ const resources = {
  * @param chosen those that are, before anything was
  */
 export function scopeTable(
-  sent: Sent | undefined,
+  sent: FormState | undefined,
   {
     label,
     hint,

@@ -1,6 +1,6 @@
 import type { Endpoint, Limit } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { KeyFacts } from '../../auth/api-keys/key-details.ts';
+import type { KeyDetails } from '../../auth/api-keys/key-details.ts';
 import type { KeyIdentity, KeyLookup } from '../../auth/api-keys/key-lookup.ts';
 import type { LastUsed } from '../../auth/api-keys/last-used.ts';
 import type { Services, UserContext } from '../../resources/shared/context.ts';
@@ -35,7 +35,7 @@ declare module 'fastify' {
     /** Puts back what the request took from the limits of its key: for one that is refused before it did anything. */
     giveBack: GiveBack;
     /** What may be told of its key to whoever sends it, and what is left of the key's limits. */
-    describeKey(): Promise<KeyFacts & { limits: Limit[] }>;
+    describeKey(): Promise<KeyDetails & { limits: Limit[] }>;
   }
   interface FastifyContextConfig {
     /** The contract's entry of the route; absent on the pages that are no part of the API. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Lifecycle } from '../../shared/lifecycle.ts';
-import { atMost } from '../../shared/timeout.ts';
+import { endsWithin } from '../../shared/timeout.ts';
 
 /** Once a server closes: how long requests may still come in, and how long they may take to be answered. Milliseconds. */
 const arrivalMs = 1000;
@@ -13,7 +13,7 @@ const answerMs = 11_000;
  * Ends connections with the answers that are given while the process stops (RFC 9112 §9.6), and has the server close in
  * time, whatever its clients do.
  */
-export function endConnectionsOnClose(app: FastifyInstance, lifecycle: Lifecycle): void {
+export function closeConnectionsGracefully(app: FastifyInstance, lifecycle: Lifecycle): void {
   const end = endOf(app.server);
   app.addHook('preClose', () => {
     lifecycle.enter('stopping');
@@ -48,13 +48,13 @@ function endOf(server: Server): () => Promise<void> {
       for (const [socket, unanswered] of connections) {
         if (![...unanswered].some(({ complete }) => complete)) socket.destroy();
       }
-    } while (!(await atMost(100, closed)));
+    } while (!(await endsWithin(100, closed)));
   }
 
   return async () => {
     // That it has never listened is all the same.
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    if (await atMost(answerMs, Promise.race([closed, cutOff(closed)]))) return;
+    if (await endsWithin(answerMs, Promise.race([closed, cutOff(closed)]))) return;
     server.closeAllConnections();
     await closed;
   };

@@ -15,7 +15,7 @@ interface Pipeline {
  * Bounds what one connection may ask for at once (docs/decisions/api-conventions.md). Requests beyond it that
  * came in the same packet wait until answers have gone out, and nothing is read meanwhile.
  */
-export function limitReadAhead(handler: RequestListener): RequestListener {
+export function limitPipelining(handler: RequestListener): RequestListener {
   const pipelines = new WeakMap<Socket, Pipeline>();
 
   function pipelineOf(socket: Socket): Pipeline {

@@ -9,7 +9,7 @@ import type { TenantId } from '../../shared/tenant-id.ts';
  * they are read or their connections are gone. Answers how many there are.
  * @param tenantOf who asked; undefined for nobody who is known
  */
-export function countUnreadAnswers(
+export function countUnsentBytes(
   app: FastifyInstance,
   tenantOf: (request: FastifyRequest) => TenantId | undefined,
 ): (tenantId: TenantId) => number {

@@ -2,16 +2,16 @@ import type { RequestListener } from 'node:http';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
 import type { Lifecycle } from '../../shared/lifecycle.ts';
-import { addAnswerHeaders } from '../default-headers.ts';
-import { addErrorHandler, answerClientError, answerError } from '../error-handler.ts';
+import { addDefaultHeaders } from '../default-headers.ts';
+import { addErrorHandler, respondToClientError, respondWithError } from '../error-handler.ts';
 import { addHealth } from '../health.ts';
 import { addHostCheck } from '../host-check.ts';
 import { requestIdOf } from '../request-id.ts';
 import { addRequestLog } from '../request-log.ts';
-import { endConnectionsOnClose } from './graceful-close.ts';
+import { closeConnectionsGracefully } from './graceful-close.ts';
 import { createHttpServer } from './http-server.ts';
 
-export interface Door {
+export interface StartupServer {
   /** What listens. */
   app: FastifyInstance;
   /** Has the API answer from now on. */
@@ -28,7 +28,7 @@ interface DoorOptions {
  * The public port, open from the start of the process to its end. Before there is an API behind it, and that may take a
  * migration, it answers for the process's health, and 503 to every other request (docs/decisions/errors.md).
  */
-export function openDoor({ logger, lifecycle, publicUrl }: DoorOptions): Door {
+export function openStartupServer({ logger, lifecycle, publicUrl }: DoorOptions): StartupServer {
   let api: RequestListener | undefined;
   const app = Fastify({
     loggerInstance: logger.child({}),
@@ -38,12 +38,12 @@ export function openDoor({ logger, lifecycle, publicUrl }: DoorOptions): Door {
     genReqId: requestIdOf,
     return503OnClosing: false,
     serverFactory: (handler) => createHttpServer((request, response) => (api ?? handler)(request, response)),
-    frameworkErrors: answerError,
-    clientErrorHandler: answerClientError,
+    frameworkErrors: respondWithError,
+    clientErrorHandler: respondToClientError,
   });
   app.decorate('publicUrl', publicUrl);
-  addAnswerHeaders(app);
-  endConnectionsOnClose(app, lifecycle);
+  addDefaultHeaders(app);
+  closeConnectionsGracefully(app, lifecycle);
   addErrorHandler(app, { isOutage: () => false });
   addRequestLog(app);
   addHostCheck(app);

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
  * Cuts off connections whose client doesn't read: nothing of an answer went out for so long. Answers that are read
  * slowly go on. Node's own time-out of a socket begins again with every byte that such a client sends.
  */
-export function cutOffStalledWrites(server: Server, timeoutMs = 30_000): void {
+export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
   /** What each connection had waiting, and since when it has been as much. */
   const stalled = new Map<Socket, { bytes: number; since: number }>();
 

@@ -1,7 +1,7 @@
 import { Gauge } from 'prom-client';
 import type { Pool } from '../../database/client/pool.ts';
-import { type Horizon, readHorizon } from '../../database/transaction-horizon.ts';
-import { atMost } from '../../shared/timeout.ts';
+import { readHorizon, type TransactionHorizon } from '../../database/transaction-horizon.ts';
+import { endsWithin } from '../../shared/timeout.ts';
 import type { Metrics } from './metrics.ts';
 
 /** How long the database is waited for. Milliseconds. */
@@ -16,7 +16,7 @@ export function measureChanges({ registry }: Metrics, pool: Pool, now = () => pe
     registers: [registry],
     async collect() {
       const reading = readHorizon(pool).catch(() => undefined);
-      const horizon = (await atMost(patienceMs, reading)) ? await reading : undefined;
+      const horizon = (await endsWithin(patienceMs, reading)) ? await reading : undefined;
       if (horizon === undefined) this.remove();
       else this.set(lagOf(horizon, now()) / 1000);
     },
@@ -30,7 +30,7 @@ const mostSeen = 1000;
  * Reckons it from what was seen before: since the first time that something had ended which began after the oldest
  * transaction. That needs no right to see what others do. Milliseconds in and out.
  */
-function createLag(): (horizon: Horizon, at: number) => number {
+function createLag(): (horizon: TransactionHorizon, at: number) => number {
   let seen: { at: number; ended: bigint }[] = [];
   return ({ oldest, ended }, at) => {
     seen = [...seen.filter((each) => each.ended > oldest), { at, ended }];

@@ -1,13 +1,13 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Pool } from '../../database/client/pool.ts';
-import { atMost } from '../../shared/timeout.ts';
+import { endsWithin } from '../../shared/timeout.ts';
 import type { WorkerObserver } from '../../webhooks/delivery/delivery-worker.ts';
-import type { Settled } from '../../webhooks/delivery/record-results.ts';
+import type { RecordedResults } from '../../webhooks/delivery/record-results.ts';
 import { type Backlog, readBacklog } from '../../webhooks/maintenance/backlog.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What became of the delivery that an attempt was made for. */
-const outcomes: Record<Settled['state'], string> = {
+const outcomes: Record<RecordedResults['state'], string> = {
   DELIVERED: 'delivered',
   PENDING: 'failed',
   EXHAUSTED: 'exhausted',
@@ -63,7 +63,7 @@ function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
     reading ??= readBacklog(pool)
       .catch(() => undefined)
       .finally(() => setTimeout(() => (reading = undefined), readEveryMs).unref());
-    return (await atMost(patienceMs, reading)) ? reading : undefined;
+    return (await endsWithin(patienceMs, reading)) ? reading : undefined;
   }
 
   function gauge(name: string, help: string, valueIn: (backlog: Backlog) => number): void {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { HealthCheck } from '../../shared/lifecycle.ts';
-import { look } from '../operations-server.ts';
+import { runCheck } from '../operations-server.ts';
 import { createTenantUsage, type TenantUsage } from './tenant-usage.ts';
 
 /**
@@ -27,7 +27,9 @@ export function createMetrics(checks: HealthCheck[]): Metrics {
     labelNames: ['check'],
     registers: [registry],
     async collect() {
-      await Promise.all(checks.map(async (check) => this.set({ check: check.name }, Number((await look(check)).ok))));
+      await Promise.all(
+        checks.map(async (check) => this.set({ check: check.name }, Number((await runCheck(check)).ok))),
+      );
     },
   });
   return { registry, usage: createTenantUsage() };

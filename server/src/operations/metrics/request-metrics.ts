@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { whenOver } from '../../shared/request-lifecycle.ts';
+import { onEnd } from '../../shared/request-lifecycle.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
-import type { FairUse, RefusalCause } from '../../shared/tenant-limiter.ts';
+import type { RejectionReason, TenantLimiter } from '../../shared/tenant-limiter.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What the parts of the API tell of. */
@@ -10,12 +10,12 @@ export interface RequestMeters {
   /** A request was refused for the limits of its key: by one window, or by both. */
   onLimited(windows: ('global' | 'group')[]): void;
   /** A request was refused for fair use, or since too many unknown keys are looked up. */
-  onRefused(cause: RefusalCause | 'keys'): void;
+  onRefused(cause: RejectionReason | 'keys'): void;
   /** A request that had to wait for a place got one. */
   onWaited(milliseconds: number): void;
   /** A request gave its place back. */
   onDone(tenantId: TenantId, milliseconds: number): void;
-  watchFairUse(fairUse: Pick<FairUse, 'waiting'>): void;
+  watchFairUse(fairUse: Pick<TenantLimiter, 'waiting'>): void;
 }
 
 /** One route and method. */
@@ -85,7 +85,7 @@ export function measureRequests(
     if (request.rateLimit !== undefined) usage.add(request.identity.tenantId, 'requests', 1);
   }
 
-  whenOver(app, count);
+  onEnd(app, count);
 
   const limited = new Counter({
     name: 'itsm_rate_limit_refusals_total',

@@ -1,4 +1,4 @@
-import { presentId } from '../../shared/serialize.ts';
+import { serializeId } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 /** What a tenant used. */
 export interface Usage {
@@ -74,7 +74,7 @@ export function createTenantUsage(clock: () => number = () => performance.now())
       }
       const topOf = (measure: Measure) =>
         largest(sums, measure, topShown).map(([tenantId, usage]) => ({
-          tenantId: presentId(tenantId),
+          tenantId: serializeId(tenantId),
           ...usage,
           connectionMs: Math.round(usage.connectionMs),
         }));

@@ -3,10 +3,10 @@ import { NodeSDK } from '@opentelemetry/sdk-node';
 import type { FastifyInstance } from 'fastify';
 import { SettingsError } from '../../config/env.ts';
 import type { StatementTracer } from '../../database/client/statement-tracer.ts';
-import { atMost } from '../../shared/timeout.ts';
+import { endsWithin } from '../../shared/timeout.ts';
 import type { AttemptTracer } from '../../webhooks/delivery/delivery-worker.ts';
 import { createAttemptTracer } from './attempt-traces.ts';
-import { followRequests } from './request-traces.ts';
+import { traceRequests } from './request-traces.ts';
 import { createStatementTracer } from './statement-traces.ts';
 import { traceParentOf } from './trace-parent.ts';
 
@@ -48,7 +48,7 @@ export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces 
   return {
     statements: createStatementTracer(),
     attempts: createAttemptTracer(),
-    followRequests,
+    followRequests: traceRequests,
     traceParent: () => traceParentOf(trace.getSpanContext(context.active())),
     logFields() {
       const span = trace.getSpanContext(context.active());
@@ -56,7 +56,8 @@ export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces 
     },
     async close() {
       const sent = sdk.shutdown().catch((error: Error) => trouble(error.message));
-      if (!(await atMost(flushMs, sent))) trouble(`The collector didn't take the last of them within ${flushMs} ms.`);
+      if (!(await endsWithin(flushMs, sent)))
+        trouble(`The collector didn't take the last of them within ${flushMs} ms.`);
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { whenAbandoned } from '../../shared/request-lifecycle.ts';
+import { onAbort } from '../../shared/request-lifecycle.ts';
 import { tenantIdToJson } from '../../shared/tenant-id.ts';
 
 /** The route of a request; that of CORS for questions before a request, `*`, is none. */
@@ -22,7 +22,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * and the paths that there are none of are never told: they may hold keys, secrets and people's data.
  * @param except routes that are not followed
  */
-export function followRequests(app: FastifyInstance, except: readonly string[]): void {
+export function traceRequests(app: FastifyInstance, except: readonly string[]): void {
   const tracer = trace.getTracer('itsm-api');
   const followed = new WeakMap<FastifyRequest, Context>();
 
@@ -60,7 +60,7 @@ export function followRequests(app: FastifyInstance, except: readonly string[]):
     span.end();
   }
 
-  whenAbandoned(app, (request) => {
+  onAbort(app, (request) => {
     const within = followed.get(request);
     if (within !== undefined) end(request, within, 'client_closed');
   });

@@ -1,6 +1,6 @@
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { StatementTracer } from '../../database/client/statement-tracer.ts';
-import { codeOf } from '../../shared/pg-errors.ts';
+import { errorCode } from '../../shared/pg-errors.ts';
 
 /**
  * A span for each round trip to PostgreSQL that is part of a trace, named by what its statements do to which tables. Their
@@ -24,7 +24,7 @@ export function createStatementTracer(): StatementTracer {
       return (error) => {
         if (error !== undefined) {
           span.setStatus({ code: SpanStatusCode.ERROR });
-          span.setAttribute('error.type', codeOf(error) ?? 'unknown');
+          span.setAttribute('error.type', errorCode(error) ?? 'unknown');
         }
         span.end();
       };

@@ -1,5 +1,5 @@
 import { asksForTraces, type Settings, SettingsError } from '../../config/env.ts';
-import { codeOf } from '../../shared/pg-errors.ts';
+import { errorCode } from '../../shared/pg-errors.ts';
 import type { Traces } from './open-telemetry.ts';
 
 export type { Traces };
@@ -15,7 +15,7 @@ const install =
 export async function openTraces(settings: Settings, onTrouble: (reason: string) => void): Promise<Traces | undefined> {
   if (!asksForTraces(settings)) return undefined;
   const { startOpenTelemetry } = await import('./open-telemetry.ts').catch((error: unknown) => {
-    throw codeOf(error) === 'ERR_MODULE_NOT_FOUND' ? packagesMissing() : error;
+    throw errorCode(error) === 'ERR_MODULE_NOT_FOUND' ? packagesMissing() : error;
   });
   return startOpenTelemetry(onTrouble);
 }

@@ -1,10 +1,10 @@
 import type { ActivityQuery, AssetActivity, TicketActivity, TicketReference } from '@itsm-api/contract';
 import type { Activity as Columns } from '../../../generated/prisma/client.ts';
-import { type Reading, read, reading } from '../../database/client/raw-sql.ts';
+import { queryOne, type TenantQuery, tenantQuery } from '../../database/client/raw-sql.ts';
 import { notFound } from '../../shared/errors.ts';
-import { presentTimestamp } from '../../shared/serialize.ts';
+import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
-import { mostCounted, type Page, pageMeta } from '../shared/lists.ts';
+import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { ticketIdOf } from '../tickets/ticket-number.ts';
 import type { Recorded } from './record.ts';
 
@@ -28,20 +28,20 @@ const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
  */
 const listingOf = (resource: Recorded) => {
   const own = `a.tenant_id = $1 AND a.resource = '${resource}' AND a.resource_id = $2`;
-  return reading(`SELECT counted.n AS counted, CASE WHEN least(counted.n, ${mostCounted}) > $3::bigint THEN (
+  return tenantQuery(`SELECT counted.n AS counted, CASE WHEN least(counted.n, ${maxCounted}) > $3::bigint THEN (
       SELECT json_agg(activity ORDER BY activity.id DESC) FROM (
         SELECT a.id FROM activities a WHERE ${own}
-        ORDER BY a.id DESC OFFSET $3::bigint LIMIT least($4::bigint, ${mostCounted} - $3::bigint)
+        ORDER BY a.id DESC OFFSET $3::bigint LIMIT least($4::bigint, ${maxCounted} - $3::bigint)
       ) AS page CROSS JOIN LATERAL (
         SELECT a.id, a.at, a.action, a.actor_user_id AS "actorUserId", a.actor_key_id AS "actorKeyId", a.changes
         FROM activities a WHERE ${own} AND a.id = page.id LIMIT 1
       ) AS activity) END AS activities
     FROM ${tables[resource]} t, (
-      SELECT count(*)::int AS n FROM (SELECT FROM activities a WHERE ${own} LIMIT ${mostCounted + 1}) AS a
+      SELECT count(*)::int AS n FROM (SELECT FROM activities a WHERE ${own} LIMIT ${maxCounted + 1}) AS a
     ) AS counted
     WHERE t.tenant_id = $1 AND t.id = $2`);
 };
-const listings: Record<Recorded, Reading> = { TICKET: listingOf('TICKET'), ASSET: listingOf('ASSET') };
+const listings: Record<Recorded, TenantQuery> = { TICKET: listingOf('TICKET'), ASSET: listingOf('ASSET') };
 
 /** A page of what was done to one ticket, newest first. @throws ApiError NOT_FOUND for the ticket */
 export async function listTicketActivity(
@@ -66,13 +66,13 @@ async function listActivity<Resource extends Recorded>(
   const { page, perPage } = query;
   type Rows = ActivityRow<Activities[Resource]['changes']>[];
   const values = [id, BigInt(page - 1) * BigInt(perPage), perPage];
-  const row = await read<{ counted: number; activities: Rows | null }>(db, listings[resource], values);
+  const row = await queryOne<{ counted: number; activities: Rows | null }>(db, listings[resource], values);
   if (row === undefined) throw notFound(resource.toLowerCase());
-  const total = { totalCount: Math.min(row.counted, mostCounted), isCapped: row.counted > mostCounted };
+  const total = { totalCount: Math.min(row.counted, maxCounted), isCapped: row.counted > maxCounted };
   return { data: (row.activities ?? []).map(presentActivity), meta: pageMeta(query, total) };
 }
 
 function presentActivity<Changes>({ id, at, action, actorUserId, actorKeyId, changes }: ActivityRow<Changes>) {
   const actor = actorUserId === null ? null : { userId: actorUserId, keyId: actorKeyId };
-  return { id, at: presentTimestamp(at), action, actor, changes };
+  return { id, at: serializeTimestamp(at), action, actor, changes };
 }

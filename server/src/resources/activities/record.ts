@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ActivityAction, activityTextLength, type Changes, type CustomFields } from '@itsm-api/contract';
-import { selectRows } from '../../database/client/raw-sql.ts';
+import { queryRows } from '../../database/client/raw-sql.ts';
 import type { Context } from '../shared/context.ts';
 
 /*
@@ -54,7 +54,7 @@ export async function record(context: Context, { resource, ids, action, changes 
     changes: '$6::jsonb',
   });
   const values = [db.$tenantId, ids, now(), userId, keyId, JSON.stringify(shortened(changes))];
-  await selectRows(db, { text, values });
+  await queryRows(db, { text, values });
 }
 
 /**

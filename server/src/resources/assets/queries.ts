@@ -7,20 +7,20 @@ import {
   type NewAsset,
 } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { read, reading } from '../../database/client/raw-sql.ts';
+import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { json } from '../../database/json-column.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { createUnique } from '../../database/unique-violation.ts';
 import { invalidField, notFound, takenBy } from '../../shared/errors.ts';
 import { requireMatch, withVersion } from '../../shared/etag.ts';
-import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../shared/serialize.ts';
+import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit, emitAll } from '../../webhooks/outbox/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { record } from '../activities/record.ts';
 import { checkNewRows, chunksOf, type Progress } from '../shared/bulk-preconditions.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
-import { changesBetween, mergeCustomFields } from '../shared/diff.ts';
+import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { checkUsers, reference } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
 import type { Rows } from '../sync/change-feed.ts';
@@ -114,12 +114,12 @@ export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]):
   });
 }
 
-const customFieldNames = reading(`SELECT ARRAY(
+const customFieldNames = tenantQuery(`SELECT ARRAY(
   SELECT DISTINCT jsonb_object_keys(custom_fields) FROM assets WHERE tenant_id = $1 ORDER BY 1) AS names`);
 
 /** The names of all custom fields that assets of the tenant have, in order. */
 export async function namesOfCustomFields(db: TenantClient): Promise<string[]> {
-  return (await read<{ names: string[] }>(db, customFieldNames, []))?.names ?? [];
+  return (await queryOne<{ names: string[] }>(db, customFieldNames, []))?.names ?? [];
 }
 
 /**
@@ -135,7 +135,7 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
     const before = presentAsset(current);
     requireMatch(context.ifMatch, before);
     const after = merge(before, patch);
-    const changes = changesBetween(before, after);
+    const changes = diffFields(before, after);
     if (Object.keys(changes).length === 0) return before;
 
     await checkUsers(context, reference('assignedToId', patch.assignedToId, before.assignedToId));
@@ -158,7 +158,7 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
 /** An asset as the API answers it and as events carry it. */
 export function presentAsset(row: AssetRow): Asset {
   return withVersion(row.version, {
-    id: presentId(row.id),
+    id: serializeId(row.id),
     name: row.name,
     assetTag: row.assetTag,
     serialNumber: row.serialNumber,
@@ -167,13 +167,13 @@ export function presentAsset(row: AssetRow): Asset {
     manufacturer: row.manufacturer,
     model: row.model,
     location: row.location,
-    assignedToId: presentId(row.assignedToId),
-    purchaseDate: presentDate(row.purchaseDate),
+    assignedToId: serializeId(row.assignedToId),
+    purchaseDate: serializeDate(row.purchaseDate),
     purchaseCost: row.purchaseCost === null ? null : row.purchaseCost.toFixed(2),
-    warrantyExpiresAt: presentTimestamp(row.warrantyExpiresAt),
+    warrantyExpiresAt: serializeTimestamp(row.warrantyExpiresAt),
     notes: row.notes,
     customFields: row.customFields,
-    ...presentTimestamps(row),
+    ...serializeTimestamps(row),
   });
 }
 

@@ -1,5 +1,5 @@
 import type { PageQuery } from '@itsm-api/contract';
-import { presentId, presentTimestamp } from '../../shared/serialize.ts';
+import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
 import { type Page, readPage } from '../shared/lists.ts';
 
@@ -44,9 +44,9 @@ export async function listAudit({ db }: Context, { userId, action, ...page }: Au
       const users = await db.user.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } });
       const names = new Map(users.map(({ id, name }) => [id, name]));
       return rows.map(({ id, at, userId, action, subject, address, userAgent }) => ({
-        id: presentId(id),
-        at: presentTimestamp(at),
-        user: userId === null ? null : { id: presentId(userId), name: names.get(userId) ?? `user ${userId}` },
+        id: serializeId(id),
+        at: serializeTimestamp(at),
+        user: userId === null ? null : { id: serializeId(userId), name: names.get(userId) ?? `user ${userId}` },
         ...{ action, subject, address, userAgent },
       }));
     },

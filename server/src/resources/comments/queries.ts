@@ -1,9 +1,9 @@
 import type { Comment, CommentQuery, NewComment, TicketReference } from '@itsm-api/contract';
-import { read, reading, selectTogether } from '../../database/client/raw-sql.ts';
+import { queryOne, queryPipelined, tenantQuery } from '../../database/client/raw-sql.ts';
 import { lockOf } from '../../database/row-lock.ts';
 import { notFound } from '../../shared/errors.ts';
-import { presentTimestamp } from '../../shared/serialize.ts';
-import { askWhetherWanted, emit } from '../../webhooks/outbox/emit.ts';
+import { serializeTimestamp } from '../../shared/serialize.ts';
+import { emit, querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity } from '../activities/record.ts';
 import { type Context, transaction, type UserContext } from '../shared/context.ts';
 import type { Page } from '../shared/lists.ts';
@@ -15,7 +15,7 @@ const columns =
   'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
 
 /** What is skipped is read from an index alone, and each of the page is found by its key. */
-const listing = reading(`SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
+const listing = tenantQuery(`SELECT t.comment_count AS "totalCount", CASE WHEN t.comment_count > $3::bigint THEN (
     SELECT json_agg(comment ORDER BY comment.id DESC) FROM (
       SELECT id FROM comments WHERE tenant_id = $1 AND ticket_id = $2 ORDER BY id DESC OFFSET $3::bigint LIMIT $4::int
     ) AS page CROSS JOIN LATERAL (
@@ -32,7 +32,7 @@ export async function listComments(
   const { db } = context;
   const ticketId = await ticketIdOf(context, reference);
   const values = [ticketId, BigInt(page - 1) * BigInt(perPage), perPage];
-  const row = await read<{ totalCount: number; comments: Comment[] | null }>(db, listing, values);
+  const row = await queryOne<{ totalCount: number; comments: Comment[] | null }>(db, listing, values);
   if (row === undefined) throw notFound('ticket');
   return { data: (row.comments ?? []).map(presentComment), meta: { page, perPage, totalCount: row.totalCount } };
 }
@@ -67,10 +67,10 @@ export function createComment(context: UserContext, reference: TicketReference, 
     const ticketId = await ticketIdOf(context, reference);
     const values = [db.$tenantId, ticketId, now(), userId, keyId, input.body, input.visibility];
     // Locked first, so that what is read with the ticket is as new as the ticket.
-    const [, [written], [answer]] = (await selectTogether(db, [
+    const [, [written], [answer]] = (await queryPipelined(db, [
       lockOf(db, 'tickets', [ticketId]),
       { text: insert, values },
-      askWhetherWanted(db, 'ticket.updated'),
+      querySubscribers(db, 'ticket.updated'),
     ])) as [object[], { ticket: TicketRow | null; comment: Comment | null }[], { isWanted: boolean }[]];
     if (!written?.ticket || !written.comment) throw notFound('ticket');
     if (answer?.isWanted) {
@@ -83,5 +83,5 @@ export function createComment(context: UserContext, reference: TicketReference, 
 }
 
 function presentComment(row: Comment): Comment {
-  return { ...row, createdAt: presentTimestamp(row.createdAt) };
+  return { ...row, createdAt: serializeTimestamp(row.createdAt) };
 }

@@ -1,6 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
-import { hasSaid } from '../../shared/pg-errors.ts';
+import { hasPgCode } from '../../shared/pg-errors.ts';
 
 /*
  * CSV as spreadsheets write and read it. They work out what begins like a formula, whoever wrote it: before such text an
@@ -77,7 +77,7 @@ function decode(bytes: Uint8Array): string {
     // Takes off the byte order mark, too.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    if (hasSaid(error, 'ERR_STRING_TOO_LONG')) throw new NoCsv('it is larger than 512 MB. Split it');
+    if (hasPgCode(error, 'ERR_STRING_TOO_LONG')) throw new NoCsv('it is larger than 512 MB. Split it');
     throw new NoCsv('it is not in UTF-8. Save it as "CSV UTF-8"');
   }
 }

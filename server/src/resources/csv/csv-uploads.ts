@@ -1,4 +1,4 @@
-import { selectRows, selectTogether } from '../../database/client/raw-sql.ts';
+import { queryPipelined, queryRows } from '../../database/client/raw-sql.ts';
 import type { Context } from '../shared/context.ts';
 import type { CsvColumns } from './csv-columns.ts';
 import type { CheckedFile, Problem } from './csv-import.ts';
@@ -62,7 +62,7 @@ export async function keepUpload(
   resource: Resource,
   { content, preview }: { content: Uint8Array; preview: Preview },
 ): Promise<void> {
-  await selectTogether(db, [
+  await queryPipelined(db, [
     {
       text: `DELETE FROM csv_uploads WHERE tenant_id = $1 AND created_at < now() - ${keptFor}`,
       values: [db.$tenantId],
@@ -103,7 +103,7 @@ export async function takeUpload(
   at: Date,
 ): Promise<Uint8Array | undefined> {
   const text = `DELETE FROM csv_uploads WHERE ${own} AND created_at = $4::timestamptz RETURNING content`;
-  const [row] = await selectRows<{ content: Uint8Array }>(db, { text, values: [db.$tenantId, userId, resource, at] });
+  const [row] = await queryRows<{ content: Uint8Array }>(db, { text, values: [db.$tenantId, userId, resource, at] });
   return row?.content;
 }
 
@@ -113,6 +113,6 @@ async function find<Row extends object>(
   columns: string,
 ): Promise<Row | undefined> {
   const text = `SELECT ${columns} FROM csv_uploads WHERE ${own} AND created_at >= now() - ${keptFor}`;
-  const [row] = await selectRows<Row>(db, { text, values: [db.$tenantId, userId, resource] });
+  const [row] = await queryRows<Row>(db, { text, values: [db.$tenantId, userId, resource] });
   return row;
 }

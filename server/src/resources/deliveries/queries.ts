@@ -7,20 +7,20 @@ import {
   EventType,
   events,
   Id,
-  maxToldAttempts,
+  maxShownAttempts,
 } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { ApiError, notFound } from '../../shared/errors.ts';
-import { presentId, presentTimestamp } from '../../shared/serialize.ts';
+import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { requestHeaders } from '../../webhooks/delivery/attempt.ts';
 import { halfOpen, putFirst } from '../../webhooks/delivery/half-open.ts';
 import { sendAgain } from '../../webhooks/maintenance/replay.ts';
 import { emit, newEventId } from '../../webhooks/outbox/emit.ts';
 import { type Context, transaction } from '../shared/context.ts';
-import { mostCounted, type Page, pageMeta } from '../shared/lists.ts';
+import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { countDeliveries, selectPage, selectWanted } from './sql.ts';
 
 /** Which deliveries; without any of these, all. */
@@ -50,13 +50,13 @@ export async function listDeliveries(
     throw notFound('webhook subscription');
   }
   const of = { subscriptionId, states: query.state };
-  const counted = await countDeliveries(db, { ...of, atMost: mostCounted + 1 });
-  const totalCount = Math.min(counted, mostCounted);
+  const counted = await countDeliveries(db, { ...of, limit: maxCounted + 1 });
+  const totalCount = Math.min(counted, maxCounted);
   const { page, perPage } = query;
   const skip = (page - 1) * perPage;
   const take = Math.min(perPage, totalCount - skip);
   const ids = take > 0 ? await selectPage(db, { ...of, skip, take }) : [];
-  const isCapped = counted > mostCounted;
+  const isCapped = counted > maxCounted;
   return { data: await byIds(db, ids, query.state), meta: pageMeta(query, { totalCount, isCapped }) };
 }
 
@@ -127,7 +127,7 @@ export async function getDelivery(
       history: {
         select: { ...toldOfAttempt, ...(allAnswers && { answer: true }) },
         orderBy: { id: 'desc' },
-        take: maxToldAttempts,
+        take: maxShownAttempts,
       },
     },
   } as const;
@@ -140,7 +140,7 @@ export async function getDelivery(
     body: row.event.body,
     attempts: row.history.reverse().map(({ startedAt, publicAnswer, answer = null, ...attempt }) => ({
       ...attempt,
-      startedAt: presentTimestamp(startedAt),
+      startedAt: serializeTimestamp(startedAt),
       answer: publicAnswer ?? answer,
     })),
   };
@@ -321,14 +321,14 @@ function isKnown({ event }: Pick<DeliveryRow, 'event'>): boolean {
 /** A delivery as the API answers it. */
 function presentDelivery(row: DeliveryRow): Delivery {
   return {
-    id: presentId(row.id),
-    webhookId: presentId(row.subscriptionId),
+    id: serializeId(row.id),
+    webhookId: serializeId(row.subscriptionId),
     eventId: row.event.publicId,
     event: EventType.parse(row.event.type),
     state: row.state,
     attemptCount: row.attempts,
-    nextAttemptAt: row.state === 'PENDING' ? presentTimestamp(row.nextAttemptAt) : null,
-    createdAt: presentTimestamp(row.createdAt),
-    settledAt: presentTimestamp(row.settledAt),
+    nextAttemptAt: row.state === 'PENDING' ? serializeTimestamp(row.nextAttemptAt) : null,
+    createdAt: serializeTimestamp(row.createdAt),
+    settledAt: serializeTimestamp(row.settledAt),
   };
 }

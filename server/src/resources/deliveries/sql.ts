@@ -1,5 +1,5 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { read, reading, selectPlanned, selectRows } from '../../database/client/raw-sql.ts';
+import { queryOne, queryRows, queryWithCustomPlan, tenantQuery } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
@@ -17,11 +17,11 @@ interface Range {
   take: number;
 }
 
-const ofAny = reading(`SELECT ARRAY(
+const ofAny = tenantQuery(`SELECT ARRAY(
   SELECT id FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2
   ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
 
-const ofStates = reading(`SELECT ARRAY(
+const ofStates = tenantQuery(`SELECT ARRAY(
   SELECT d.id FROM unnest($5::text[]) AS wanted (state) CROSS JOIN LATERAL (
     SELECT id FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state
     ORDER BY id DESC LIMIT $3::int + $4::int
@@ -32,17 +32,17 @@ const ofStates = reading(`SELECT ARRAY(
 export async function selectPage(db: TenantClient, { subscriptionId, states, skip, take }: Range): Promise<number[]> {
   const values = [subscriptionId, skip, take];
   const row = await (states === undefined
-    ? read<{ ids: number[] }>(db, ofAny, values)
-    : read<{ ids: number[] }>(db, ofStates, [...values, [...new Set(states)]]));
+    ? queryOne<{ ids: number[] }>(db, ofAny, values)
+    : queryOne<{ ids: number[] }>(db, ofStates, [...values, [...new Set(states)]]));
   return row?.ids ?? [];
 }
 
-const countOfAny = reading(`
+const countOfAny = tenantQuery(`
   SELECT count(*)::int AS count FROM (
     SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 LIMIT $3::int
   ) d`);
 
-const countOfStates = reading(`
+const countOfStates = tenantQuery(`
   SELECT count(*)::int AS count FROM unnest($4::text[]) AS wanted (state) CROSS JOIN LATERAL (
     SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state LIMIT $3::int
   ) d`);
@@ -50,16 +50,16 @@ const countOfStates = reading(`
 /** How many deliveries there are; of each state at most so many are counted. */
 export async function countDeliveries(
   db: TenantClient,
-  { subscriptionId, states, atMost }: Pick<Range, 'subscriptionId' | 'states'> & { atMost: number },
+  { subscriptionId, states, limit }: Pick<Range, 'subscriptionId' | 'states'> & { limit: number },
 ): Promise<number> {
-  const values = [subscriptionId, atMost];
+  const values = [subscriptionId, limit];
   const row = await (states === undefined
-    ? read<{ count: number }>(db, countOfAny, values)
-    : read<{ count: number }>(db, countOfStates, [...values, [...new Set(states)]]));
+    ? queryOne<{ count: number }>(db, countOfAny, values)
+    : queryOne<{ count: number }>(db, countOfStates, [...values, [...new Set(states)]]));
   return row?.count ?? 0;
 }
 
-const matching = reading(`
+const matching = tenantQuery(`
   SELECT least(count(*), $5::int)::int AS matching FROM unnest($3::text[]) AS wanted (state) CROSS JOIN LATERAL (
     SELECT created_at FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = wanted.state
     ORDER BY id DESC LIMIT $5::int
@@ -72,10 +72,10 @@ export async function countMadeSince(
     subscriptionId,
     states,
     since,
-    atMost,
-  }: { subscriptionId: number; states: string[]; since: string; atMost: number },
+    limit,
+  }: { subscriptionId: number; states: string[]; since: string; limit: number },
 ): Promise<number> {
-  const row = await read<{ matching: number }>(db, matching, [subscriptionId, states, since, atMost]);
+  const row = await queryOne<{ matching: number }>(db, matching, [subscriptionId, states, since, limit]);
   return row?.matching ?? 0;
 }
 
@@ -112,7 +112,7 @@ async function boundsOf(db: TenantClient, { since, until }: Wanted): Promise<Bou
   const firstWhere = (condition: Prisma.Sql) => sql`
     SELECT d.id FROM events e JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.event_id = e.id
     WHERE e.tenant_id = ${db.$tenantId} AND d.tenant_id = ${db.$tenantId} AND ${condition} LIMIT 1`;
-  const [found] = await selectRows<Bounds>(
+  const [found] = await queryRows<Bounds>(
     db,
     sql`SELECT
       (${firstWhere(sql`e.created_at < ${since ?? null}::timestamptz - interval '1 hour' ORDER BY e.created_at DESC`)}) AS after,
@@ -158,7 +158,7 @@ export async function selectWanted(
   });
   const where = join([sql`d.tenant_id = ${tenantId}`, ...asked], ' AND ');
   const select = async (ids: Prisma.Sql) => {
-    const rows = await selectPlanned<{ id: string }>(db, sql`${ids} DESC OFFSET ${skip} LIMIT ${take}`);
+    const rows = await queryWithCustomPlan<{ id: string }>(db, sql`${ids} DESC OFFSET ${skip} LIMIT ${take}`);
     return rows.map(({ id }) => BigInt(id));
   };
   if (event === undefined) return select(sql`SELECT d.id FROM deliveries d WHERE ${where} ORDER BY d.id`);

@@ -1,13 +1,13 @@
 import { createHmac, hash } from 'node:crypto';
 import { idempotencyHours, idempotencyKeyHeader, replayedHeader } from '@itsm-api/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Statement, selectRows } from '../../database/client/raw-sql.ts';
+import { queryRows, type Statement } from '../../database/client/raw-sql.ts';
 import { ConditionNotMet } from '../../database/client/transaction.ts';
 import { ApiError, formatSeconds } from '../../shared/errors.ts';
 import { type Context, transaction, type UserContext } from '../shared/context.ts';
 
 /** What a handler answers. */
-export interface Answer {
+export interface StoredResponse {
   status: number;
   body: { data: unknown };
   /** The state that the resource is in, where it has a version. */
@@ -32,11 +32,11 @@ const retryAfterSeconds = 1;
  * rolled back and not stored. Without the header the handler runs as it is.
  * @throws ApiError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
  */
-export async function answerOnce<Given extends Input>(
+export async function respondOnce<Given extends Input>(
   input: Given,
-  handler: (input: Given) => Promise<Answer>,
+  handler: (input: Given) => Promise<StoredResponse>,
   kept: Kept | undefined,
-): Promise<Answer> {
+): Promise<StoredResponse> {
   const { request, reply } = input;
   const context = request.ctx;
   const key = request.headers[idempotencyKeyHeader];
@@ -94,7 +94,10 @@ function lockOf(values: readonly unknown[]): bigint {
 }
 
 /** Stores the answer. Fails where there is one that counts. */
-function store({ context: { db, keyId }, key, fingerprints }: Named, { status, body, etag }: Answer): Statement {
+function store(
+  { context: { db, keyId }, key, fingerprints }: Named,
+  { status, body, etag }: StoredResponse,
+): Statement {
   return {
     text: `WITH stored AS (
         INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer, etag)
@@ -109,8 +112,8 @@ function store({ context: { db, keyId }, key, fingerprints }: Named, { status, b
 }
 
 /** The answer that is stored, if there is one yet. @throws ApiError when it is that of another request */
-async function find({ context: { db, keyId }, key, fingerprints }: Named): Promise<Answer | undefined> {
-  const [row] = await selectRows<{ fingerprint: Buffer; status: number; answer: string; etag: string | null }>(db, {
+async function find({ context: { db, keyId }, key, fingerprints }: Named): Promise<StoredResponse | undefined> {
+  const [row] = await queryRows<{ fingerprint: Buffer; status: number; answer: string; etag: string | null }>(db, {
     text: `SELECT fingerprint, status, answer, etag FROM idempotency_keys WHERE ${current}`,
     values: [db.$tenantId, keyId, key],
   });
@@ -131,11 +134,15 @@ function inProgress(): ApiError {
   return new ApiError('IDEMPOTENCY_IN_PROGRESS', message, { retryAfterSeconds });
 }
 
-function shortened({ body, ...answer }: Answer, { keep }: Kept): Answer {
+function shortened({ body, ...answer }: StoredResponse, { keep }: Kept): StoredResponse {
   return { ...answer, body: { ...body, data: keep(body.data as never) } };
 }
 
-async function restored(context: Context, { body, ...answer }: Answer, { restore }: Kept): Promise<Answer> {
+async function restored(
+  context: Context,
+  { body, ...answer }: StoredResponse,
+  { restore }: Kept,
+): Promise<StoredResponse> {
   return { ...answer, body: { ...body, data: await restore(context, body.data as never) } };
 }
 

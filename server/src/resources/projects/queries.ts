@@ -4,10 +4,10 @@ import { lockRow } from '../../database/row-lock.ts';
 import { createUnique } from '../../database/unique-violation.ts';
 import { notFound, takenBy } from '../../shared/errors.ts';
 import { requireMatch, withVersion } from '../../shared/etag.ts';
-import { presentDate, presentId, presentTimestamps, toDate } from '../../shared/serialize.ts';
+import { serializeDate, serializeId, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { checkNewRows, chunksOf, type Progress } from '../shared/bulk-preconditions.ts';
 import { type Context, transaction } from '../shared/context.ts';
-import { changesBetween } from '../shared/diff.ts';
+import { diffFields } from '../shared/diff.ts';
 import { checkUsers, reference } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
 import type { Rows } from '../sync/change-feed.ts';
@@ -98,7 +98,7 @@ export function updateProject(context: Context, id: number, patch: ProjectPatch)
     const before = await getProject(context, id);
     requireMatch(context.ifMatch, before);
     const after = { ...before, ...patch };
-    if (Object.keys(changesBetween(before, after)).length === 0) return before;
+    if (Object.keys(diffFields(before, after)).length === 0) return before;
     await checkUsers(context, reference('managerId', patch.managerId, before.managerId));
     const { startDate, endDate, ...columns } = patch;
     const [row] = await db.project.updateManyAndReturn({
@@ -117,16 +117,16 @@ export function updateProject(context: Context, id: number, patch: ProjectPatch)
 /** A project as the API answers it. */
 export function presentProject(row: ProjectRow): Project {
   return withVersion(row.version, {
-    id: presentId(row.id),
+    id: serializeId(row.id),
     key: row.key,
     name: row.name,
     description: row.description,
     status: row.status,
     priority: row.priority,
-    managerId: presentId(row.managerId),
-    startDate: presentDate(row.startDate),
-    endDate: presentDate(row.endDate),
-    ...presentTimestamps(row),
+    managerId: serializeId(row.managerId),
+    startDate: serializeDate(row.startDate),
+    endDate: serializeDate(row.endDate),
+    ...serializeTimestamps(row),
   });
 }
 

@@ -1,4 +1,4 @@
-import { type BulkRefusal, docsOf, Faulty } from '@itsm-api/contract';
+import { type BulkRefusal, docsOf, InvalidItem } from '@itsm-api/contract';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf, unknownField, validationError } from '../../shared/validation.ts';
 
@@ -6,7 +6,7 @@ import { detailsOf, unknownField, validationError } from '../../shared/validatio
 type Step<Value> = Value | ApiError;
 
 /** The items of a bulk request, each of which goes on or is refused by itself (docs/decisions/tickets.md). */
-export class Items<Value> {
+export class BulkItems<Value> {
   readonly #steps: readonly Step<Value>[];
 
   private constructor(steps: readonly Step<Value>[]) {
@@ -14,9 +14,9 @@ export class Items<Value> {
   }
 
   /** The items as the contract checked them; those that are wrong are refused as single requests are. */
-  static of<Value>(items: readonly (Value | Faulty)[]): Items<Value> {
-    return new Items(
-      items.map((item) => (item instanceof Faulty ? validationError(detailsOf(item.issues, unknownField)) : item)),
+  static of<Value>(items: readonly (Value | InvalidItem)[]): BulkItems<Value> {
+    return new BulkItems(
+      items.map((item) => (item instanceof InvalidItem ? validationError(detailsOf(item.issues, unknownField)) : item)),
     );
   }
 
@@ -26,8 +26,8 @@ export class Items<Value> {
   }
 
   /** Takes each a step further, in their order; an ApiError that is thrown refuses the item. */
-  next<Next>(step: (value: Value) => Next): Items<Next> {
-    return new Items(
+  next<Next>(step: (value: Value) => Next): BulkItems<Next> {
+    return new BulkItems(
       this.#steps.map((before) => (before instanceof ApiError ? before : refusable(() => step(before)))),
     );
   }

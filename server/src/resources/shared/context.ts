@@ -1,7 +1,7 @@
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { type Edges, inTransaction } from '../../database/client/transaction.ts';
+import { inTransaction, type TransactionGuards } from '../../database/client/transaction.ts';
 import type { Acting } from '../../shared/actor.ts';
-import type { EntityTags } from '../../shared/etag.ts';
+import type { Etags } from '../../shared/etag.ts';
 import type { HostLimits } from '../../webhooks/delivery/host-limits.ts';
 import type { TargetPolicy } from '../../webhooks/delivery/target.ts';
 import type { DispatchJobs } from '../../webhooks/outbox/dispatch-jobs.ts';
@@ -28,7 +28,7 @@ export interface Services {
 export interface Context extends Services, Acting {
   db: TenantClient;
   /** In which states the caller wants the row changed, where `If-Match` says it. */
-  ifMatch?: EntityTags | undefined;
+  ifMatch?: Etags | undefined;
 }
 
 /** What a query may use that makes rows in somebody's name: a request has it, the command line has not. */
@@ -58,7 +58,7 @@ export function isWithin<Given extends Context>(context: Given): context is Give
 export async function transaction<Given extends Context, Result>(
   context: Given,
   work: (context: Given & Transaction) => Promise<Result>,
-  edges?: Edges<Result>,
+  edges?: TransactionGuards<Result>,
 ): Promise<Result> {
   if (isWithin(context)) return work(context);
   const actions: (() => void)[] = [];

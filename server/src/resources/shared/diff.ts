@@ -22,7 +22,7 @@ export function mergeCustomFields(current: CustomFields, given: CustomFields | u
 }
 
 /** What differs between a resource before and after an update: nothing when the update changes nothing. */
-export function changesBetween<Resource extends object>(before: Resource, after: Resource): Changes {
+export function diffFields<Resource extends object>(before: Resource, after: Resource): Changes {
   const changes: Changes = {};
   for (const name of Object.keys(after) as (keyof Resource & string)[]) {
     if (!isDeepStrictEqual(before[name], after[name])) changes[name] = { from: before[name], to: after[name] };

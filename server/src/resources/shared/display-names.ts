@@ -1,5 +1,5 @@
 import { type TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
-import { read, reading } from '../../database/client/raw-sql.ts';
+import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
 import type { Context } from './context.ts';
 
 /** What people call users and tickets, by their ids. */
@@ -8,7 +8,7 @@ export interface Names {
   tickets: ReadonlyMap<number, string>;
 }
 
-const selectNames = reading(`SELECT
+const selectNames = tenantQuery(`SELECT
   (SELECT json_agg(json_build_array(u.id, u.name)) FROM users u WHERE u.tenant_id = $1 AND u.id = ANY ($2::bigint[])) AS users,
   (SELECT json_agg(json_build_array(t.id, t.type, t.number)) FROM tickets t
     WHERE t.tenant_id = $1 AND t.id = ANY ($3::bigint[])) AS tickets`);
@@ -23,7 +23,7 @@ export async function findNames(
   { db }: Pick<Context, 'db'>,
   ids: { users: readonly number[]; tickets: readonly number[] },
 ): Promise<Names> {
-  const row = await read<Row>(db, selectNames, [ids.users, ids.tickets]);
+  const row = await queryOne<Row>(db, selectNames, [ids.users, ids.tickets]);
   const tickets = row?.tickets ?? [];
   return {
     users: new Map(row?.users),

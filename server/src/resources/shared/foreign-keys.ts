@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '@itsm-api/contract';
-import { read, reading } from '../../database/client/raw-sql.ts';
+import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Context } from './context.ts';
 
@@ -42,18 +42,18 @@ export async function checkUsers(context: Context, users: readonly Reference[]):
  * @throws ApiError INVALID_REFERENCE naming each field that doesn't
  */
 export async function checkReferences(context: Context, references: References): Promise<void> {
-  refuseUnknown(references, await findKnown(context, [references]));
+  assertKnown(references, await findKnown(context, [references]));
 }
 
 /** Looks up the ids of any number of bodies in one statement; in none if there are no ids. */
 export async function findKnown({ db }: Context, all: readonly References[]): Promise<Known> {
   const named = { users: idsOf(all, 'users'), tickets: idsOf(all, 'tickets') };
   const isEmpty = named.users.length === 0 && named.tickets.length === 0;
-  const found = isEmpty ? undefined : await read<typeof named>(db, lookUp, [named.users, named.tickets]);
+  const found = isEmpty ? undefined : await queryOne<typeof named>(db, lookUp, [named.users, named.tickets]);
   return { users: new Set(found?.users), tickets: new Set(found?.tickets) };
 }
 
-const lookUp = reading(`SELECT
+const lookUp = tenantQuery(`SELECT
   ARRAY(SELECT id FROM users WHERE tenant_id = $1 AND id = ANY ($2::bigint[]) AND active) AS users,
   ARRAY(SELECT id FROM tickets WHERE tenant_id = $1 AND id = ANY ($3::bigint[])) AS tickets`);
 
@@ -62,7 +62,7 @@ function idsOf(all: readonly References[], kind: keyof References): number[] {
 }
 
 /** @throws ApiError INVALID_REFERENCE naming each field whose id is not known */
-export function refuseUnknown({ users, tickets }: References, known: Known): void {
+export function assertKnown({ users, tickets }: References, known: Known): void {
   const details = [...unknownOf(users, known.users, noSuchUser), ...unknownOf(tickets, known.tickets, noSuchTicket)];
   const [first] = details;
   if (first === undefined) return;

@@ -1,6 +1,6 @@
 import type { PageMeta, PageQuery } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { findIds, refusingTooBroad, type Searched, type SearchWhere } from './search.ts';
+import { findIds, rejectingBroadQueries, type Searched, type SearchWhere } from './search.ts';
 
 /** A page of rows as the list envelope wants it. */
 export interface Page<Row> {
@@ -23,7 +23,7 @@ interface PageSource<Row> {
 }
 
 /** How many rows are counted where no counter holds how many there are (docs/decisions/pagination.md). */
-export const mostCounted = 100_000;
+export const maxCounted = 100_000;
 
 /** Reads one page (docs/decisions/pagination.md). A page past the end is empty and is not looked for. */
 export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {
@@ -65,7 +65,7 @@ export async function readSearchablePage<Row, Where extends SearchWhere>(
 ): Promise<Page<Row>> {
   const { page, perPage, q } = query;
   if (q === undefined) {
-    return refusingTooBroad(() => readPage(query, { count, find: (range) => find({ where, ...range }) }));
+    return rejectingBroadQueries(() => readPage(query, { count, find: (range) => find({ where, ...range }) }));
   }
   const found = await findIds(db, resource, { words: q, where, skip: (page - 1) * perPage, take: perPage });
   const data = found.ids.length > 0 ? await find({ where: { id: { in: found.ids } } }) : [];

@@ -1,8 +1,8 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { selectPlanned, selectRows } from '../../database/client/raw-sql.ts';
+import { queryRows, queryWithCustomPlan } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { hasSaid, QUERY_CANCELED } from '../../shared/pg-errors.ts';
+import { hasPgCode, QUERY_CANCELED } from '../../shared/pg-errors.ts';
 
 /*
  * Rows by the words of `q`. The words of all resources stand in one table, whose index row-level security keeps from
@@ -12,18 +12,18 @@ import { hasSaid, QUERY_CANCELED } from '../../shared/pg-errors.ts';
 const { join, raw, sql } = Prisma;
 
 /** How many rows `q` finds at most: of more, those that come first in the order asked for. */
-export const mostFound = 10_000;
+export const maxFound = 10_000;
 
 /** Selects the ids of those that have the words, at most one more than `mostFound`. */
 export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): Prisma.Sql {
-  return sql`SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${mostFound + 1})`;
+  return sql`SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${maxFound + 1})`;
 }
 
 /**
  * Selects the ids of those rows of the CTE `among` that have the words. A row of it has the `place` that its words stand in.
  * Each text is found by its key, whatever the planner knows of the table.
  */
-export function havingWords({ $tenantId }: TenantClient, resource: string, words: string): Prisma.Sql {
+export function whereWords({ $tenantId }: TenantClient, resource: string, words: string): Prisma.Sql {
   return sql`SELECT among.id FROM among JOIN (
       SELECT place, replace((SELECT text_query(${words})), chr(1), text_place(${$tenantId}, ${resource}, place))::tsquery
         AS query
@@ -73,25 +73,25 @@ export async function findIds(
     return sql`t.${raw(columnOf(name))} = ANY (${any}::${raw(typeOf(any))}[])`;
   });
   const which = join([sql`t.tenant_id = ${db.$tenantId}`, ...conditions], ' AND ');
-  const range = { skip: Math.min(skip, mostFound), take };
-  const ask = (select: typeof selectRows, looked: Prisma.Sql, found: Prisma.Sql) =>
-    refusingTooBroad(() => select<CountedIds>(db, countIds(looked, found, range)));
+  const range = { skip: Math.min(skip, maxFound), take };
+  const ask = (select: typeof queryRows, looked: Prisma.Sql, found: Prisma.Sql) =>
+    rejectingBroadQueries(() => select<CountedIds>(db, countIds(looked, found, range)));
 
   const byWords = await ask(
-    selectRows,
+    queryRows,
     searchTexts(resource, words, 'DESC'),
     sql`SELECT id FROM among JOIN ${table} t USING (id) WHERE ${which}`,
   );
-  const wasEnough = byWords.some(({ count, looked }) => looked <= mostFound || count > mostFound);
+  const wasEnough = byWords.some(({ count, looked }) => looked <= maxFound || count > maxFound);
   const [found] = wasEnough
     ? byWords
     : await ask(
-        selectPlanned,
+        queryWithCustomPlan,
         sql`SELECT id, 0 AS place FROM ${table} t WHERE ${which}`,
-        havingWords(db, resource, words),
+        whereWords(db, resource, words),
       );
   const { count = 0, ids } = found ?? {};
-  return { ids: ids ?? [], totalCount: Math.min(count, mostFound), isCapped: count > mostFound };
+  return { ids: ids ?? [], totalCount: Math.min(count, maxFound), isCapped: count > maxFound };
 }
 
 interface CountedIds {
@@ -102,8 +102,8 @@ interface CountedIds {
 }
 
 /** As literals: PostgreSQL takes a parameter for a tenth of all there is, where it plans a statement once for all values. */
-const most = raw(String(mostFound));
-const oneMore = raw(String(mostFound + 1));
+const most = raw(String(maxFound));
+const oneMore = raw(String(maxFound + 1));
 
 /** @param found selects of the CTE `among`, which is what is looked at */
 function countIds(looked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Prisma.Sql {
@@ -127,11 +127,11 @@ function typeOf([value]: SearchValue[]): string {
 const byRequest = /due to user request/;
 
 /** Asks for a list that may be too much to find. @throws ApiError QUERY_TOO_BROAD when it takes too long */
-export async function refusingTooBroad<Result>(ask: () => Promise<Result>): Promise<Result> {
+export async function rejectingBroadQueries<Result>(ask: () => Promise<Result>): Promise<Result> {
   try {
     return await ask();
   } catch (error) {
-    if (!hasSaid(error, QUERY_CANCELED) || byRequest.test((error as Error).message)) throw error;
+    if (!hasPgCode(error, QUERY_CANCELED) || byRequest.test((error as Error).message)) throw error;
     const advice = 'Narrow it: add a filter, or add a word to `q`.';
     throw new ApiError('QUERY_TOO_BROAD', `The query took too long. ${advice}`);
   }

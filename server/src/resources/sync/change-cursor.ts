@@ -10,13 +10,13 @@ interface Followed {
 }
 
 /** A row's place in the order of changes. */
-export interface Place {
+export interface CursorPosition {
   position: number;
   id: number;
 }
 
 /** How far somebody has followed: to a place, as it was since a start of PostgreSQL (docs/decisions/change-feed.md). */
-interface Cursor extends Place {
+interface Cursor extends CursorPosition {
   /** Microseconds since 1970, as text. */
   startedAt: string;
 }

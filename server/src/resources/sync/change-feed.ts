@@ -1,9 +1,9 @@
 import type { ChangesMeta, ChangesQuery } from '@itsm-api/contract';
-import { read, reading } from '../../database/client/raw-sql.ts';
+import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { invalidField } from '../../shared/errors.ts';
 import type { Context } from '../shared/context.ts';
-import { type Place, readCursor, writeCursor } from './change-cursor.ts';
+import { type CursorPosition, readCursor, writeCursor } from './change-cursor.ts';
 
 /*
  * What has changed, in the order of the transactions that changed it, up to the first that may still be running
@@ -37,11 +37,11 @@ export async function listChanges<Row extends { id: number }>(
   const followed = { tenantId: db.$tenantId, resource: rows.resource };
   const start = cursor === undefined ? startSince(since, now()) : startAt(readCursor(followed, cursor));
   const { named } = rows;
-  const page = reading(pageText(start.text, typeof named === 'function' ? 'NULL' : named.text));
-  const found = await read<Found>(db, page, [rows.resource, perPage + 1, ...start.values]);
+  const page = tenantQuery(pageText(start.text, typeof named === 'function' ? 'NULL' : named.text));
+  const found = await queryOne<Found>(db, page, [rows.resource, perPage + 1, ...start.values]);
   if (found === undefined) throw new Error('There is no epoch of changes.');
 
-  const places = (found.changes ?? []).map(([position, id]): Place => ({ position, id }));
+  const places = (found.changes ?? []).map(([position, id]): CursorPosition => ({ position, id }));
   const shown = places.slice(0, perPage);
   const ids = shown.map(({ id }) => id);
   // Read after their places they are at least as new: what is newer has another place, further on.
@@ -58,7 +58,7 @@ export async function listChanges<Row extends { id: number }>(
 
 /** A cursor behind all that is committed now: what is read after it was given, and what comes after it, are all. */
 export async function cursorOfNow(db: TenantClient, resource: string): Promise<string> {
-  const now = await read<{ startedAt: string; horizon: number }>(db, readingNow, []);
+  const now = await queryOne<{ startedAt: string; horizon: number }>(db, readingNow, []);
   if (now === undefined) throw new Error('There is no epoch of changes.');
   const { startedAt, horizon } = now;
   return writeCursor({ tenantId: db.$tenantId, resource }, { startedAt, position: horizon, id: 0 });
@@ -68,7 +68,7 @@ export async function cursorOfNow(db: TenantClient, resource: string): Promise<s
 interface Found {
   startedAt: string;
   /** Behind which it looked. */
-  start: Place;
+  start: CursorPosition;
   /** Positions and ids. */
   changes: [number, number][] | null;
   /** Those that are read in the same statement. */
@@ -117,7 +117,7 @@ const epoch = `
 const microseconds = (moment: string) => `(extract(epoch FROM ${moment}) * 1000000)::bigint`;
 const startOf = `${microseconds('started_at')}::text`;
 
-const readingNow = reading(`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch`);
+const readingNow = tenantQuery(`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch`);
 
 /**
  * The parameters: $1 is the tenant, $2 the resource, $3 how many; those of `start` follow.

@@ -3,11 +3,11 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { notFound } from '../../shared/errors.ts';
 import { requireMatch, withVersion } from '../../shared/etag.ts';
-import { presentDate, presentId, presentTimestamp, presentTimestamps, toDate } from '../../shared/serialize.ts';
+import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit } from '../../webhooks/outbox/emit.ts';
 import { getProject } from '../projects/queries.ts';
 import { type Context, transaction } from '../shared/context.ts';
-import { changesBetween } from '../shared/diff.ts';
+import { diffFields } from '../shared/diff.ts';
 import { checkUsers, reference } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
 import type { Rows } from '../sync/change-feed.ts';
@@ -84,7 +84,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
     const before = presentTask(current);
     requireMatch(context.ifMatch, before);
     const after = merge(before, patch, context.now());
-    const changes = changesBetween(before, after);
+    const changes = diffFields(before, after);
     if (Object.keys(changes).length === 0) return before;
 
     await checkUsers(context, reference('assigneeId', patch.assigneeId, before.assigneeId));
@@ -110,17 +110,17 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
 /** A task as the API answers it and as events carry it. */
 export function presentTask(row: TaskRow): Task {
   return withVersion(row.version, {
-    id: presentId(row.id),
-    projectId: presentId(row.projectId),
+    id: serializeId(row.id),
+    projectId: serializeId(row.projectId),
     title: row.title,
     description: row.description,
     status: row.status,
     priority: row.priority,
-    assigneeId: presentId(row.assigneeId),
-    startDate: presentDate(row.startDate),
-    dueDate: presentDate(row.dueDate),
-    completedAt: presentTimestamp(row.completedAt),
-    ...presentTimestamps(row),
+    assigneeId: serializeId(row.assigneeId),
+    startDate: serializeDate(row.startDate),
+    dueDate: serializeDate(row.dueDate),
+    completedAt: serializeTimestamp(row.completedAt),
+    ...serializeTimestamps(row),
   });
 }
 

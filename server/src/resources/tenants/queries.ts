@@ -5,7 +5,7 @@ import type { Database, PrismaClient } from '../../database/client/prisma.ts';
 import { tenantClient } from '../../database/client/tenant-client.ts';
 import { createUnique } from '../../database/unique-violation.ts';
 import { ApiError, invalidField, takenBy } from '../../shared/errors.ts';
-import { presentId, presentTimestamps } from '../../shared/serialize.ts';
+import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
 import type { Context, Services } from '../shared/context.ts';
 import { presentUser } from '../users/queries.ts';
@@ -175,7 +175,7 @@ export async function keyContext(sources: Sources, id: number): Promise<Context>
   const { prisma } = sources.databases.system;
   const key = await prisma.apiKey.findFirst({ where: { id }, select: { tenantId: true } });
   if (key === null) throw new ApiError('NOT_FOUND', `No API key has the id ${id}. List the keys with \`keys list\`.`);
-  return contextOf(sources, { id: presentId(key.tenantId) });
+  return contextOf(sources, { id: serializeId(key.tenantId) });
 }
 
 function contextOf({ databases, services }: Sources, { id }: Pick<Tenant, 'id'>): Context {
@@ -190,5 +190,5 @@ function isId(nameOrId: string): boolean {
 }
 
 function presentTenant(row: Prisma.TenantGetPayload<object>): Tenant {
-  return { id: presentId(row.id), name: row.name, active: row.active, ...presentTimestamps(row) };
+  return { id: serializeId(row.id), name: row.name, active: row.active, ...serializeTimestamps(row) };
 }

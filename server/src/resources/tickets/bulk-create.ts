@@ -1,5 +1,5 @@
 import {
-  type Faulty,
+  type InvalidItem,
   idOfItem,
   type NewTicket,
   type NewTicketAnswer,
@@ -9,9 +9,9 @@ import {
   type TicketPatchItem,
 } from '@itsm-api/contract';
 import { invalidField, notFound } from '../../shared/errors.ts';
-import { Items } from '../shared/bulk-items.ts';
+import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, transaction, type UserContext } from '../shared/context.ts';
-import { findKnown, type Known, refuseUnknown } from '../shared/foreign-keys.ts';
+import { assertKnown, findKnown, type Known } from '../shared/foreign-keys.ts';
 import { presentTicket } from './presenter.ts';
 import {
   type Change,
@@ -20,7 +20,7 @@ import {
   newRow,
   type Parents,
   referencesOf,
-  refuseCycle,
+  rejectCycle,
   writeChanges,
   writeNew,
 } from './queries.ts';
@@ -35,10 +35,10 @@ import { byId, findTicketIds, type IdOf } from './ticket-number.ts';
 /** Creates tickets, each as `createTicket` does. */
 export function createTickets(
   context: UserContext,
-  given: readonly (NewTicket | Faulty)[],
+  given: readonly (NewTicket | InvalidItem)[],
 ): Promise<NewTicketAnswer[]> {
   return transaction(context, async (context) => {
-    const bodies = Items.of(given);
+    const bodies = BulkItems.of(given);
     const idOf = await findTicketIds(
       context,
       bodies.going.map(({ parentId }) => parentId),
@@ -52,7 +52,7 @@ export function createTickets(
       items.going.map(({ references }) => references),
     );
     const rows = items.next(({ input, references }) => {
-      refuseUnknown(references, known);
+      assertKnown(references, known);
       return newRow(context, input);
     });
     const made = rows.going.length === 0 ? [] : await writeNew(context, rows.going);
@@ -64,10 +64,10 @@ export function createTickets(
 /** Changes tickets, each as `updateTicket` does; a parent that one is given counts for those behind it. */
 export function updateTickets(
   context: Context,
-  given: readonly (TicketPatchItem | Faulty)[],
+  given: readonly (TicketPatchItem | InvalidItem)[],
 ): Promise<TicketPatchAnswer[]> {
   return transaction(context, async (context) => {
-    const bodies = Items.of(given);
+    const bodies = BulkItems.of(given);
     const idOf = await findTicketIds(context, [
       ...given.map(idOfItem),
       ...bodies.going.map(({ parentId }) => parentId),
@@ -100,7 +100,7 @@ export function updateTickets(
 }
 
 /** The contract compares what items are named by; a ticket has two names. @throws ApiError VALIDATION_ERROR */
-function refuseRepeated(given: readonly (TicketPatchItem | Faulty)[], idOf: IdOf): void {
+function refuseRepeated(given: readonly (TicketPatchItem | InvalidItem)[], idOf: IdOf): void {
   const seen = new Set<number>();
   for (const [index, item] of given.entries()) {
     const id = idOf(idOfItem(item));
@@ -111,8 +111,8 @@ function refuseRepeated(given: readonly (TicketPatchItem | Faulty)[], idOf: IdOf
 
 /** Checks what needs the database, and has those behind it see its parent. */
 function takeUp(change: Change, known: Known, parents: Parents): void {
-  refuseUnknown(change.references, known);
-  refuseCycle(change, parents);
+  assertKnown(change.references, known);
+  rejectCycle(change, parents);
   const { id, parentId } = change.after;
   if (parentId === null) parents.delete(id);
   else parents.set(id, parentId);

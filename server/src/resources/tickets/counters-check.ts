@@ -1,6 +1,6 @@
 import type { PgBoss } from 'pg-boss';
 import type { Databases } from '../../database/client/databases.ts';
-import { withOwnConnection } from '../../database/client/dedicated-connection.ts';
+import { withDedicatedConnection } from '../../database/client/dedicated-connection.ts';
 import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
@@ -21,7 +21,7 @@ const patienceMs = 30 * 60_000;
 export async function findWrongTotals(options: Databases['options']): Promise<WrongTotal[]> {
   type Row = Omit<WrongTotal, 'tenantId'> & { tenantId: string };
   const purpose = { name: 'totals', statementMs: patienceMs };
-  const { rows } = await withOwnConnection<{ rows: Row[] }>(options, purpose, (connection) =>
+  const { rows } = await withDedicatedConnection<{ rows: Row[] }>(options, purpose, (connection) =>
     connection.query(differences),
   );
   return rows.map((row) => ({ ...row, tenantId: toTenantId(row.tenantId) }));

@@ -1,4 +1,4 @@
-import { selectRows } from '../../database/client/raw-sql.ts';
+import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 
 /** As many as one statement makes, well within the time that it may take. */
@@ -75,7 +75,7 @@ export async function makeDemoTickets(db: TenantClient, { count, from, to, onPro
   const ids = users.map(({ id }) => id);
   for (let first = 1; first <= count; first += batchSize) {
     const last = Math.min(first + batchSize - 1, count);
-    await selectRows(db, { text: insert, values: [db.$tenantId, first, last, count, ...shared, ids, from, to] });
+    await queryRows(db, { text: insert, values: [db.$tenantId, first, last, count, ...shared, ids, from, to] });
     onProgress(last);
   }
 }

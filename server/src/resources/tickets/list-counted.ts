@@ -1,5 +1,5 @@
 import type { TicketQuery } from '@itsm-api/contract';
-import { type Reading, read, reading } from '../../database/client/raw-sql.ts';
+import { queryOne, type TenantQuery, tenantQuery } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { columns, type TicketRow } from './sql.ts';
 
@@ -73,7 +73,7 @@ export async function selectTickets(
   const names = filterNames.filter((name) => filters[name] !== undefined);
   const values = names.map((name) => [...new Set<string | number>(filters[name])]);
   const isOfOneValue = values.flat().length === 1;
-  const row = await read<{ totalCount: number; tickets: TicketRow[] | null }>(
+  const row = await queryOne<{ totalCount: number; tickets: TicketRow[] | null }>(
     db,
     pageFor({ names, sort, isFirstPage: skip === 0, isOfOneValue }),
     [Math.min(skip, largestSkip), take, ...(isOfOneValue ? values.flat() : values)],
@@ -82,7 +82,7 @@ export async function selectTickets(
 }
 
 /** The statements made so far, by what is filtered by. */
-const pages = new Map<string, Reading>();
+const pages = new Map<string, TenantQuery>();
 
 /** What decides the statement. */
 interface Choice extends Pick<TicketQuery, 'sort'> {
@@ -92,9 +92,9 @@ interface Choice extends Pick<TicketQuery, 'sort'> {
   isOfOneValue: boolean;
 }
 
-function pageFor(choice: Choice): Reading {
+function pageFor(choice: Choice): TenantQuery {
   const key = [choice.sort, choice.isFirstPage, choice.isOfOneValue, ...choice.names].join();
-  const page = pages.get(key) ?? reading(makeText(choice));
+  const page = pages.get(key) ?? tenantQuery(makeText(choice));
   pages.set(key, page);
   return page;
 }

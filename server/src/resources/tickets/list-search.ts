@@ -1,9 +1,9 @@
 import type { TicketQuery } from '@itsm-api/contract';
 import { Prisma } from '../../../generated/prisma/client.ts';
-import { selectPlanned } from '../../database/client/raw-sql.ts';
+import { queryWithCustomPlan } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { mostCounted } from '../shared/lists.ts';
-import { havingWords, mostFound, searchTexts } from '../shared/search.ts';
+import { maxCounted } from '../shared/lists.ts';
+import { maxFound, searchTexts, whereWords } from '../shared/search.ts';
 import { type CountedFilters, filterColumns, filterNames, type TicketPage, type TicketRange } from './list-counted.ts';
 import { columns, type TicketRow } from './sql.ts';
 
@@ -32,10 +32,10 @@ export function isCounted(filters: TicketFilters): boolean {
  */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
   const { q, ...others } = filters;
-  if (q === undefined) return ask(db, byFilters(db, filters), range, mostCounted);
+  if (q === undefined) return ask(db, byFilters(db, filters), range, maxCounted);
   const order = directions[range.sort];
   const isNarrowed = Object.values(others).some((asked) => asked !== undefined && asked !== false);
-  return ask(db, isNarrowed ? byBoth(db, q, filters, order) : byWords(q, order), range, mostFound);
+  return ask(db, isNarrowed ? byBoth(db, q, filters, order) : byWords(q, order), range, maxFound);
 }
 
 const directions = { id: 'ASC', '-id': 'DESC' } as const;
@@ -67,20 +67,20 @@ function byWords(q: string, order: Direction): Way {
  * those that have the words are asked for the rest. What turns out not to be needed PostgreSQL doesn't begin.
  */
 function byBoth(db: TenantClient, q: string, filters: TicketFilters, order: Direction): Way {
-  const few = (name: string) => sql`(SELECT count(*) FROM ${raw(name)}) <= ${mostFound}`;
+  const few = (name: string) => sql`(SELECT count(*) FROM ${raw(name)}) <= ${maxFound}`;
   const [fewWorded, fewRest] = [few('worded'), few('rest')];
   const amongWorded = matching(db, filters, { among: 'worded', condition: sql`(${fewWorded} OR NOT ${fewRest})` });
   return {
     gathered: sql`worded AS MATERIALIZED (${searchTexts('tickets', q, order)}),
       rest AS MATERIALIZED (
         SELECT id FROM ${matching(db, filters, { condition: sql`NOT ${fewWorded}` })}
-        ORDER BY id ${raw(order)} LIMIT ${mostFound + 1}
+        ORDER BY id ${raw(order)} LIMIT ${maxFound + 1}
       ),
       among AS MATERIALIZED (
         SELECT id, width_bucket(id, firsts) - 1 AS place FROM rest, (${firstOfEachPlace(db)}) AS places
         WHERE NOT ${fewWorded} AND ${fewRest}
       ),`,
-    found: sql`SELECT id FROM ${amongWorded} UNION ALL ${havingWords(db, 'tickets', q)}`,
+    found: sql`SELECT id FROM ${amongWorded} UNION ALL ${whereWords(db, 'tickets', q)}`,
     isWhole: fewRest,
   };
 }
@@ -113,7 +113,7 @@ async function ask(
         ORDER BY t.id ${order}
       ) AS ticket) AS tickets`;
   type Row = { count: number; isWhole: boolean; tickets: TicketRow[] | null };
-  const [row] = await selectPlanned<Row>(db, statement);
+  const [row] = await queryWithCustomPlan<Row>(db, statement);
   if (row === undefined) throw new Error('Nothing was counted.');
   const { count, tickets } = row;
   return { rows: tickets ?? [], totalCount: Math.min(count, most), isCapped: count > most || !row.isWhole };

@@ -1,9 +1,9 @@
 import type { Changes, Ticket } from '@itsm-api/contract';
-import { type Statement, selectTogether } from '../../database/client/raw-sql.ts';
+import { queryPipelined, type Statement } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { guardOf } from '../../database/row-lock.ts';
 import type { Acting } from '../../shared/actor.ts';
-import { askWhetherWanted } from '../../webhooks/outbox/emit.ts';
+import { querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
 import { movedOn, ownColumns, type TicketRow } from './sql.ts';
 
@@ -111,10 +111,10 @@ interface Written {
  * order. The tenant's sequence stays locked until the transaction is committed, which keeps ordinals and ids in one order.
  */
 export async function insertTickets(writer: Writer, tickets: readonly NewTicketRow[]): Promise<Written> {
-  const [, rows = [], asked = []] = await selectTogether(writer.db, [
+  const [, rows = [], asked = []] = await queryPipelined(writer.db, [
     guardOf(writer.db, 'ticketSequence'),
     insertion(writer, tickets),
-    askWhetherWanted(writer.db, 'ticket.created'),
+    querySubscribers(writer.db, 'ticket.created'),
   ]);
   return written(rows, asked, tickets.length);
 }
@@ -200,9 +200,9 @@ export async function changeTickets(
   const statements = [
     ...watcherChanges(writer.db, changed),
     changing(writer, changed, version),
-    askWhetherWanted(writer.db, 'ticket.updated'),
+    querySubscribers(writer.db, 'ticket.updated'),
   ];
-  const [rows = [], asked = []] = (await selectTogether(writer.db, statements)).slice(-2);
+  const [rows = [], asked = []] = (await queryPipelined(writer.db, statements)).slice(-2);
   const count = version === undefined ? changed.length : rows.length;
   return written(rows, asked, count);
 }

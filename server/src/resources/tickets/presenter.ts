@@ -1,6 +1,6 @@
 import { type Ticket, ticketNumberPrefixes } from '@itsm-api/contract';
 import { withVersion } from '../../shared/etag.ts';
-import { presentTimestamp, presentTimestamps } from '../../shared/serialize.ts';
+import { serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import type { TicketRow } from './sql.ts';
 
 /** A ticket as the API answers it and as events carry it. */
@@ -21,9 +21,9 @@ export function presentTicket(row: TicketRow): Ticket {
     parentId: row.parentId,
     customFields: row.customFields,
     resolution: row.resolution,
-    resolvedAt: presentTimestamp(row.resolvedAt),
-    closedAt: presentTimestamp(row.closedAt),
+    resolvedAt: serializeTimestamp(row.resolvedAt),
+    closedAt: serializeTimestamp(row.closedAt),
     commentCount: row.commentCount,
-    ...presentTimestamps(row),
+    ...serializeTimestamps(row),
   });
 }

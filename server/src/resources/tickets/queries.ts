@@ -13,10 +13,10 @@ import { invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
-import { changesBetween, mergeCustomFields } from '../shared/diff.ts';
+import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { checkReferences, type References, reference } from '../shared/foreign-keys.ts';
 import { type Page, pageMeta } from '../shared/lists.ts';
-import { refusingTooBroad } from '../shared/search.ts';
+import { rejectingBroadQueries } from '../shared/search.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { selectTickets } from './list-counted.ts';
 import { findTickets, isCounted } from './list-search.ts';
@@ -33,7 +33,7 @@ export async function listTickets({ db, userId }: UserContext, query: TicketQuer
   const parentId = parents?.map((parent) => idOf(parent) ?? 0);
   const filters = { ...others, ...assigneesOf(assigneeId, userId), parentId };
   const range = { skip: (page - 1) * perPage, take: perPage, sort };
-  const found = await refusingTooBroad(() =>
+  const found = await rejectingBroadQueries(() =>
     isCounted(filters) ? selectTickets(db, filters, range) : findTickets(db, filters, range),
   );
   return { data: found.rows.map(presentTicket), meta: pageMeta(query, found) };
@@ -125,7 +125,7 @@ async function patchLocked(
   const change = await changeWanted(context, before, patch);
   if (change === undefined) return before;
   await checkReferences(context, change.references);
-  refuseCycle(change, await lockParents(context, [change]));
+  rejectCycle(change, await lockParents(context, [change]));
   const [ticket] = await writeChanges(context, [change]);
   return ticket as Ticket;
 }
@@ -152,7 +152,7 @@ export interface Change {
  */
 export function changeOf(before: Ticket, patch: ById<TicketPatch>, now: Date): Change | undefined {
   const after = merge(before, patch, now);
-  const changes = changesBetween(before, after);
+  const changes = diffFields(before, after);
   if (Object.keys(changes).length === 0) return undefined;
   return { before, after, changes, references: referencesOf(patch, before) };
 }
@@ -203,7 +203,7 @@ export async function lockParents({ db }: Context, changes: readonly Change[]): 
 }
 
 /** @throws ApiError VALIDATION_ERROR where the ticket would stand above itself */
-export function refuseCycle({ before, references }: Change, parents: Parents): void {
+export function rejectCycle({ before, references }: Change, parents: Parents): void {
   const [parent] = references.tickets;
   const seen = new Set<number>();
   for (let id = parent?.id; id !== undefined && !seen.has(id); id = parents.get(id)) {

@@ -1,9 +1,9 @@
 import type { TicketReference } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../../generated/prisma/client.ts';
-import { read, reading, selectRows, selectTogether } from '../../database/client/raw-sql.ts';
+import { queryOne, queryPipelined, queryRows, tenantQuery } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockOf } from '../../database/row-lock.ts';
-import { conditions, namedBy } from './ticket-number.ts';
+import { conditions, whereReference } from './ticket-number.ts';
 
 /*
  * Tickets in SQL, as they are read (write.ts: as they are written). Prisma would take a round trip for each of the count, the page and its watchers, in snapshots of
@@ -33,13 +33,13 @@ export const columns = `${ownColumns},
     ORDER BY w.user_id) AS "watcherUserIds"`;
 
 const readings = {
-  id: reading(`SELECT ${columns} FROM tickets t WHERE ${conditions.id}`),
-  number: reading(`SELECT ${columns} FROM tickets t WHERE ${conditions.number}`),
+  id: tenantQuery(`SELECT ${columns} FROM tickets t WHERE ${conditions.id}`),
+  number: tenantQuery(`SELECT ${columns} FROM tickets t WHERE ${conditions.number}`),
 };
 
 const selectByIds = `SELECT json_agg(ticket) AS tickets FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id = ANY ($2::bigint[])) AS ticket`;
-const readingByIds = reading(selectByIds);
+const readingByIds = tenantQuery(selectByIds);
 
 /** Several tickets in one row. */
 interface Tickets {
@@ -51,7 +51,7 @@ interface Tickets {
  * its own, after the lock, is what will be changed. Resolves to those that the tenant has, in no order.
  */
 export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
-  const [, [found] = []] = (await selectTogether(db, [
+  const [, [found] = []] = (await queryPipelined(db, [
     lockOf(db, 'tickets', ids),
     { text: selectByIds, values: [db.$tenantId, ids] },
   ])) as [object[], Tickets[]];
@@ -60,13 +60,13 @@ export async function lockTickets(db: TenantClient, ids: readonly number[]): Pro
 
 /** Those of the tickets that the tenant has, in no order. */
 export async function selectTicketsByIds(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
-  return (await read<Tickets>(db, readingByIds, [ids]))?.tickets ?? [];
+  return (await queryOne<Tickets>(db, readingByIds, [ids]))?.tickets ?? [];
 }
 
 /** One ticket of the tenant, by its id or its number. */
 export function selectTicket(db: TenantClient, reference: TicketReference): Promise<TicketRow | undefined> {
-  const { by, values } = namedBy(reference);
-  return read(db, readings[by], values);
+  const { by, values } = whereReference(reference);
+  return queryOne(db, readings[by], values);
 }
 
 /** The tickets of the CTE `page`, in the statement that has it (change-feed.ts); the planner is told how few they are. */
@@ -74,12 +74,12 @@ export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
   SELECT ${columns} FROM (SELECT id FROM page LIMIT 101) AS page
   JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id) AS ticket`;
 
-const readingAfter = reading(`SELECT json_agg(ticket) AS tickets FROM (
+const readingAfter = tenantQuery(`SELECT json_agg(ticket) AS tickets FROM (
   SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3) AS ticket`);
 
 /** Some of the tenant's tickets behind an id, in the order of the ids. */
 export async function selectTicketsAfter(db: TenantClient, id: number, take: number): Promise<TicketRow[]> {
-  return (await read<Tickets>(db, readingAfter, [id, take]))?.tickets ?? [];
+  return (await queryOne<Tickets>(db, readingAfter, [id, take]))?.tickets ?? [];
 }
 
 const lines = `
@@ -92,7 +92,7 @@ const lines = `
 
 /** The parents of tickets, of their parents, and so on: of each ticket that has one, its parent. */
 export async function selectParents(db: TenantClient, ids: readonly number[]): Promise<Map<number, number>> {
-  const rows = await selectRows<{ id: string; parentId: string | null }>(db, {
+  const rows = await queryRows<{ id: string; parentId: string | null }>(db, {
     text: lines,
     values: [db.$tenantId, ids],
   });

@@ -1,5 +1,5 @@
 import { type TicketNumber, type TicketReference, TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
-import { read, reading } from '../../database/client/raw-sql.ts';
+import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import type { Context } from '../shared/context.ts';
 import { noSuchTicket } from '../shared/foreign-keys.ts';
@@ -14,7 +14,7 @@ export const conditions = {
 };
 
 /** By which of them a path names a ticket, and the values from `$2`. */
-export function namedBy(reference: TicketReference): { by: keyof typeof conditions; values: unknown[] } {
+export function whereReference(reference: TicketReference): { by: keyof typeof conditions; values: unknown[] } {
   if (typeof reference === 'number') return { by: 'id', values: [reference] };
   return { by: 'number', values: partsOf(reference) };
 }
@@ -26,7 +26,7 @@ function partsOf(ticketNumber: TicketNumber): [type: TicketType | undefined, num
   return [type, Number(number) > largestNumber ? 0 : Number(number)];
 }
 
-const idByNumber = reading(`SELECT t.id FROM tickets t WHERE ${conditions.number}`);
+const idByNumber = tenantQuery(`SELECT t.id FROM tickets t WHERE ${conditions.number}`);
 
 /**
  * The id of the ticket that a path names. An id is taken as it is: whoever uses it finds out whether it names a ticket.
@@ -34,7 +34,7 @@ const idByNumber = reading(`SELECT t.id FROM tickets t WHERE ${conditions.number
  */
 export async function ticketIdOf({ db }: Pick<Context, 'db'>, reference: TicketReference): Promise<number> {
   if (typeof reference === 'number') return reference;
-  const row = await read<{ id: number }>(db, idByNumber, namedBy(reference).values);
+  const row = await queryOne<{ id: number }>(db, idByNumber, whereReference(reference).values);
   if (row === undefined) throw notFound('ticket');
   return row.id;
 }
@@ -42,7 +42,7 @@ export async function ticketIdOf({ db }: Pick<Context, 'db'>, reference: TicketR
 /** Tells the id of a ticket that a body or a query names; undefined for a number that was not given out. */
 export type IdOf = (reference: TicketReference | undefined) => number | undefined;
 
-const selectByNumbers = reading(`SELECT json_agg(json_build_array(t.id, t.type, t.number)) AS tickets
+const selectByNumbers = tenantQuery(`SELECT json_agg(json_build_array(t.id, t.type, t.number)) AS tickets
   FROM unnest($2::text[], $3::int[]) AS named (type, number)
   JOIN tickets t ON t.tenant_id = $1 AND t.type = named.type AND t.number = named.number`);
 
@@ -57,7 +57,7 @@ export async function findTicketIds(
     const parts = numbers.map(partsOf);
     const values = [parts.map(([type]) => type), parts.map(([, number]) => number)];
     type Found = { tickets: [id: number, type: TicketType, number: number][] | null };
-    const found = await read<Found>(db, selectByNumbers, values);
+    const found = await queryOne<Found>(db, selectByNumbers, values);
     for (const [id, type, number] of found?.tickets ?? []) ids.set(`${ticketNumberPrefixes[type]}-${number}`, id);
   }
   return (reference) => (typeof reference === 'string' ? ids.get(reference) : reference);

@@ -1,6 +1,6 @@
 import type { Group } from '@itsm-api/contract';
-import { selectRows } from '../../database/client/raw-sql.ts';
-import { presentId } from '../../shared/serialize.ts';
+import { queryRows } from '../../database/client/raw-sql.ts';
+import { serializeId } from '../../shared/serialize.ts';
 import {
   keyedEndpoints,
   latencyBuckets,
@@ -82,7 +82,7 @@ export async function requestsByKey(
   { hours, keyIds }: { hours: number; keyIds?: readonly number[] | undefined },
 ): Promise<Map<number, number[]>> {
   const steps = stepsUntil(context.now(), hours, ranges['24h'].stepMs);
-  const rows = await selectRows<CountedRow & { keyId: string }>(context.db, {
+  const rows = await queryRows<CountedRow & { keyId: string }>(context.db, {
     text: ofEachKey(keyIds === undefined ? `key_id > ${allKeys}` : 'key_id = ANY ($3::bigint[])'),
     values: [context.db.$tenantId, steps, ...(keyIds === undefined ? [] : [keyIds])],
   });
@@ -136,7 +136,7 @@ const timing = (table: string) => `
 export async function keysNearLimits(context: Usable, { range, keyIds }: UsageOf): Promise<NearLimit[]> {
   const { table, steps, stepMs } = ranges[range];
   const [since] = stepsUntil(context.now(), steps, stepMs);
-  const rows = await selectRows<NearRow>(context.db, {
+  const rows = await queryRows<NearRow>(context.db, {
     text: nearing(table),
     values: [context.db.$tenantId, since, keyIds ?? null],
   });
@@ -201,7 +201,7 @@ async function ask<Row extends object>(
 ): Promise<{ steps: Date[]; rows: Row[] }> {
   const { table, steps: count, stepMs } = ranges[range];
   const steps = stepsUntil(now(), count, stepMs);
-  const rows = await selectRows<Row>(db, { text: textOf(table), values: [db.$tenantId, steps, keyIds] });
+  const rows = await queryRows<Row>(db, { text: textOf(table), values: [db.$tenantId, steps, keyIds] });
   return { steps, rows };
 }
 
@@ -234,5 +234,5 @@ export async function namedKeys({ db }: Usable, { user }: { user?: bigint | unde
     orderBy: [{ name: 'asc' }, { id: 'asc' }],
     take: 1000,
   });
-  return rows.map(({ id, ...key }) => ({ id: presentId(id), ...key }));
+  return rows.map(({ id, ...key }) => ({ id: serializeId(id), ...key }));
 }

@@ -1,4 +1,4 @@
-import { presentId } from '../../shared/serialize.ts';
+import { serializeId } from '../../shared/serialize.ts';
 import { type AuditEntry, recordAudit } from '../audit/queries.ts';
 import { type Context, transaction } from '../shared/context.ts';
 
@@ -44,5 +44,5 @@ export function revokeUserKeys(
 }
 
 function present({ id, name, lastFour }: { id: bigint; name: string; lastFour: string }): UserKey {
-  return { id: presentId(id), name, lastFour };
+  return { id: serializeId(id), name, lastFour };
 }

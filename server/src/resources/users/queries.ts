@@ -5,7 +5,7 @@ import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { createUnique } from '../../database/unique-violation.ts';
 import { ApiError, invalidField, notFound, takenBy } from '../../shared/errors.ts';
 import { requireMatch, withVersion } from '../../shared/etag.ts';
-import { presentId, presentTimestamps } from '../../shared/serialize.ts';
+import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
@@ -122,7 +122,7 @@ export type ChangedUser = User & { revokedKeys: UserKey[] };
 const rolesByRights: readonly UserRole[] = ['ADMIN', 'AGENT', 'REQUESTER'];
 
 /** Checks whether one role has fewer rights than another. */
-export function isLesserRole(role: UserRole, before: UserRole): boolean {
+export function isLowerRole(role: UserRole, before: UserRole): boolean {
   return rolesByRights.indexOf(role) > rolesByRights.indexOf(before);
 }
 
@@ -149,7 +149,7 @@ export function updateUser(
     );
     if (row === undefined) throw notFound('user');
     if (row.role === 'REQUESTER') await shutOut(db, row.id);
-    const revokedKeys = isLesserRole(row.role, before.role) ? await revokeUserKeys(context, row.id, choice) : [];
+    const revokedKeys = isLowerRole(row.role, before.role) ? await revokeUserKeys(context, row.id, choice) : [];
     return { ...presentUser(row), revokedKeys };
   });
 }
@@ -218,7 +218,7 @@ function whereOf(reference: string | number): { email: string } | { id: number }
 /** A user as the API answers it. */
 export function presentUser(row: UserRow): User {
   return withVersion(row.version, {
-    id: presentId(row.id),
+    id: serializeId(row.id),
     name: row.name,
     email: row.email,
     role: row.role,
@@ -227,7 +227,7 @@ export function presentUser(row: UserRow): User {
     department: row.department,
     phone: row.phone,
     timeZone: row.timeZone,
-    ...presentTimestamps(row),
+    ...serializeTimestamps(row),
   });
 }
 

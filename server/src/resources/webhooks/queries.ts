@@ -21,7 +21,7 @@ import { rawClient, type TenantClient } from '../../database/client/tenant-clien
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { ApiError, notFound } from '../../shared/errors.ts';
 import { requireMatch, withVersion } from '../../shared/etag.ts';
-import { presentId, presentTimestamp, presentTimestamps } from '../../shared/serialize.ts';
+import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { checkAll } from '../../shared/validation.ts';
 import { presentHealth } from '../../webhooks/delivery/circuit-breaker.ts';
 import { halfOpen } from '../../webhooks/delivery/half-open.ts';
@@ -285,7 +285,7 @@ export function replayWebhook(
     if (await halfOpen(rawClient(db), { tenantId: db.$tenantId, subscriptionIds: [subscriptionId] })) {
       await sendWhatWaits(context, subscriptionId);
     }
-    return { id: presentId(replayId), webhookId: id, since, states, matching, paused: held };
+    return { id: serializeId(replayId), webhookId: id, since, states, matching, paused: held };
   });
 }
 
@@ -319,12 +319,12 @@ export async function listReplays({ db }: Context, webhookId: number, limit: num
 function presentReplay(row: Prisma.WebhookReplayGetPayload<object>): ReplayProgress {
   const { matching, sent } = row;
   return {
-    id: presentId(row.id),
-    webhookId: presentId(row.subscriptionId),
-    since: presentTimestamp(row.since),
-    askedAt: presentTimestamp(row.askedAt),
+    id: serializeId(row.id),
+    webhookId: serializeId(row.subscriptionId),
+    since: serializeTimestamp(row.since),
+    askedAt: serializeTimestamp(row.askedAt),
     ...{ matching, sent },
-    finishedAt: presentTimestamp(row.finishedAt),
+    finishedAt: serializeTimestamp(row.finishedAt),
   };
 }
 
@@ -379,13 +379,13 @@ async function refuseUnreadable({ db, secretCipher }: Context, id: number): Prom
 function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
   const { health, healthReason, nextAttemptAt, pausedAt, pausedReason } = presentHealth(row, now);
   const noted = {
-    nextAttemptAt: presentTimestamp(nextAttemptAt),
-    lastSuccessAt: presentTimestamp(row.lastSuccessAt),
-    lastFailureAt: presentTimestamp(row.lastFailureAt),
-    pausedAt: presentTimestamp(pausedAt),
+    nextAttemptAt: serializeTimestamp(nextAttemptAt),
+    lastSuccessAt: serializeTimestamp(row.lastSuccessAt),
+    lastFailureAt: serializeTimestamp(row.lastFailureAt),
+    pausedAt: serializeTimestamp(pausedAt),
   };
   const webhook = {
-    id: presentId(row.id),
+    id: serializeId(row.id),
     url: row.url,
     // Of those that a later release knows nothing can be said here (docs/decisions/schema-migrations.md).
     events: row.events.filter((event): event is EventType => Object.hasOwn(events, event)),
@@ -395,7 +395,7 @@ function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
     ...{ health, healthReason },
     ...noted,
     pausedReason,
-    ...presentTimestamps(row),
+    ...serializeTimestamps(row),
   };
   return withVersion(row.version, webhook, Object.values(noted));
 }

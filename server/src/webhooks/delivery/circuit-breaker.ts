@@ -22,7 +22,7 @@ export interface Health {
 }
 
 /** What an attempt tells of the subscription. */
-export interface Sign {
+export interface HealthSignal {
   delivered: boolean;
   /** Whether the answer was 410. */
   gone: boolean;
@@ -73,7 +73,7 @@ export function presentHealth(row: HealthRow, now: Date): PresentedHealth {
 }
 
 /** The health after one more attempt. */
-export function afterAttempt(health: Health, sign: Sign, now: Date): Health {
+export function afterAttempt(health: Health, sign: HealthSignal, now: Date): Health {
   return sign.delivered ? afterSuccess(health, now) : afterFailure(health, sign, now);
 }
 
@@ -91,7 +91,7 @@ function afterSuccess({ lastFailureAt }: Health, now: Date): Health {
   };
 }
 
-function afterFailure(health: Health, { gone, probe }: Sign, now: Date): Health {
+function afterFailure(health: Health, { gone, probe }: HealthSignal, now: Date): Health {
   const failures = health.failures + 1;
   const failingSince = health.failingSince ?? now;
   const pausedReason = health.pausedReason ?? reasonToPause({ gone, failingSince, now });

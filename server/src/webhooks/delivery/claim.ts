@@ -4,7 +4,7 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { circuitOf } from './circuit-breaker.ts';
-import { batch } from './json-rows.ts';
+import { jsonRows } from './json-rows.ts';
 import { claimLease } from './retry-schedule.ts';
 
 /** A delivery that this process may attempt now, and nobody else. */
@@ -130,7 +130,7 @@ function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.secret,
       CASE WHEN s.previous_secret_until > now() THEN s.previous_secret END AS "previousSecret",
       s.open_until AS "openUntil", s.first_succeeded_at IS NULL AS unproven, now() AS now
-    FROM json_to_recordset(${batch(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
+    FROM json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
     JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId" AND s.active
     JOIN tenants t ON t.id = s.tenant_id AND t.active`;
 }
@@ -141,7 +141,7 @@ async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]
   const rows = await tx.$queryRaw<(SubscriptionRef & { left: number })[]>`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", ${maxTrialsPerMinute}::int - (
       SELECT count(*) FROM unnest(s.trial_attempts) AS began WHERE began > now() - interval '1 minute')::int AS left
-    FROM json_to_recordset(${batch(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
+    FROM json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
     JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"
     FOR NO KEY UPDATE OF s SKIP LOCKED`;
   return new Map(rows.map((row) => [refKey(row), row.left]));
@@ -157,7 +157,7 @@ async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef
       || ARRAY(SELECT began FROM unnest(s.trial_attempts) AS began WHERE began > now() - interval '1 minute')
     FROM (
       SELECT "tenantId", "subscriptionId", count(*)::int AS count
-      FROM json_to_recordset(${batch(rows)}::text::json) AS g ("tenantId" bigint, "subscriptionId" bigint)
+      FROM json_to_recordset(${jsonRows(rows)}::text::json) AS g ("tenantId" bigint, "subscriptionId" bigint)
       GROUP BY 1, 2
     ) w
     WHERE s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"`;
@@ -168,7 +168,7 @@ async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[
   if (refs.length === 0) return [];
   return tx.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId"
-    FROM json_to_recordset(${batch(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
+    FROM json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
     JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"
     WHERE s.active AND s.open_until <= now()
     FOR NO KEY UPDATE OF s SKIP LOCKED`;
@@ -183,7 +183,7 @@ async function takeDue(tx: Prisma.TransactionClient, claim: string, wanted: Want
   return tx.$queryRaw`
     WITH due AS MATERIALIZED (
       SELECT d.*
-      FROM json_to_recordset(${batch(wanted)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint, slots int)
+      FROM json_to_recordset(${jsonRows(wanted)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint, slots int)
       CROSS JOIN LATERAL (
         SELECT tenant_id, id, event_id, next_attempt_at AS due_at,
           CASE WHEN claim IS NOT NULL THEN next_attempt_at END AS lease_end FROM deliveries
@@ -210,7 +210,7 @@ async function holdOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): 
   if (refs.length === 0) return;
   await tx.$executeRaw`
     UPDATE webhook_subscriptions s SET open_until = now() + ${claimLease}::int * interval '1 millisecond'
-    FROM json_to_recordset(${batch(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
+    FROM json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
     WHERE s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"`;
 }
 
@@ -222,6 +222,6 @@ async function recordLost(tx: Prisma.TransactionClient, taken: Taken[]): Promise
   await tx.$executeRaw`
     INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms, error)
     SELECT "tenantId", id, number, "startedAt", ${claimLease}, 'the worker was lost'
-    FROM json_to_recordset(${batch(lost)}::text::json)
+    FROM json_to_recordset(${jsonRows(lost)}::text::json)
       AS l ("tenantId" bigint, id bigint, number int, "startedAt" timestamptz)`;
 }

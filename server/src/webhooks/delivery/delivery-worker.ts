@@ -14,8 +14,8 @@ import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { attemptDelivery } from './attempt.ts';
 import { type ClaimedDelivery, claimDue } from './claim.ts';
 import { type HostLimits, InFlight, type InFlightLimits } from './host-limits.ts';
-import type { Settled } from './record-results.ts';
-import { createSettler, type Settler } from './result-recorder.ts';
+import type { RecordedResults } from './record-results.ts';
+import { createResultRecorder, type ResultRecorder } from './result-recorder.ts';
 import { RoundRobin } from './round-robin.ts';
 import type { Outcome } from './send.ts';
 import type { TargetPolicy } from './target.ts';
@@ -45,7 +45,7 @@ export interface WorkerObserver {
   /** The receiver has it, so many milliseconds after it was due. */
   onReceived(delivery: ClaimedDelivery, milliseconds: number): void;
   /** The attempt was recorded. */
-  onSettled(settled: Settled): void;
+  onSettled(settled: RecordedResults): void;
   /** Nothing of it is under way any more. */
   onEnd(delivery: ClaimedDelivery): void;
 }
@@ -81,7 +81,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #inFlight: InFlight;
   readonly #subscriptions = new RoundRobin();
-  readonly #settler: Settler;
+  readonly #settler: ResultRecorder;
   readonly #pump: Loop;
   readonly #sweep: Loop;
   readonly #cancel: Loop;
@@ -97,7 +97,7 @@ export class Worker {
     this.#options = options;
     const limits = options.limits ?? { total: 1024, tenant: 64, subscription: 16, doubtful: 2 };
     this.#inFlight = new InFlight(limits, options.hostLimits);
-    this.#settler = createSettler(options);
+    this.#settler = createResultRecorder(options);
     this.#pump = loop('deliver', pollInterval, () => this.#takeAndSend());
     this.#sweep = loop('sweep', sweepInterval, () => this.#addDue());
     this.#cancel = loop('cancel', cancelInterval, () => this.#cancelSome());
@@ -223,7 +223,10 @@ export class Worker {
 }
 
 /** A line for each failed attempt, without the URL: its query may hold what must not be logged. */
-function warnOfFailure(logger: Pick<FastifyBaseLogger, 'warn'>, { delivery, outcome, state, nextAttemptAt }: Settled) {
+function warnOfFailure(
+  logger: Pick<FastifyBaseLogger, 'warn'>,
+  { delivery, outcome, state, nextAttemptAt }: RecordedResults,
+) {
   if (outcome.delivered) return;
   const { tenantId, subscriptionId, id, attempt } = delivery;
   const { status, error } = outcome;

@@ -4,12 +4,12 @@ import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { deliverySchedule } from '@itsm-api/contract';
 import { Agent, buildConnector } from 'undici';
-import { codeOf } from '../../shared/pg-errors.ts';
+import { errorCode } from '../../shared/pg-errors.ts';
 import { limitResponse } from './response-limit.ts';
 import type { TargetPolicy } from './target.ts';
 
 /** A target that leads where deliveries may not go. */
-export class TargetRefused extends Error {
+export class TargetRejected extends Error {
   override name = 'TargetRefused';
 }
 
@@ -49,7 +49,7 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
         return callback(null, socket);
       }
       socket?.destroy();
-      callback(new TargetRefused(`the server connected to an address that ${refusal}`), null);
+      callback(new TargetRejected(`the server connected to an address that ${refusal}`), null);
     });
   };
   return new Agent({
@@ -78,7 +78,7 @@ function nameServerLookup(): LookupFunction {
   // answers have taken so far (c-ares, metrics): who got none in time is asked for by one that knows nothing yet.
   const resolve = (how: 'resolve4' | 'resolve6', hostname: string) =>
     kept[how](hostname).catch((error: unknown) => {
-      if (codeOf(error) !== TIMEOUT) throw error;
+      if (errorCode(error) !== TIMEOUT) throw error;
       return open()[how](hostname);
     });
   return (hostname, _options, callback) => {
@@ -101,7 +101,7 @@ function allowedOnly(targets: TargetPolicy, lookup: LookupFunction): LookupFunct
       const refusals = addresses.map(({ address }) => targets.refusalOf(address));
       const refusal = addresses.length === 0 ? 'is not public' : refusals.find((each) => each !== undefined);
       if (refusal !== undefined) {
-        return callback(new TargetRefused(`${hostname} resolves to an address that ${refusal}`), []);
+        return callback(new TargetRejected(`${hostname} resolves to an address that ${refusal}`), []);
       }
       const [first] = addresses;
       if (options.all) callback(null, addresses);

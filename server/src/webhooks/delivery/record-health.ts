@@ -1,10 +1,10 @@
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
-import { afterAttempt, type Health, type Sign } from './circuit-breaker.ts';
-import { batch } from './json-rows.ts';
+import { afterAttempt, type Health, type HealthSignal } from './circuit-breaker.ts';
+import { jsonRows } from './json-rows.ts';
 
 /** What an attempt tells of the subscription that it was for, at the URL that it had. */
-export type SubscriptionSign = SubscriptionRef & Sign & { url: string };
+export type SubscriptionSignal = SubscriptionRef & HealthSignal & { url: string };
 
 /** Health as it is to be stored, and whether an attempt succeeded. */
 type HealthUpdate = SubscriptionRef & Health & { delivered: boolean };
@@ -18,11 +18,11 @@ type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
  */
 export async function recordHealth(
   tx: Prisma.TransactionClient,
-  signs: SubscriptionSign[],
-): Promise<SubscriptionSign[]> {
+  signs: SubscriptionSignal[],
+): Promise<SubscriptionSignal[]> {
   if (signs.length === 0) return [];
   const bySubscription = Map.groupBy(signs, refKey);
-  const refs = [...bySubscription.values()].map(([first]) => first as SubscriptionSign);
+  const refs = [...bySubscription.values()].map(([first]) => first as SubscriptionSignal);
   const rows = await lockHealth(tx, refs);
   await updateHealth(
     tx,
@@ -43,7 +43,7 @@ function lockHealth(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
       s.last_failure_at AS "lastFailureAt", s.failures, s.failing_since AS "failingSince", s.open_until AS "openUntil",
       s.openings, s.paused_at AS "pausedAt", s.paused_reason AS "pausedReason", now() AS now
     FROM webhook_subscriptions s
-    JOIN json_to_recordset(${batch(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
+    JOIN json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
       ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"
     FOR NO KEY UPDATE OF s SKIP LOCKED`;
 }
@@ -56,7 +56,7 @@ async function updateHealth(tx: Prisma.TransactionClient, rows: HealthUpdate[]):
       failing_since = h."failingSince", open_until = h."openUntil", openings = h.openings,
       paused_at = h."pausedAt", paused_reason = h."pausedReason",
       first_succeeded_at = CASE WHEN h.delivered THEN COALESCE(s.first_succeeded_at, now()) ELSE s.first_succeeded_at END
-    FROM json_to_recordset(${batch(rows)}::text::json) AS h (
+    FROM json_to_recordset(${jsonRows(rows)}::text::json) AS h (
       "tenantId" bigint, "subscriptionId" bigint, "lastSuccessAt" timestamptz, "lastFailureAt" timestamptz,
       failures int, "failingSince" timestamptz, "openUntil" timestamptz, openings int, "pausedAt" timestamptz,
       "pausedReason" text, delivered boolean)

@@ -2,19 +2,19 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import type { ClaimedDelivery } from './claim.ts';
-import { batch } from './json-rows.ts';
-import { recordHealth, type SubscriptionSign } from './record-health.ts';
+import { jsonRows } from './json-rows.ts';
+import { recordHealth, type SubscriptionSignal } from './record-health.ts';
 import { nextWait } from './retry-schedule.ts';
 import type { Outcome } from './send.ts';
 
 /** A delivery that was attempted, and what came of it. */
-export interface Settlement {
+export interface DeliveryResult {
   delivery: ClaimedDelivery;
   outcome: Outcome;
 }
 
 /** An attempt that was recorded. */
-export interface Settled extends Settlement {
+export interface RecordedResults extends DeliveryResult {
   /** What its delivery is now. CANCELLED is what it was already: it stays so. */
   state: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
   /** While PENDING. */
@@ -24,8 +24,8 @@ export interface Settled extends Settlement {
 
 /** What settling changed, and what it told of subscriptions that somebody else was changing just then. */
 export interface SettleResult {
-  settled: Settled[];
-  unrecorded: SubscriptionSign[];
+  settled: RecordedResults[];
+  unrecorded: SubscriptionSignal[];
 }
 
 /**
@@ -35,10 +35,10 @@ export interface SettleResult {
  *
  * Never waits for a subscription that another transaction holds: its signs are handed back, for the next call.
  */
-export function settle(
+export function recordResults(
   prisma: PrismaClient,
-  settlements: Settlement[],
-  unrecorded: SubscriptionSign[] = [],
+  settlements: DeliveryResult[],
+  unrecorded: SubscriptionSignal[] = [],
 ): Promise<SettleResult> {
   return prisma.$transaction(async (tx) => {
     const settled = judge(settlements, await lockDeliveries(tx, settlements));
@@ -52,17 +52,17 @@ export function settle(
 interface LockedDelivery {
   tenantId: TenantId;
   id: bigint;
-  state: Settled['state'];
+  state: RecordedResults['state'];
   claim: string | null;
   now: Date;
 }
 
 /** In the order of their ids, so that two batches with the same rows don't wait for each other. */
-function lockDeliveries(tx: Prisma.TransactionClient, settlements: Settlement[]): Promise<LockedDelivery[]> {
+function lockDeliveries(tx: Prisma.TransactionClient, settlements: DeliveryResult[]): Promise<LockedDelivery[]> {
   const ids = settlements.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
   return tx.$queryRaw`
     SELECT d.tenant_id AS "tenantId", d.id, d.state, d.claim, now() AS now
-    FROM deliveries d JOIN json_to_recordset(${batch(ids)}::text::json) AS g ("tenantId" bigint, id bigint)
+    FROM deliveries d JOIN json_to_recordset(${jsonRows(ids)}::text::json) AS g ("tenantId" bigint, id bigint)
       ON d.tenant_id = g."tenantId" AND d.id = g.id
     ORDER BY d.tenant_id, d.id
     FOR NO KEY UPDATE OF d`;
@@ -72,12 +72,14 @@ function lockDeliveries(tx: Prisma.TransactionClient, settlements: Settlement[])
 const deliveryKey = ({ tenantId, id }: { tenantId: TenantId; id: bigint }) => `${tenantId}:${id}`;
 
 /** What is to be recorded, and as what. */
-function judge(settlements: Settlement[], locked: LockedDelivery[]): Settled[] {
+function judge(settlements: DeliveryResult[], locked: LockedDelivery[]): RecordedResults[] {
   const rows = new Map(locked.map((row) => [deliveryKey(row), row]));
-  return settlements.flatMap((settlement): Settled[] => {
+  return settlements.flatMap((settlement): RecordedResults[] => {
     const row = rows.get(deliveryKey(settlement.delivery));
     if (row === undefined) return [];
-    const settledAs = (state: Settled['state']) => [{ ...settlement, state, nextAttemptAt: null, settledAt: row.now }];
+    const settledAs = (state: RecordedResults['state']) => [
+      { ...settlement, state, nextAttemptAt: null, settledAt: row.now },
+    ];
     if (row.state === 'CANCELLED') return settledAs('CANCELLED');
     if (row.state !== 'PENDING' || row.claim !== settlement.delivery.claim) return [];
     const { delivery, outcome } = settlement;
@@ -89,7 +91,7 @@ function judge(settlements: Settlement[], locked: LockedDelivery[]): Settled[] {
   });
 }
 
-async function updateDeliveries(tx: Prisma.TransactionClient, settled: Settled[]): Promise<void> {
+async function updateDeliveries(tx: Prisma.TransactionClient, settled: RecordedResults[]): Promise<void> {
   if (settled.length === 0) return;
   const rows = settled.map(({ delivery, state, nextAttemptAt, settledAt }) => {
     const { tenantId, id } = delivery;
@@ -99,11 +101,11 @@ async function updateDeliveries(tx: Prisma.TransactionClient, settled: Settled[]
     UPDATE deliveries d
     SET state = g.state, claim = NULL, next_attempt_at = COALESCE(g.next_attempt_at, d.next_attempt_at),
       settled_at = g.settled_at
-    FROM json_populate_recordset(NULL::deliveries, ${batch(rows)}::text::json) g
+    FROM json_populate_recordset(NULL::deliveries, ${jsonRows(rows)}::text::json) g
     WHERE d.tenant_id = g.tenant_id AND d.id = g.id`;
 }
 
-async function insertAttempts(tx: Prisma.TransactionClient, settled: Settled[]): Promise<void> {
+async function insertAttempts(tx: Prisma.TransactionClient, settled: RecordedResults[]): Promise<void> {
   if (settled.length === 0) return;
   const rows = settled.map(({ delivery: { tenantId, id, attempt, claimedAt }, outcome }) => {
     const { durationMs, status, error, answer, publicAnswer } = outcome;
@@ -112,12 +114,12 @@ async function insertAttempts(tx: Prisma.TransactionClient, settled: Settled[]):
   await tx.$executeRaw`
     INSERT INTO delivery_attempts (
       tenant_id, delivery_id, number, started_at, duration_ms, status, error, answer, public_answer)
-    SELECT * FROM json_to_recordset(${batch(rows)}::text::json) AS g (
+    SELECT * FROM json_to_recordset(${jsonRows(rows)}::text::json) AS g (
       "tenantId" bigint, id bigint, number int, "startedAt" timestamptz, "durationMs" int, status int, error text,
       answer text, "publicAnswer" text)`;
 }
 
-function signOf({ delivery, outcome }: Settlement): SubscriptionSign {
+function signOf({ delivery, outcome }: DeliveryResult): SubscriptionSignal {
   const { tenantId, subscriptionId, url, probe } = delivery;
   return { tenantId, subscriptionId, url, probe, delivered: outcome.delivered, gone: outcome.status === 410 };
 }

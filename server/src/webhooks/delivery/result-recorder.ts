@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { createLoop, type LoopHealth } from '../../shared/polling-loop.ts';
-import type { SubscriptionSign } from './record-health.ts';
-import { type Settled, type Settlement, settle } from './record-results.ts';
+import type { SubscriptionSignal } from './record-health.ts';
+import { type DeliveryResult, type RecordedResults, recordResults } from './record-results.ts';
 
-export interface Settler {
+export interface ResultRecorder {
   /** Resolves when it has been settled, to what was recorded: nothing where another worker has taken the delivery over. */
-  add(settlement: Settlement): Promise<Settled | undefined>;
+  add(settlement: DeliveryResult): Promise<RecordedResults | undefined>;
   readonly health: LoopHealth;
   /** Settles no more. */
   stop(): Promise<void>;
@@ -25,10 +25,10 @@ const gatherFor = 5;
 const retryAfter = 500;
 
 /** Settles attempts in batches. What the database didn't take is tried again until it does. */
-export function createSettler({ prisma, logger, isOutage }: SettlerOptions): Settler {
-  const waiting: { settlement: Settlement; onSettled: (settled?: Settled) => void }[] = [];
+export function createResultRecorder({ prisma, logger, isOutage }: SettlerOptions): ResultRecorder {
+  const waiting: { settlement: DeliveryResult; onSettled: (settled?: RecordedResults) => void }[] = [];
   /** What attempts told of subscriptions that were locked. */
-  let unrecorded: SubscriptionSign[] = [];
+  let unrecorded: SubscriptionSignal[] = [];
 
   let gathering = false;
   const loop = createLoop({
@@ -41,7 +41,7 @@ export function createSettler({ prisma, logger, isOutage }: SettlerOptions): Set
       const batch = waiting.slice(0, batchSize);
       if (batch.length + unrecorded.length === 0) return false;
       const settlements = batch.map(({ settlement }) => settlement);
-      const result = await settle(prisma, settlements, unrecorded);
+      const result = await recordResults(prisma, settlements, unrecorded);
       unrecorded = result.unrecorded;
       const settled = new Map(result.settled.map((each) => [each.delivery, each]));
       for (const { settlement, onSettled } of waiting.splice(0, batch.length))

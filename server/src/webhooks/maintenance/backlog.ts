@@ -1,5 +1,5 @@
 import type { Pool } from '../../database/client/pool.ts';
-import { maySend, mightBeSentSince, pendingSubscriptions } from '../outbox/pending.ts';
+import { maySend, pendingSubscriptions, sendableSince } from '../outbox/pending.ts';
 
 /** What there is to deliver, in all workspaces together. */
 export interface Backlog {
@@ -43,7 +43,7 @@ export async function readBacklog(pool: Pool): Promise<Backlog> {
 const select = `
   WITH RECURSIVE ${pendingSubscriptions},
   of_subscription AS (
-    SELECT counted.pending, ${mightBeSentSince('counted.oldest')} AS since,
+    SELECT counted.pending, ${sendableSince('counted.oldest')} AS since,
       CASE WHEN NOT (${maySend}) THEN 0 WHEN s.open_until IS NULL THEN counted.due ELSE least(counted.due, 1) END AS due
     FROM pending
     JOIN tenants t ON t.id = pending.tenant_id

@@ -18,21 +18,21 @@ export const retentionQueue: Queue = {
 /** Has what is settled pruned every night, secrets that sign no more, and replays that are done. */
 export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<void> {
   return scheduleNightly(boss, retentionQueue, async () => {
-    await forgetSecrets(prisma);
-    await forgetReplays(prisma);
+    await pruneSecrets(prisma);
+    await pruneReplays(prisma);
     await pruneSettled(prisma);
   });
 }
 
 /** Forgets secrets that were replaced and sign no more. Resolves to how many there were. */
-export function forgetSecrets(prisma: PrismaClient): Promise<number> {
+export function pruneSecrets(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     UPDATE webhook_subscriptions SET previous_secret = NULL, previous_secret_until = NULL
     WHERE previous_secret_until < now()`;
 }
 
 /** Forgets replays that were done a day ago. Resolves to how many there were. */
-export function forgetReplays(prisma: PrismaClient): Promise<number> {
+export function pruneReplays(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     DELETE FROM webhook_replays WHERE finished_at < now() - interval '1 day'`;
 }

@@ -40,7 +40,7 @@ interface Replay extends SubscriptionRef {
 const batchSize = 1000;
 
 /** Of each state so many are looked at to tell how many there are to send. */
-export const mostReplayCounted = 100_000;
+export const maxReplayCounted = 100_000;
 
 /**
  * Goes on with the replay that has waited for longest: looks at a batch of its deliveries, has those sent again that it
@@ -51,7 +51,7 @@ export const mostReplayCounted = 100_000;
  */
 export async function replaySome(
   prisma: PrismaClient,
-  { mostCounted = mostReplayCounted } = {},
+  { mostCounted = maxReplayCounted } = {},
 ): Promise<SubscriptionRef | null | undefined> {
   let replay = undefined as Replay | undefined;
   try {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Changes, type EventPayload, type EventType, events, filterLimits } from '@itsm-api/contract';
-import { type Statement, selectRows } from '../../database/client/raw-sql.ts';
+import { queryRows, type Statement } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type Acting, actorOf } from '../../shared/actor.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
@@ -60,7 +60,7 @@ export async function emitAll<Type extends EventType>(
     return { id, body: JSON.stringify(body), fields: JSON.stringify(filterable(payload, changes)) };
   });
 
-  const subscriptions = await selectRows<{ id: string }>(db, {
+  const subscriptions = await queryRows<{ id: string }>(db, {
     text: insertEvents,
     values: [
       tenantId,
@@ -94,7 +94,7 @@ const wantingSubscriptions = 'tenant_id = $1 AND active AND events @> ARRAY[$2::
  * Returns the statement that reports, in a row `isWanted`, whether an active subscription has this type of event. Send it
  * after the change, so that it sees subscriptions that were committed while the change waited for a lock.
  */
-export function askWhetherWanted(db: TenantClient, type: EventType): Statement {
+export function querySubscribers(db: TenantClient, type: EventType): Statement {
   const text = `SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE ${wantingSubscriptions}) AS "isWanted"`;
   return { text, values: [db.$tenantId, type] };
 }

@@ -33,7 +33,7 @@ export const maySend = 't.active AND s.active AND (s.open_until IS NULL OR s.ope
  * Since when what is due first to the subscription `s` might have been sent, as SQL: not while its circuit was open.
  * @param nextAttemptAt as SQL
  */
-export function mightBeSentSince(nextAttemptAt: string): string {
+export function sendableSince(nextAttemptAt: string): string {
   return `greatest(${nextAttemptAt}, s.open_until)`;
 }
 
@@ -70,7 +70,7 @@ export interface OldestDue extends SubscriptionRef {
 export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | undefined> {
   const [oldest] = await prisma.$queryRaw<OldestDue[]>`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId",
-      extract(epoch FROM now() - ${Prisma.raw(mightBeSentSince('d.next_attempt_at'))})::float8 AS seconds
+      extract(epoch FROM now() - ${Prisma.raw(sendableSince('d.next_attempt_at'))})::float8 AS seconds
     FROM webhook_subscriptions s
     JOIN tenants t ON t.id = s.tenant_id
     CROSS JOIN LATERAL (

@@ -1,17 +1,17 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
-import { batch } from '../delivery/json-rows.ts';
+import { jsonRows } from '../delivery/json-rows.ts';
 import type { SubscriptionRef } from '../subscription-ref.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
-export interface ResealOptions {
+export interface ReencryptOptions {
   batchSize?: number;
   /** Told after each batch how many secrets have been encrypted anew so far. */
   onBatch?(resealed: number): void;
 }
 
-export interface Resealed {
+export interface ReencryptedSecrets {
   /** How many secrets were encrypted anew. */
   resealed: number;
   /** Subscriptions whose secret is encrypted with a known key and yet can't be decrypted: it was damaged. */
@@ -27,12 +27,12 @@ interface Sealed extends SubscriptionRef {
  * may be interrupted and run again, and servers may work meanwhile: a secret that changes after it was read is left as it
  * is. It ends when a look through all of them has found nothing more to do.
  */
-export async function resealSecrets(
+export async function reencryptSecrets(
   prisma: PrismaClient,
   cipher: SecretCipher,
-  { batchSize = 500, onBatch }: ResealOptions = {},
-): Promise<Resealed> {
-  const done: Resealed = { resealed: 0, damaged: [] };
+  { batchSize = 500, onBatch }: ReencryptOptions = {},
+): Promise<ReencryptedSecrets> {
+  const done: ReencryptedSecrets = { resealed: 0, damaged: [] };
   for (const column of ['secret', 'previous_secret'] as const) {
     const onSecrets = (resealed: number) => onBatch?.(done.resealed + resealed);
     const { resealed, damaged } = await resealColumn(prisma, cipher, { column, batchSize, onBatch: onSecrets });
@@ -48,8 +48,8 @@ type Column = 'secret' | 'previous_secret';
 async function resealColumn(
   prisma: PrismaClient,
   cipher: SecretCipher,
-  { column, batchSize, onBatch }: Required<ResealOptions> & { column: Column },
-): Promise<Resealed> {
+  { column, batchSize, onBatch }: Required<ReencryptOptions> & { column: Column },
+): Promise<ReencryptedSecrets> {
   let resealed = 0;
   for (;;) {
     const before = resealed;
@@ -112,7 +112,7 @@ function replace(prisma: PrismaClient, column: Column, replacements: Replacement
   return prisma.$executeRaw`
     WITH unchanged AS MATERIALIZED (
       SELECT s.tenant_id, s.id, r.fresh
-      FROM json_to_recordset(${batch(replacements)}::text::json)
+      FROM json_to_recordset(${jsonRows(replacements)}::text::json)
         AS r ("tenantId" bigint, "subscriptionId" bigint, old text, fresh text)
       JOIN webhook_subscriptions s ON s.tenant_id = r."tenantId" AND s.id = r."subscriptionId"
         AND s.${secret} = decode(r.old, 'hex')

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { isEncryptionKey, type Settings, SettingsError } from '../../config/env.ts';
-import { readMadeOnce } from '../../shared/secret-file.ts';
+import { readOrCreateSecret } from '../../shared/secret-file.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
 /**
@@ -12,7 +12,7 @@ import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings): Promise<string[]> {
   if (WEBHOOK_SECRET_KEY.length > 0) return WEBHOOK_SECRET_KEY;
   const file = join(DATA_DIR, 'webhook-secret-key');
-  const key = await readMadeOnce(file, () => randomBytes(32).toString('base64'));
+  const key = await readOrCreateSecret(file, () => randomBytes(32).toString('base64'));
   if (isEncryptionKey(key)) return [key];
   throw new SettingsError(
     `DATA_DIR: ${file} holds no key of 32 bytes in base64. Put back the one that was there; if nothing was encrypted with one ` +

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import type { Account } from '../../../auth/accounts/account.ts';
-import { forgetCredentials } from '../../../auth/accounts/credentials.ts';
+import { deleteCredentials } from '../../../auth/accounts/credentials.ts';
 import { findInvitation, type Invitation, useInvitation } from '../../../auth/accounts/invitations.ts';
-import { checkPasskey, keepPasskey, offerPasskey } from '../../../auth/accounts/passkeys.ts';
-import { checkPassword, keepPassword, NewPassword } from '../../../auth/accounts/password-sign-in.ts';
+import { checkPasskey, registrationOptions, savePasskey } from '../../../auth/accounts/passkeys.ts';
+import { checkPassword, NewPassword, savePassword } from '../../../auth/accounts/password-sign-in.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { openForm, openPage } from '../../framework/page.ts';
-import type { Visit } from '../../framework/request-context.ts';
-import { enter } from '../../framework/sign-in-session.ts';
+import type { RequestContext } from '../../framework/request-context.ts';
+import { signInAccount } from '../../framework/sign-in-session.ts';
 import { formOf, submit, textField } from '../../ui/form-fields.ts';
 import { html, notice } from '../../ui/html.ts';
 
@@ -29,7 +29,7 @@ export const join = openPage({
       };
     }
     const { account, demo, secured } = invitation;
-    const options = await offerPasskey(visit.accounts, visit.site, account, { anew: true });
+    const options = await registrationOptions(visit.accounts, visit.site, account, { anew: true });
     visit.browser.giveChallenge(options.challenge);
     const passkey = formOf(
       asked,
@@ -67,7 +67,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
         settle(visit, address, 'with a new passkey', async (account) => {
           const { takeChallenge } = visit.browser;
           const passkey = await checkPasskey(visit.site, { ...fields, takeChallenge });
-          return () => keepPasskey(visit.accounts, account, { ...passkey, name: deviceOf(visit) });
+          return () => savePasskey(visit.accounts, account, { ...passkey, name: deviceOf(visit) });
         }),
     }),
     password: openForm({
@@ -75,7 +75,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
       run: ({ visit, fields: { password }, address }) =>
         settle(visit, address, 'with a new password', async (account) => {
           const hash = await checkPassword(account, password);
-          return () => keepPassword(visit.accounts, account, hash);
+          return () => savePassword(visit.accounts, account, hash);
         }),
     }),
     look: openForm({
@@ -89,7 +89,7 @@ ${passkey}<p class="or"><span>or</span></p>${password}${demo ? html`<p class="or
 });
 
 /** The invitation of a link; that of a first start is for this machine. */
-async function invited(visit: Visit, token: string): Promise<Invitation | undefined> {
+async function invited(visit: RequestContext, token: string): Promise<Invitation | undefined> {
   const invitation = await findInvitation(visit.accounts, token);
   return invitation?.demo === true && !visit.isLocal ? undefined : invitation;
 }
@@ -100,7 +100,7 @@ async function invited(visit: Visit, token: string): Promise<Invitation | undefi
  * @param check finds out what is wrong with that while the link still works, and returns what keeps it
  */
 async function settle(
-  visit: Visit,
+  visit: RequestContext,
   address: string,
   how: string,
   check: (account: Account, demo: boolean) => Promise<(() => Promise<void>) | void>,
@@ -110,10 +110,10 @@ async function settle(
   if (invitation === undefined) throw worksNoMore();
   const { account, demo } = invitation;
   const keep = await check(account, demo);
-  await enter(visit, account, how, async () => {
+  await signInAccount(visit, account, how, async () => {
     if (!(await useInvitation(visit.accounts, token))) throw worksNoMore();
     if (keep !== undefined) {
-      await forgetCredentials(visit.accounts, account);
+      await deleteCredentials(visit.accounts, account);
       await keep();
     }
     return true;
@@ -133,7 +133,7 @@ function tokenOf(address: string): string {
 }
 
 /** What a passkey is called until somebody calls it otherwise: the system that it was made on, as the browser tells. */
-export function deviceOf({ from }: Visit): string {
+export function deviceOf({ from }: RequestContext): string {
   const [system] = /iPhone|iPad|Android|Mac OS X|Windows|CrOS|Linux/.exec(from.userAgent) ?? ['a browser'];
   return `Made on ${system.replace('Mac OS X', 'macOS').replace('CrOS', 'ChromeOS')}`;
 }

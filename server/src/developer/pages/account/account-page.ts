@@ -2,25 +2,25 @@ import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import {
   checkPasskey,
-  keepPasskey,
   listPasskeys,
-  offerPasskey,
+  registrationOptions,
   removePasskey,
+  savePasskey,
 } from '../../../auth/accounts/passkeys.ts';
 import {
   checkPassword,
   hasPassword,
   isOwnPassword,
-  keepPassword,
   NewPassword,
+  savePassword,
 } from '../../../auth/accounts/password-sign-in.ts';
 import { endSessions, listSessions } from '../../../auth/accounts/sessions.ts';
 import { updateUser } from '../../../resources/users/queries.ts';
 import { TimeZone } from '../../../resources/users/time-zone.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { presentId } from '../../../shared/serialize.ts';
-import { type Asked, accountForm, form, page } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import { serializeId } from '../../../shared/serialize.ts';
+import { accountForm, form, type PageRequest, page } from '../../framework/page.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { checkbox, emptyAsNull, formOf, selectField, submit, textField } from '../../ui/form-fields.ts';
 import { badge, html, notice, section, table } from '../../ui/html.ts';
 import { deviceOf } from './accept-invitation.ts';
@@ -58,7 +58,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       fields: z.strictObject({ timeZone: emptyAsNull(TimeZone) }),
       audit: 'user.updated',
       async run({ visit: { context, user }, fields }) {
-        const { email } = await updateUser(context, presentId(user.account.userId), fields);
+        const { email } = await updateUser(context, serializeId(user.account.userId), fields);
         return { redirect: here, subject: email };
       },
     }),
@@ -71,7 +71,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       },
       async run({ visit, checked }) {
         const name = deviceOf(visit);
-        await keepPasskey(visit.accounts, visit.user.account, { ...checked, name });
+        await savePasskey(visit.accounts, visit.user.account, { ...checked, name });
         return { redirect: here, subject: name };
       },
     }),
@@ -108,7 +108,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
       },
       async run({ visit, fields, checked }) {
         const { account, session } = visit.user;
-        await keepPassword(visit.accounts, account, checked);
+        await savePassword(visit.accounts, account, checked);
         if (fields.others !== undefined) await endSessions(visit.accounts, account, { butId: session.id });
         return { redirect: here };
       },
@@ -125,7 +125,7 @@ ${section('Passkeys', await passkeys(asked))}${section('Password', await passwor
   },
 });
 
-function zone(asked: Asked<UserVisit>) {
+function zone(asked: PageRequest<UserContext>) {
   const { timeZone } = asked.visit.user.account;
   const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC');
   // Names that are an alias of another are not listed.
@@ -141,9 +141,9 @@ function zone(asked: Asked<UserVisit>) {
   return formOf(asked, 'zone', (sent) => html`${selectField(sent, field)}${submit('Save', 'plain')}`);
 }
 
-async function passkeys(asked: Asked<UserVisit>) {
+async function passkeys(asked: PageRequest<UserContext>) {
   const { visit } = asked;
-  const options = await offerPasskey(visit.accounts, visit.site, visit.user.account);
+  const options = await registrationOptions(visit.accounts, visit.site, visit.user.account);
   visit.browser.giveChallenge(options.challenge);
   const rows = (await listPasskeys(visit.accounts, visit.user.account)).map(({ id, name, createdAt, lastUsedAt }) => [
     ...[name, visit.time(createdAt), visit.time(lastUsedAt)],
@@ -158,7 +158,7 @@ async function passkeys(asked: Asked<UserVisit>) {
 ${formOf(asked, 'passkey', () => submit('Add a passkey', 'plain'), { passkey: { what: 'create', options } })}`;
 }
 
-async function password(asked: Asked<UserVisit>) {
+async function password(asked: PageRequest<UserContext>) {
   const { accounts, user } = asked.visit;
   const has = await hasPassword(accounts, user.account);
   const current = {
@@ -184,7 +184,7 @@ ${checkbox('others', 'end', 'Sign out everywhere else', sent === undefined || 'o
   );
 }
 
-async function sessions(asked: Asked<UserVisit>) {
+async function sessions(asked: PageRequest<UserContext>) {
   const { visit } = asked;
   const { account, session } = visit.user;
   const rows = (await listSessions(visit.accounts, account)).map(

@@ -1,13 +1,13 @@
 import { NewUser } from '@itsm-api/contract';
 import * as z from 'zod';
 import { type Account, findAccount } from '../../../auth/accounts/account.ts';
-import { askForPasskey, hasPasskey, signInByPasskey } from '../../../auth/accounts/passkeys.ts';
+import { authenticationOptions, hasPasskey, signInByPasskey } from '../../../auth/accounts/passkeys.ts';
 import { hasSamePassword, type PasswordSignIn, signInByPassword } from '../../../auth/accounts/password-sign-in.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { tenantIdToJson } from '../../../shared/tenant-id.ts';
 import { openForm, openPage } from '../../framework/page.ts';
-import type { Visit } from '../../framework/request-context.ts';
-import { enter } from '../../framework/sign-in-session.ts';
+import type { RequestContext } from '../../framework/request-context.ts';
+import { signInAccount } from '../../framework/sign-in-session.ts';
 import { formOf, submit, textField } from '../../ui/form-fields.ts';
 import { html } from '../../ui/html.ts';
 
@@ -20,7 +20,7 @@ export const signIn = openPage({
   async show(asked) {
     const { visit, query } = asked;
     if (visit.user !== undefined) return { redirect: nextOf(query) };
-    const options = await askForPasskey(visit.site);
+    const options = await authenticationOptions(visit.site);
     visit.browser.giveChallenge(options.challenge);
     const passkey = formOf(
       asked,
@@ -52,7 +52,7 @@ ${submit('Sign in', 'plain')}`,
       async run({ visit, fields, address }) {
         const { takeChallenge } = visit.browser;
         const found = await signInByPasskey(visit.accounts, visit.site, { ...fields, takeChallenge });
-        await enter(visit, found.account, 'with a passkey', () => hasPasskey(visit.accounts, found));
+        await signInAccount(visit, found.account, 'with a passkey', () => hasPasskey(visit.accounts, found));
         return { redirect: nextOfAddress(address) };
       },
     }),
@@ -66,7 +66,7 @@ ${submit('Sign in', 'plain')}`,
           visit.browser.offer(all);
           return { redirect: `/developer/workspaces?next=${encodeURIComponent(nextOfAddress(address))}` };
         }
-        await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
+        await signInAccount(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
         return { redirect: nextOfAddress(address) };
       },
     }),
@@ -101,14 +101,14 @@ export const workspaces = openPage({
           ({ account }) => tenantIdToJson(account.tenantId) === fields.tenant,
         );
         if (found === undefined) throw new ApiError('VALIDATION_ERROR', 'Sign in again: that was too long ago.');
-        await enter(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
+        await signInAccount(visit, found.account, 'with a password', () => hasSamePassword(visit.accounts, found));
         return { redirect: nextOfAddress(address) };
       },
     }),
   },
 });
 
-async function offeredTo({ browser, accounts }: Visit): Promise<(PasswordSignIn & { account: Account })[]> {
+async function offeredTo({ browser, accounts }: RequestContext): Promise<(PasswordSignIn & { account: Account })[]> {
   const offers = await Promise.all(
     browser.offered.map(async (offer) => ({ ...offer, account: await findAccount(accounts, offer.account) })),
   );

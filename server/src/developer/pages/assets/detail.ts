@@ -4,8 +4,8 @@ import { listAssetActivity } from '../../../resources/activities/queries.ts';
 import { createAsset, getAsset, updateAsset } from '../../../resources/assets/queries.ts';
 import type { Context } from '../../../resources/shared/context.ts';
 import { findUserId, getUser } from '../../../resources/users/queries.ts';
-import { inState, State, stateField } from '../../framework/optimistic-lock.ts';
-import { form, page, type Sent } from '../../framework/page.ts';
+import { State, stateField, whileUnchanged } from '../../framework/optimistic-lock.ts';
+import { type FormState, form, page } from '../../framework/page.ts';
 import { activityTable } from '../../ui/activity-table.ts';
 import { patchOf } from '../../ui/custom-fields.ts';
 import { PageNumber, perPage } from '../../ui/filtered-list.ts';
@@ -20,7 +20,7 @@ export const newAsset = page({
   path: `${path}/new`,
   roles,
   async show(asked) {
-    const fields = (sent: Sent | undefined) => html`
+    const fields = (sent: FormState | undefined) => html`
 ${textField(sent, { name: 'assetTag', label: 'Asset tag', hint: 'Unique in the workspace; it never changes.', required: true })}
 ${assetInputs(sent)}${submit('Create')}`;
     return {
@@ -51,7 +51,7 @@ export const asset = page({
     const asset = await getAsset(visit.context, params.id);
     const holder = await holderOf(visit.context, asset);
     const activity = await listAssetActivity(visit.context, params.id, { page: query.page, perPage });
-    const fields = (sent: Sent | undefined) =>
+    const fields = (sent: FormState | undefined) =>
       html`${stateField(asset)}${assetInputs(sent, asset, holder)}${submit('Save')}`;
     return {
       title: `${asset.assetTag}: ${asset.name}`,
@@ -76,7 +76,7 @@ ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(a
           // One that nobody chose follows who has the asset.
           ...(status !== before.status && { status }),
         };
-        return changed(await inState(visit.context, state, (context) => updateAsset(context, params.id, patch)));
+        return changed(await whileUnchanged(visit.context, state, (context) => updateAsset(context, params.id, patch)));
       },
     }),
   },

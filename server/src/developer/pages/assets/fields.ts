@@ -1,7 +1,7 @@
 import { type Asset, AssetStatus, AssetType, NewAsset } from '@itsm-api/contract';
 import * as z from 'zod';
 import { UserReference } from '../../../resources/users/user-lookup.ts';
-import type { Sent } from '../../framework/page.ts';
+import type { FormState } from '../../framework/page.ts';
 import { CustomFieldLines, linesOf, othersOf } from '../../ui/custom-fields.ts';
 import { emptyAsNull, optional, selectField, textArea, textField, unixLines } from '../../ui/form-fields.ts';
 import { html, type SafeHtml } from '../../ui/html.ts';
@@ -34,7 +34,7 @@ export const AssetFields = z.strictObject({
 });
 
 /** The inputs of both forms. @param holder how the user is named who has it */
-export function assetInputs(sent: Sent | undefined, asset?: Asset, holder?: string): SafeHtml {
+export function assetInputs(sent: FormState | undefined, asset?: Asset, holder?: string): SafeHtml {
   const { name, type, status, serialNumber, manufacturer, model, location, notes } = asset ?? {};
   const automatic = { value: '', label: 'IN_USE when assigned, else IN_STOCK' };
   const statuses = AssetStatus.options.map(option);

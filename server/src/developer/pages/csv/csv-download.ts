@@ -5,9 +5,9 @@ import { csvFile } from '../../../resources/csv/csv-export.ts';
 import type { CsvResource } from '../../../resources/csv/csv-import.ts';
 import type { Rows } from '../../../resources/sync/change-feed.ts';
 import { batchesOf, type FileFormat } from '../../../resources/sync/export-batches.ts';
-import { FairUseRefused } from '../../../shared/tenant-limiter.ts';
+import { TenantLimitExceeded } from '../../../shared/tenant-limiter.ts';
 import { type AnyPage, page } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 
 const roles = ['ADMIN'] as const;
 const type = 'text/csv; charset=utf-8';
@@ -38,7 +38,7 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
 }
 
 async function* linesOf<Row extends { id: number }>(
-  { context: { db }, user, inItsTurn, again }: UserVisit,
+  { context: { db }, user, inItsTurn, again }: UserContext,
   rows: Rows<Row>,
   { head, lines }: FileFormat,
 ): AsyncGenerator<string> {
@@ -61,7 +61,7 @@ async function patiently<Result>(ask: () => Promise<Result>): Promise<Result> {
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof FairUseRefused)) throw error;
+      if (!(error instanceof TenantLimitExceeded)) throw error;
       await sleep(1000);
     }
   }

@@ -11,8 +11,8 @@ import {
   takeUpload,
 } from '../../../resources/csv/csv-uploads.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { type AnyPage, type Asked, form, page, type Sent } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import { type AnyPage, type FormState, form, type PageRequest, page } from '../../framework/page.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { fileField, formOf, submit, summary } from '../../ui/form-fields.ts';
 import { html, linkButton, notice, type SafeHtml, section, table } from '../../ui/html.ts';
 
@@ -40,7 +40,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
   const { resource } = columns;
   const list = `/developer/${resource}`;
   const path = `${list}/import`;
-  const check = async ({ context }: UserVisit, content: Uint8Array) => {
+  const check = async ({ context }: UserContext, content: Uint8Array) => {
     const file = await checkFile(context, csv, content, most.lines);
     return { content, preview: previewOf(file, Object.values(shown)) };
   };
@@ -97,7 +97,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
     },
   });
 
-  async function notThere(visit: UserVisit): Promise<ApiError> {
+  async function notThere(visit: UserContext): Promise<ApiError> {
     const other = await findPreview(visit.context, resource);
     const message =
       other === undefined
@@ -107,7 +107,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
   }
 
   /** Checks the kept file again. With faults it is kept no longer, and what was found is returned. */
-  async function checkAgain(visit: UserVisit): Promise<Preview | undefined> {
+  async function checkAgain(visit: UserContext): Promise<Preview | undefined> {
     const content = await findUpload(visit.context, resource);
     if (content === undefined) return undefined;
     const file = await check(visit, content);
@@ -129,13 +129,13 @@ export function importedNotice(columns: { resource: string; one: string }, flash
 
 /** The form for a file, below the faults of the file that was just sent. */
 function upload<Line extends object>(
-  asked: Asked<UserVisit>,
+  asked: PageRequest<UserContext>,
   columns: CsvColumns<Line>,
   faulty: Preview | undefined,
 ): SafeHtml {
   const { resource, names, needed, user, hasCustomFields } = columns;
   const hint = `In UTF-8, with commas: at most ${most.lines} ${resource} and 1 MiB.`;
-  const fields = (sent: Sent | undefined) => html`
+  const fields = (sent: FormState | undefined) => html`
 ${fileField(sent, { name: 'file', label: 'CSV file', accept: '.csv,text/csv', hint, required: true })}
 ${submit('Check the file')}`;
   const customFields = hasCustomFields && html`, and <code>customFields.NAME</code> for each custom field`;
@@ -155,7 +155,7 @@ function listed(names: readonly string[]): SafeHtml[] {
 }
 
 function preview(
-  asked: Asked<UserVisit>,
+  asked: PageRequest<UserContext>,
   columns: { resource: string; one: string },
   { kept, head }: { kept: Kept; head: string[] },
 ): SafeHtml {

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryState } from '@itsm-api/contract';
-import type { UserVisit } from '../../framework/request-context.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { badge, type Cell, html, type SafeHtml, table } from '../../ui/html.ts';
 
 const kinds = { PENDING: 'warn', DELIVERED: 'good', EXHAUSTED: 'bad', CANCELLED: 'plain' } as const;
@@ -9,7 +9,7 @@ export function stateBadge(state: DeliveryState): SafeHtml {
 }
 
 /** Shows when the next attempt is due: it waits for a worker, or for its webhook, once that has passed. */
-export function nextAttempt({ time, context }: UserVisit, at: string): Cell {
+export function nextAttempt({ time, context }: UserContext, at: string): Cell {
   return Date.parse(at) <= context.now().getTime() ? 'due' : time(at);
 }
 
@@ -27,7 +27,11 @@ interface Options {
 }
 
 /** Deliveries, a line each. */
-export function deliveryTable(visit: UserVisit, deliveries: readonly Delivery[], { empty, names }: Options): SafeHtml {
+export function deliveryTable(
+  visit: UserContext,
+  deliveries: readonly Delivery[],
+  { empty, names }: Options,
+): SafeHtml {
   const rows = deliveries.map(({ id, webhookId, event, eventId, state, attemptCount, createdAt, nextAttemptAt }) => [
     html`<a href="/developer/deliveries/${id}" aria-label="Delivery ${id}">${id}</a>`,
     html`${stateBadge(state)}${nextAttemptAt === null ? null : html`<br><span class="next">next ${nextAttempt(visit, nextAttemptAt)}</span>`}`,

@@ -3,12 +3,12 @@ import {
   type DeliveryDetail,
   events,
   integerFromText,
-  maxToldAttempts,
+  maxShownAttempts,
 } from '@itsm-api/contract';
 import * as z from 'zod';
 import { countAttempts, getDelivery, headersOf, replayDelivery } from '../../../resources/deliveries/queries.ts';
-import { type Asked, form, page } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import { form, type PageRequest, page } from '../../framework/page.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { formOf, optional, submit } from '../../ui/form-fields.ts';
 import { badge, code, facts, html, notice, type SafeHtml, section, withQuery } from '../../ui/html.ts';
 import { isPending, nextAttempt, pendingReload, stateBadge } from './delivery-table.ts';
@@ -26,7 +26,7 @@ const Query = z.strictObject({
   /** The body as it was sent, to be kept. */
   body: optional(z.literal('file')),
   /** Of how many attempts is told. */
-  attempts: optional(z.literal(String(maxToldAttempts))),
+  attempts: optional(z.literal(String(maxShownAttempts))),
   /** The one of which all is told that was answered, as it counts among those told. */
   answer: optional(integerFromText()),
 });
@@ -71,7 +71,7 @@ ${section('Headers', headers(await headersOf(visit.context, found)))}`,
   },
 });
 
-function outcome(visit: UserVisit, found: Awaited<ReturnType<typeof getDelivery>>): SafeHtml {
+function outcome(visit: UserContext, found: Awaited<ReturnType<typeof getDelivery>>): SafeHtml {
   const { state, webhookId, url, createdAt, settledAt, nextAttemptAt } = found;
   const { time, user } = visit;
   const isAdmin = user.account.role === 'ADMIN';
@@ -94,13 +94,13 @@ function ticketOf({ event, eventId, body }: DeliveryDetail): SafeHtml | null {
     : html`<a href="/developer/tickets/${data.ticket.id}">${data.ticket.ticketNumber}</a>`;
 }
 
-function again(asked: Asked<UserVisit>): SafeHtml {
+function again(asked: PageRequest<UserContext>): SafeHtml {
   return formOf(asked, 'replay', () => submit('Send it again', 'plain'));
 }
 
 /** The last attempts, the newest first, numbered through all replays. @param before how many there were before these */
 function attempts(
-  { visit, address, query }: Asked<UserVisit, unknown, Query>,
+  { visit, address, query }: PageRequest<UserContext, unknown, Query>,
   { id, attempts }: DeliveryDetail,
   before: number,
 ): SafeHtml {
@@ -117,7 +117,7 @@ function attempts(
     return html`<li id="attempt-${place}"><p>${resultOf(attempt)} <b>Attempt ${number}</b>, ${visit.time(startedAt)}, took ${durationMs} ms</p>${answer}</li>`;
   });
   const hidden = numbered.length - shown.length;
-  const more = html`<p><a href="${withQuery(address, { attempts: maxToldAttempts })}">Show ${hidden} attempts before these</a></p>`;
+  const more = html`<p><a href="${withQuery(address, { attempts: maxShownAttempts })}">Show ${hidden} attempts before these</a></p>`;
   const isPrivate = attempts.some(({ status, answer }) => status !== null && answer === null);
   return section(
     'Attempts',

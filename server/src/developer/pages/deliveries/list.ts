@@ -2,9 +2,9 @@ import { DeliveryState, EventType, integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { DeliveryFilter, findDeliveries } from '../../../resources/deliveries/queries.ts';
 import { listWebhooks, type TrackedWebhook } from '../../../resources/webhooks/queries.ts';
-import { momentOf, WallTime, zoneOf } from '../../framework/local-datetime.ts';
+import { parseLocalTime, WallTime, zoneOf } from '../../framework/local-datetime.ts';
 import { page } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { type Option, optional, selectField, submit, textField } from '../../ui/form-fields.ts';
 import { html, type SafeHtml, withQuery } from '../../ui/html.ts';
 import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
@@ -33,8 +33,8 @@ export const deliveries = page({
     const { page = 1, since, until, ...named } = query;
     const { timeZone } = visit.user.account;
     const moments = {
-      ...(since !== undefined && { since: momentOf(since, timeZone) }),
-      ...(until !== undefined && { until: momentOf(until, timeZone) }),
+      ...(since !== undefined && { since: parseLocalTime(since, timeZone) }),
+      ...(until !== undefined && { until: parseLocalTime(until, timeZone) }),
     };
     const madeBy = ownOnly(visit);
     const extent = { skip: (page - 1) * perPage, take: perPage, madeBy };
@@ -57,11 +57,11 @@ ${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${tur
 });
 
 /** Of whose subscriptions a visitor sees the deliveries; undefined for all. */
-export function ownOnly({ user, context }: UserVisit): bigint | undefined {
+export function ownOnly({ user, context }: UserContext): bigint | undefined {
   return user.account.role === 'ADMIN' ? undefined : context.userId;
 }
 
-function filters(query: Query, webhooks: readonly TrackedWebhook[], { user }: UserVisit): SafeHtml {
+function filters(query: Query, webhooks: readonly TrackedWebhook[], { user }: UserContext): SafeHtml {
   const all = { value: '', label: 'all' };
   const options = (named: readonly Option[], chosen: string | number | undefined) => {
     const isListed = chosen === undefined || named.some(({ value }) => value === String(chosen));
@@ -82,7 +82,7 @@ ${submit('Filter', 'plain')}</form>`;
 }
 
 /** What a webhook is called in a list; those that manage them get there. */
-function namesOf({ user }: UserVisit, webhooks: readonly TrackedWebhook[]) {
+function namesOf({ user }: UserContext, webhooks: readonly TrackedWebhook[]) {
   const names = new Map(webhooks.map(({ id, url }) => [id, shortened(url)]));
   return (id: number) => {
     const name = names.get(id) ?? `webhook ${id}`;

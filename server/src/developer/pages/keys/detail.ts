@@ -11,11 +11,11 @@ import {
   successorsOf,
   updateKey,
 } from '../../../auth/api-keys/api-keys.ts';
-import { keyStates } from '../../../auth/api-keys/key-status.ts';
+import { keyStatuses } from '../../../auth/api-keys/key-status.ts';
 import { requestsByKey } from '../../../resources/usage/queries.ts';
 import { invalidField } from '../../../shared/errors.ts';
-import { type Asked, form, page } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import { form, type PageRequest, page } from '../../framework/page.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { formOf, selectField, several, submit, textField } from '../../ui/form-fields.ts';
 import { code, facts, folded, html, type SafeHtml } from '../../ui/html.ts';
 import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
@@ -24,7 +24,7 @@ import { ownKeys, scopesOf, stateBadge } from './list.ts';
 import { Life, lifeOptions } from './new-key.ts';
 
 const Params = z.strictObject({ id: integerFromText() });
-type AskedKey = Asked<UserVisit, z.output<typeof Params>>;
+type AskedKey = PageRequest<UserContext, z.output<typeof Params>>;
 
 /** What making and rotating a key leave to be shown once. */
 const ShownOnce = z.object({ id: z.int(), key: z.string() });
@@ -152,9 +152,9 @@ interface Around {
   successors: readonly number[];
 }
 
-function factsOf(key: Key, { requests, successors }: Around, { time }: UserVisit): SafeHtml {
+function factsOf(key: Key, { requests, successors }: Around, { time }: UserContext): SafeHtml {
   return facts({
-    State: html`${stateBadge(key.state)} ${keyStates[key.state]}`,
+    State: html`${stateBadge(key.state)} ${keyStatuses[key.state]}`,
     Key: html`<code>…${key.lastFour}</code>`,
     Scopes: scopesOf(key),
     'Made by': key.user,

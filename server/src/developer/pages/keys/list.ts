@@ -1,10 +1,10 @@
 import { Scope } from '@itsm-api/contract';
 import type { Key } from '../../../auth/api-keys/api-keys.ts';
 import { KeyQuery, keyUsers, listKeys } from '../../../auth/api-keys/key-list.ts';
-import { type KeyState, keyStates } from '../../../auth/api-keys/key-status.ts';
+import { type KeyStatus, keyStatuses } from '../../../auth/api-keys/key-status.ts';
 import { requestsByKey } from '../../../resources/usage/queries.ts';
 import { page } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { selectField, textField, withoutBlanks } from '../../ui/form-fields.ts';
 import { badge, html, linkButton, pager, type SafeHtml, table, withQuery } from '../../ui/html.ts';
 import { sparkLine } from '../../ui/spark-line.ts';
@@ -43,13 +43,13 @@ ${pager(meta, address)}</div>`,
 });
 
 /** Whose keys a visitor sees: an administrator all, an agent their own. */
-export function ownKeys({ user: { account } }: UserVisit): { user?: number } {
+export function ownKeys({ user: { account } }: UserContext): { user?: number } {
   return account.role === 'ADMIN' ? {} : { user: Number(account.userId) };
 }
 
 const kinds = { works: 'good', expiring: 'warn', inactive: 'warn', expired: 'plain', revoked: 'plain' } as const;
 
-export function stateBadge(state: KeyState): SafeHtml {
+export function stateBadge(state: KeyStatus): SafeHtml {
   return badge(state, kinds[state]);
 }
 
@@ -62,7 +62,7 @@ export function scopesOf({ scopes }: Pick<Key, 'scopes'>): string {
 
 function filters(query: KeyQuery, users: readonly { id: number; email: string }[]): SafeHtml {
   const any = (label: string) => ({ value: '', label });
-  const states = Object.keys(keyStates).map((state) => ({ value: state, label: state }));
+  const states = Object.keys(keyStatuses).map((state) => ({ value: state, label: state }));
   const scopes = Scope.options.map((scope) => ({ value: scope, label: scope }));
   const owners = users.map(({ id, email }) => ({ value: String(id), label: email }));
   const sort = query.sort && html`<input type="hidden" name="sort" value="${query.sort}">`;

@@ -4,8 +4,8 @@ import { createProject, getProject, updateProject } from '../../../resources/pro
 import type { Context } from '../../../resources/shared/context.ts';
 import { findUserId, getUser } from '../../../resources/users/queries.ts';
 import { UserReference } from '../../../resources/users/user-lookup.ts';
-import { inState, State, stateField } from '../../framework/optimistic-lock.ts';
-import { form, page, type Sent } from '../../framework/page.ts';
+import { State, stateField, whileUnchanged } from '../../framework/optimistic-lock.ts';
+import { type FormState, form, page } from '../../framework/page.ts';
 import { emptyAsNull, formOf, selectField, submit, textArea, textField, unixLines } from '../../ui/form-fields.ts';
 import { facts, html, type SafeHtml, section } from '../../ui/html.ts';
 
@@ -27,7 +27,7 @@ export const newProject = page({
   path: `${path}/new`,
   roles,
   async show(asked) {
-    const fields = (sent: Sent | undefined) => html`
+    const fields = (sent: FormState | undefined) => html`
 ${textField(sent, { name: 'key', label: 'Key', hint: 'Capital letters and digits, unique in the workspace; it never changes.', required: true })}
 ${inputs(sent)}${submit('Create')}`;
     return {
@@ -56,7 +56,7 @@ export const project = page({
     const { visit, params } = asked;
     const project = await getProject(visit.context, params.id);
     const manager = await managerOf(visit.context, project);
-    const fields = (sent: Sent | undefined) =>
+    const fields = (sent: FormState | undefined) =>
       html`${stateField(project)}${inputs(sent, project, manager)}${submit('Save')}`;
     return {
       title: `${project.key}: ${project.name}`,
@@ -73,13 +73,15 @@ ${section('Details', formOf(asked, 'change', fields))}`,
       async run({ visit, params, fields: { state, ...fields } }) {
         const managerId = await findUserId(visit.context, 'managerId', fields.managerId ?? undefined);
         const patch = { ...fields, managerId };
-        return changed(await inState(visit.context, state, (context) => updateProject(context, params.id, patch)));
+        return changed(
+          await whileUnchanged(visit.context, state, (context) => updateProject(context, params.id, patch)),
+        );
       },
     }),
   },
 });
 
-function inputs(sent: Sent | undefined, project?: Project, manager?: string): SafeHtml {
+function inputs(sent: FormState | undefined, project?: Project, manager?: string): SafeHtml {
   const { name, description, status = 'PLANNED', priority = 'MEDIUM', startDate, endDate } = project ?? {};
   return html`${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
 ${textArea(sent, { name: 'description', label: 'Description', value: description })}

@@ -5,7 +5,7 @@ import { listComments } from '../../../resources/comments/queries.ts';
 import { getTicket } from '../../../resources/tickets/queries.ts';
 import { namesOf } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { activityTable } from '../../ui/activity-table.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
 import { badge, emptyState, facts, html, pager, type SafeHtml, section, withQuery } from '../../ui/html.ts';
@@ -53,7 +53,7 @@ ${section('Activity', html`${await activityTable(visit, activities.data)}${pager
 /** A text, or its beginning and a way to the rest. @param name what it is called in the address */
 type ShowText = (name: string, text: string, length: number) => SafeHtml;
 
-function factsOf(visit: UserVisit, ticket: Ticket, names: ReadonlyMap<number, string>): SafeHtml {
+function factsOf(visit: UserContext, ticket: Ticket, names: ReadonlyMap<number, string>): SafeHtml {
   const person = (id: number | null) => (id === null ? null : (names.get(id) ?? `user ${id}`));
   return facts({
     Status: badge(ticket.status, ticket.status === 'OPEN' ? 'warn' : 'plain'),
@@ -83,7 +83,7 @@ function customFieldsOf(fields: CustomFields): Record<string, string> {
 }
 
 function commentList(
-  visit: UserVisit,
+  visit: UserContext,
   comments: readonly Comment[],
   { names, text }: { names: ReadonlyMap<number, string>; text: ShowText },
 ): SafeHtml {

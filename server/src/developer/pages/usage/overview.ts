@@ -13,10 +13,10 @@ import {
   type UsageCounts,
   type UsageOf,
 } from '../../../resources/usage/queries.ts';
-import { presentId } from '../../../shared/serialize.ts';
+import { serializeId } from '../../../shared/serialize.ts';
 import { nearPercent, type Outcome, refusals } from '../../../usage/dimensions.ts';
 import { page } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { barChart, type Chart } from '../../ui/bar-chart.ts';
 import { optional, selectField, submit } from '../../ui/form-fields.ts';
 import { badge, emptyState, facts, html, linkButton, type SafeHtml, section, table, withQuery } from '../../ui/html.ts';
@@ -68,19 +68,19 @@ ${filters(query, keys)}<div id="report">${parts}</div>`,
   },
 });
 
-function isAdmin({ user }: UserVisit): boolean {
+function isAdmin({ user }: UserContext): boolean {
   return user.account.role === 'ADMIN';
 }
 
 /** The keys that the visitor may see the usage of. */
-function keysOf(visit: UserVisit): Promise<NamedKey[]> {
+function keysOf(visit: UserContext): Promise<NamedKey[]> {
   return namedKeys(visit.context, { user: isAdmin(visit) ? undefined : visit.context.userId });
 }
 
 /** @throws ApiError NOT_FOUND where the key is none that the visitor may see */
-async function usageOf(visit: UserVisit, { range, key }: Shown, keys: NamedKey[]): Promise<UsageOf> {
+async function usageOf(visit: UserContext, { range, key }: Shown, keys: NamedKey[]): Promise<UsageOf> {
   if (key !== undefined) {
-    const owner = isAdmin(visit) ? {} : { user: presentId(visit.context.userId) };
+    const owner = isAdmin(visit) ? {} : { user: serializeId(visit.context.userId) };
     const { id } = await getKey(visit.context, key, owner);
     return { range, keyIds: [BigInt(id)] };
   }
@@ -109,7 +109,7 @@ function nameOf({ name, lastFour }: NamedKey): string {
   return `${name} (…${lastFour})`;
 }
 
-function nothing(visit: UserVisit, keys: NamedKey[]): SafeHtml {
+function nothing(visit: UserContext, keys: NamedKey[]): SafeHtml {
   if (keys.length === 0) return emptyState(isAdmin(visit) ? noKey : noneOfAgent);
   return emptyState(
     html`<p>There was no request in this time. Look further back, or send the first one.</p>${linkButton('/docs/guides/first-request', 'How to send a request')}`,
@@ -135,7 +135,7 @@ function inNumbers({ byOutcome }: UsageCounts): SafeHtml {
 }
 
 interface Report {
-  visit: UserVisit;
+  visit: UserContext;
   query: Shown;
   counts: UsageCounts;
 }
@@ -188,7 +188,7 @@ function ofEndpoints(chart: Chart): SafeHtml {
 }
 
 interface Limits {
-  visit: UserVisit;
+  visit: UserContext;
   query: Shown;
   keys: NamedKey[];
   near: NearLimit[];

@@ -4,9 +4,9 @@ import { createInvitation } from '../../../auth/accounts/invitations.ts';
 import { listUserKeys, type UserKey } from '../../../resources/users/key-revocation.ts';
 import { activateUser, createUser, deactivateUser, getUser, updateUser } from '../../../resources/users/queries.ts';
 import { TimeZone } from '../../../resources/users/time-zone.ts';
-import { inState, State, stateField } from '../../framework/optimistic-lock.ts';
-import { type Asked, form, page, type Sent } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import { State, stateField, whileUnchanged } from '../../framework/optimistic-lock.ts';
+import { type FormState, form, type PageRequest, page } from '../../framework/page.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { checkbox, checked, emptyAsNull, formOf, selectField, submit, textField } from '../../ui/form-fields.ts';
 import { badge, code, facts, html, notice, type SafeHtml, section } from '../../ui/html.ts';
 
@@ -28,7 +28,7 @@ export const newUser = page({
   path: `${path}/new`,
   roles,
   async show(asked) {
-    const fields = (sent: Sent | undefined) => html`
+    const fields = (sent: FormState | undefined) => html`
 ${textField(sent, { name: 'name', label: 'Name', required: true })}
 ${textField(sent, { name: 'email', label: 'E-mail', type: 'email', required: true })}
 ${selectField(sent, role)}
@@ -89,7 +89,7 @@ ${section('Access', access(asked, user, keys))}`,
       async run({ visit, params, fields: { state, keepKeys, ...fields } }) {
         const choice = { keepKeys, from: visit.from };
         return changed(
-          await inState(visit.context, state, (context) => updateUser(context, params.id, fields, choice)),
+          await whileUnchanged(visit.context, state, (context) => updateUser(context, params.id, fields, choice)),
         );
       },
     }),
@@ -115,7 +115,7 @@ ${section('Access', access(asked, user, keys))}`,
   },
 });
 
-function details(sent: Sent | undefined, user: User, keys: UserKey[]): SafeHtml {
+function details(sent: FormState | undefined, user: User, keys: UserKey[]): SafeHtml {
   const { name, jobTitle, department, phone, timeZone } = user;
   return html`${stateField(user)}${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
 ${selectField(sent, { ...role, value: user.role })}
@@ -128,7 +128,7 @@ ${submit('Save')}`;
 }
 
 /** Lists the API keys that a change revokes, with the box that keeps them. */
-function keysField(sent: Sent | undefined, keys: UserKey[], what: string): SafeHtml | null {
+function keysField(sent: FormState | undefined, keys: UserKey[], what: string): SafeHtml | null {
   if (keys.length === 0) return null;
   const items = keys.map(
     ({ id, name, lastFour }) => html`<li><a href="/developer/keys/${id}">${name}</a> <code>…${lastFour}</code></li>`,
@@ -137,12 +137,12 @@ function keysField(sent: Sent | undefined, keys: UserKey[], what: string): SafeH
 ${checkbox('keepKeys', 'yes', 'Keep these API keys', sent !== undefined && 'keepKeys' in sent.values)}`;
 }
 
-function access(asked: Asked<UserVisit>, user: User, keys: UserKey[]): SafeHtml {
+function access(asked: PageRequest<UserContext>, user: User, keys: UserKey[]): SafeHtml {
   if (!user.active) {
     return html`<p>They can't sign in, their keys don't work, and nothing can be assigned to them.</p>
 ${formOf(asked, 'activate', () => submit('Activate', 'plain'))}`;
   }
-  const deactivation = (sent: Sent | undefined) => html`
+  const deactivation = (sent: FormState | undefined) => html`
 ${keysField(sent, keys, 'Deactivating revokes the API keys of this user. Keys that you keep work again when the user is activated:')}
 ${submit('Deactivate', 'danger')}`;
   const invite = html`<p>Another link lets them choose anew how to sign in; links from before work no more.</p>
@@ -162,7 +162,7 @@ function changed({ id, email }: User) {
 }
 
 /** Leads to the user's page, which shows the link once; a REQUESTER has none. */
-async function invited(visit: UserVisit, user: User) {
+async function invited(visit: UserContext, user: User) {
   if (user.role === 'REQUESTER') return changed(user);
   const token = await createInvitation(visit.context, user.id);
   return { ...changed(user), flash: { link: `${visit.site.origin}/developer/join?token=${token}` } };

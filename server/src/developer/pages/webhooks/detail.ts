@@ -11,12 +11,12 @@ import {
   type TrackedWebhook,
   updateWebhook,
 } from '../../../resources/webhooks/queries.ts';
-import { entityTagOf } from '../../../shared/etag.ts';
+import { etagOf } from '../../../shared/etag.ts';
 import { detailsOf, validationError } from '../../../shared/validation.ts';
 import { newSecret } from '../../../webhooks/secrets/new-secret.ts';
-import { momentOf, WallTime, wallTimeOf, zoneOf } from '../../framework/local-datetime.ts';
-import { type Asked, form, page } from '../../framework/page.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import { parseLocalTime, WallTime, wallTimeOf, zoneOf } from '../../framework/local-datetime.ts';
+import { form, type PageRequest, page } from '../../framework/page.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { checkboxes, formOf, optional, submit, textField } from '../../ui/form-fields.ts';
 import { code, facts, folded, html, linkButton, notice, type SafeHtml, section } from '../../ui/html.ts';
 import { deliveryTable, isPending, pendingReload } from '../deliveries/delivery-table.ts';
@@ -35,7 +35,7 @@ const shownDeliveries = 10;
 const shownReplays = 5;
 const dayMs = 86_400_000;
 
-type Here = Asked<UserVisit, z.output<typeof Params>, z.output<typeof Query>>;
+type Here = PageRequest<UserContext, z.output<typeof Params>, z.output<typeof Query>>;
 
 /** One webhook: how it does, what was sent to it, and all that can be done with it. */
 export const webhook = page({
@@ -104,7 +104,7 @@ ${part('Change it', 'change', change(asked, webhook))}${part('New secret', 'secr
       fields: z.object({ since: WallTime }),
       audit: 'webhook.replayed',
       async run({ visit, params: { id }, fields }) {
-        const since = momentOf(fields.since, visit.user.account.timeZone).toISOString();
+        const since = parseLocalTime(fields.since, visit.user.account.timeZone).toISOString();
         const { data, error } = WebhookReplay.safeParse({ since });
         if (data === undefined) throw validationError(detailsOf(error.issues, 'is unknown'));
         const replay = await replayWebhook(visit.context, id, data);
@@ -137,7 +137,7 @@ function pathOf(id: number): string {
 }
 
 function pausing(paused: boolean) {
-  return async ({ visit, params: { id } }: Asked<UserVisit, z.output<typeof Params>>) => {
+  return async ({ visit, params: { id } }: PageRequest<UserContext, z.output<typeof Params>>) => {
     await updateWebhook(visit.context, id, { paused });
     return { redirect: pathOf(id), subject: `webhook ${id}` };
   };
@@ -149,7 +149,7 @@ function newSecretNotice(secret: string): SafeHtml {
 }
 
 /** What came of a test event so far. */
-async function testOf(visit: UserVisit, id: number): Promise<{ outcome: SafeHtml; isPending: boolean }> {
+async function testOf(visit: UserContext, id: number): Promise<{ outcome: SafeHtml; isPending: boolean }> {
   const { attempts, state } = await getDelivery(visit.context, id);
   const last = attempts.at(-1);
   const link = html`<a href="/developer/deliveries/${id}">Look at the test event</a>`;
@@ -163,7 +163,7 @@ async function testOf(visit: UserVisit, id: number): Promise<{ outcome: SafeHtml
   };
 }
 
-function health(visit: UserVisit, webhook: TrackedWebhook): SafeHtml {
+function health(visit: UserContext, webhook: TrackedWebhook): SafeHtml {
   const { events, filter, skipOwn, lastSuccessAt, lastFailureAt, pausedAt, createdAt } = webhook;
   return facts({
     Health: healthOf(visit, webhook),
@@ -190,7 +190,7 @@ function revival(asked: Here): SafeHtml {
 <div class="actions">${formOf(asked, 'activate', () => submit('Use it again', 'plain'))}</div>`;
 }
 
-function lastDeliveries(visit: UserVisit, { id }: TrackedWebhook, found: readonly Delivery[]): SafeHtml {
+function lastDeliveries(visit: UserContext, { id }: TrackedWebhook, found: readonly Delivery[]): SafeHtml {
   const more = linkButton(`/developer/deliveries?subscription=${id}`, 'All of its deliveries');
   return html`<div id="deliveries" data-watched>${deliveryTable(visit, found, { empty: 'Nothing was sent to it yet.' })}</div>
 ${found.length === 0 ? null : html`<p>${more}</p>`}`;
@@ -219,7 +219,7 @@ ${items.length === 0 ? null : html`<ul>${items}</ul>`}`;
 }
 
 function change(asked: Here, webhook: TrackedWebhook): SafeHtml {
-  const version = html`<input type="hidden" name="version" value="${entityTagOf(webhook) ?? ''}">`;
+  const version = html`<input type="hidden" name="version" value="${etagOf(webhook) ?? ''}">`;
   return formOf(asked, 'change', (sent) => html`${version}${webhookFields(sent, webhook)}${submit('Save', 'plain')}`);
 }
 

@@ -1,7 +1,7 @@
 import { EventType, events, NewWebhook, type Webhook } from '@itsm-api/contract';
 import * as z from 'zod';
 import { FilterText, filterText } from '../../../resources/webhooks/filter-text.ts';
-import type { Sent } from '../../framework/page.ts';
+import type { FormState } from '../../framework/page.ts';
 import { checkboxes, optional, several, textArea, textField } from '../../ui/form-fields.ts';
 import { html, type SafeHtml } from '../../ui/html.ts';
 
@@ -17,7 +17,10 @@ export const WebhookFields = z.object({
 export const SecretField = optional(secret);
 
 /** The fields of a subscription; without one, those of a new one. */
-export function webhookFields(sent: Sent | undefined, webhook?: Pick<Webhook, 'url' | 'events' | 'filter'>): SafeHtml {
+export function webhookFields(
+  sent: FormState | undefined,
+  webhook?: Pick<Webhook, 'url' | 'events' | 'filter'>,
+): SafeHtml {
   const options = EventType.options.map((value) => ({ value, label: `${value}: ${events[value].when}` }));
   return html`${textField(sent, {
     ...{ name: 'url', label: 'URL', type: 'url', required: true, placeholder: 'https://hooks.example.com/itsm' },
@@ -30,7 +33,7 @@ ${textArea(sent, {
 })}`;
 }
 
-export function secretField(sent: Sent | undefined): SafeHtml {
+export function secretField(sent: FormState | undefined): SafeHtml {
   const hint = 'Signs each delivery. Leave it empty, and one is made for you.';
   return textField(sent, { name: 'secret', label: 'Secret', type: 'password', autocomplete: 'new-password', hint });
 }

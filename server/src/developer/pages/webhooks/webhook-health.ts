@@ -1,11 +1,11 @@
 import type { TrackedWebhook } from '../../../resources/webhooks/queries.ts';
-import type { UserVisit } from '../../framework/request-context.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { badge, html, type SafeHtml } from '../../ui/html.ts';
 
 const kinds = { HEALTHY: 'good', RETRYING: 'warn', CIRCUIT_OPEN: 'warn', PAUSED: 'bad', INACTIVE: 'plain' } as const;
 
 /** Shows the health of a subscription: the API's word, the reason, and when the next attempt is. */
-export function healthOf({ time }: UserVisit, { health, healthReason, nextAttemptAt }: TrackedWebhook): SafeHtml {
+export function healthOf({ time }: UserContext, { health, healthReason, nextAttemptAt }: TrackedWebhook): SafeHtml {
   return html`${badge(health, kinds[health])}${healthReason === null ? null : html` ${healthReason}`}${
     nextAttemptAt === null ? null : html` Next attempt ${time(nextAttemptAt)}.`
   }`;

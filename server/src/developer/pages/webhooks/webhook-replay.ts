@@ -1,7 +1,7 @@
 import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { getReplay, type ReplayProgress } from '../../../resources/webhooks/queries.ts';
-import { mostReplayCounted } from '../../../webhooks/maintenance/replay.ts';
+import { maxReplayCounted } from '../../../webhooks/maintenance/replay.ts';
 import { page } from '../../framework/page.ts';
 import { facts, html, linkButton, type SafeHtml } from '../../ui/html.ts';
 
@@ -33,7 +33,7 @@ export function progressOf({ matching, sent, finishedAt }: ReplayProgress): stri
 
 /** Whether there may be more than were counted. */
 function isCapped(matching: number): boolean {
-  return matching >= mostReplayCounted;
+  return matching >= maxReplayCounted;
 }
 
 function barOf({ matching, sent, finishedAt }: ReplayProgress): SafeHtml {
