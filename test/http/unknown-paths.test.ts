@@ -35,7 +35,7 @@ describe.each(paths)('%s', (path) => {
     for (const method of ['GET', 'POST', 'QUERY']) {
       const answer = await api.call({ method, path: `${path}/?page=1` });
       expect(answer.status).toBe(404);
-      expect(errorOf(answer)).toMatchObject({ code: 'NOT_FOUND', message: expect.stringMatching(`is ${path}\\.$`) });
+      expect(errorOf(answer)).toMatchObject({ code: 'NOT_FOUND', message: expect.stringMatching(`Use ${path}\\.$`) });
     }
   });
 });
