@@ -67,7 +67,7 @@ it.each(['/developer/keys', '/developer', '/developer/keys/new'])(
   '%s is named where a slash stands behind it',
   async (path) => {
     const answer = await api.call({ method: 'GET', path: `${path}/` });
-    expect([answer.status, answer.text]).toEqual([404, expect.stringContaining(`this one is ${path}.`)]);
+    expect([answer.status, answer.text]).toEqual([404, expect.stringContaining(`Use ${path}.`)]);
     expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
   },
 );
