@@ -448,7 +448,7 @@ describe('a filter', () => {
     ['a time as no event spells it', { createdAt: ['2026-11-20T10:00:00Z'] }, 'filter.createdAt.0', /:00\.000Z/],
     ['an id as text', { assigneeId: ['7'] }, 'filter.assigneeId.0', /must be a positive integer/],
     ['null where it is never null', { status: [null] }, 'filter.status.0', /must be one of/],
-    ['no values', { priority: [] }, 'filter.priority', /at least 1 entry/],
+    ['no values', { priority: [] }, 'filter.priority', /at least 1 item/],
     ['no fields', {}, 'filter', /at least one field/],
     ['a value alone', { priority: 'HIGH' }, 'filter.priority', /must be an array/],
     ['an object as value', { priority: [{}] }, 'filter.priority.0', /must be a string/],

@@ -225,7 +225,7 @@ describe('a target that is not public', () => {
       await store(`https://user@127.0.0.1:${canary.port}/`),
       await store('no URL'),
     ];
-    const errors = ['begin with https://', 'not hold a user name or password', 'be an absolute URL'];
+    const errors = ['start with https://', 'not contain a user name or password', 'be an absolute URL'];
     expect(await emitTo(others)).toEqual(errors.map((error) => expect.stringContaining(`url must ${error}`)));
     await remove(others);
     expect(canary.connections).toBe(0);
