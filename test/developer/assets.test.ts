@@ -57,7 +57,10 @@ describe('/developer/assets', () => {
     });
     // What was shown is no more: nobody's change is overwritten unseen.
     const late = await admin.submit(here, 'change', { ...change, name: 'Late' });
-    expect(late).toMatchObject({ status: 412, text: expect.stringContaining('Somebody has changed this') });
+    expect(late).toMatchObject({
+      status: 412,
+      text: expect.stringContaining('This was changed after you opened the page'),
+    });
     expect(late.text).toContain('value="Late"');
   });
 

@@ -137,7 +137,9 @@ describe('an invitation', () => {
 
   it('is refused to who has no entry', async () => {
     const { id } = await mine.createUser({ role: 'REQUESTER' });
-    await expect(invite(mine, id)).rejects.toThrow('the developer area is for AGENT and ADMIN');
+    await expect(invite(mine, id)).rejects.toThrow(
+      "which can't use the developer area. Change the role to AGENT or ADMIN first.",
+    );
   });
 });
 

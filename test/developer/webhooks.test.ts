@@ -158,7 +158,7 @@ describe('a webhook', () => {
     });
     const late = await admin.submit(path, 'change', { ...fields, filter: '' });
     expect(late.status).toBe(412);
-    expect(late.text).toContain('it was changed meanwhile');
+    expect(late.text).toContain('This was changed after you opened the page. Reload the page');
   });
 
   it('gets a new secret, which is shown once, and both sign', async () => {

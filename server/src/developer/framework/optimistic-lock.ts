@@ -29,7 +29,7 @@ export async function whileUnchanged<Given extends Context, Result>(
     if (!(error instanceof ApiError && error.code === 'PRECONDITION_FAILED')) throw error;
     throw new ApiError(
       'PRECONDITION_FAILED',
-      'Somebody has changed this since you opened it. Load the page again to see what it is now, or send the form once more to have it as you typed it.',
+      'This was changed after you opened the page. Reload the page to see the current values, or send the form again to overwrite them.',
     );
   }
 }
