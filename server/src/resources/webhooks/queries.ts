@@ -278,7 +278,7 @@ export function replayWebhook(
       const message = `This subscription has the maximum of ${maxReplays} replays in progress. Retry when one of them has finished.`;
       throw new ApiError('VALIDATION_ERROR', message);
     }
-    const matching = await countMadeSince(db, { subscriptionId: id, states, since, atMost: maxCountedReplay });
+    const matching = await countMadeSince(db, { subscriptionId: id, states, since, limit: maxCountedReplay });
     // Before the others are, which are pending from then on.
     const inTurn = states.toSorted((a, b) => Number(b === 'PENDING') - Number(a === 'PENDING'));
     const replayId = await insertReplay(db, { subscriptionId: id, since, states: inTurn });

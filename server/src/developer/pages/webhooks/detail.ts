@@ -10,18 +10,19 @@ import {
   replayWebhook,
   type TrackedWebhook,
   updateWebhook,
-} from '../resources/webhooks/queries.ts';
-import { detailsOf, validationError } from '../validation.ts';
-import { newSecret } from '../webhooks/new-secret.ts';
-import { resultOf } from './delivery.ts';
-import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
-import { checkboxes, formOf, optional, submit, textField } from './fields.ts';
-import { code, facts, folded, html, linkButton, notice, type SafeHtml, section } from './html.ts';
-import { momentOf, WallTime, wallTimeOf, zoneOf } from './moment.ts';
-import { type Asked, form, page } from './page.ts';
-import { inState } from './unchanged.ts';
-import type { UserVisit } from './visit.ts';
-import { SecretField, secretField, WebhookFields, webhookFields } from './webhook-fields.ts';
+} from '../../../resources/webhooks/queries.ts';
+import { etagOf } from '../../../shared/etag.ts';
+import { detailsOf, validationError } from '../../../shared/validation.ts';
+import { newSecret } from '../../../webhooks/secrets/new-secret.ts';
+import { parseLocalTime, WallTime, wallTimeOf, zoneOf } from '../../framework/local-datetime.ts';
+import { whileUnchanged } from '../../framework/optimistic-lock.ts';
+import { form, type PageRequest, page } from '../../framework/page.ts';
+import type { UserContext } from '../../framework/request-context.ts';
+import { checkboxes, formOf, optional, submit, textField } from '../../ui/form-fields.ts';
+import { code, facts, folded, html, linkButton, notice, type SafeHtml, section } from '../../ui/html.ts';
+import { deliveryTable, isPending, pendingReload } from '../deliveries/delivery-table.ts';
+import { resultOf } from '../deliveries/detail.ts';
+import { SecretField, secretField, WebhookFields, webhookFields } from './fields.ts';
 import { healthOf } from './webhook-health.ts';
 import { progressOf } from './webhook-replay.ts';
 
@@ -84,7 +85,7 @@ ${part('Change it', 'change', change(asked, webhook))}${part('New secret', 'secr
       fields: WebhookFields.extend({ version: z.string().max(200) }),
       audit: 'webhook.changed',
       async run({ visit, params: { id }, fields: { version, ...patch } }) {
-        await inState(visit.context, version, (context) => updateWebhook(context, id, patch));
+        await whileUnchanged(visit.context, version, (context) => updateWebhook(context, id, patch));
         return { redirect: pathOf(id), subject: `webhook ${id}` };
       },
     }),
