@@ -181,7 +181,7 @@ describe('a command that is called wrongly', { timeout: 60_000 }, () => {
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(wrong.stderr.split('\n')).toEqual([
       'error: --name must have at least 1 character',
-      'error: --email must be an e-mail address',
+      'error: --email must be an email address',
       'error: --role must be one of ADMIN, AGENT, REQUESTER',
       'error: --time-zone must be the IANA name of a time zone, such as Europe/Berlin',
       '',
