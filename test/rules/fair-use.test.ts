@@ -165,7 +165,7 @@ it('shows a form again, as it was typed, that had no room', async () => {
   await Promise.all(creates);
   const { status, headers, text } = await sent;
   expect([status, headers['retry-after']]).toEqual([429, '1']);
-  expect(text).toContain('requests under way at once');
+  expect(text).toContain('Too many concurrent requests for this workspace');
   expect(text).toContain('value="No room"');
   expect(await api.prisma.apiKey.count({ where: { tenantId: greedy.tenantId, name: 'No room' } })).toBe(0);
 });
@@ -215,7 +215,7 @@ it('answers 429 to those that are too many, and to those that waited too long', 
     expect(answer.status).toBe(429);
     expect(answer.headers['retry-after']).toBe('1');
     expect(errorOf(answer)).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 1 });
-    expect(errorOf(answer).message).toMatch(/requests under way at once/);
+    expect(errorOf(answer).message).toMatch(/^Too many concurrent requests for this workspace: .*\. Reduce concurrency and retry in 1 second\.$/);
   }
   expect((await Promise.all(answers.first)).map(({ status }) => status)).toEqual([201, 201]);
   const refusals = logged.filter(({ msg }) => String(msg).includes('refused for fair use'));
