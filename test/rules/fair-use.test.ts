@@ -215,7 +215,9 @@ it('answers 429 to those that are too many, and to those that waited too long', 
     expect(answer.status).toBe(429);
     expect(answer.headers['retry-after']).toBe('1');
     expect(errorOf(answer)).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 1 });
-    expect(errorOf(answer).message).toMatch(/^Too many concurrent requests for this workspace: .*\. Reduce concurrency and retry in 1 second\.$/);
+    expect(errorOf(answer).message).toMatch(
+      /^Too many concurrent requests for this workspace: .*\. Reduce concurrency and retry in 1 second\.$/,
+    );
   }
   expect((await Promise.all(answers.first)).map(({ status }) => status)).toEqual([201, 201]);
   const refusals = logged.filter(({ msg }) => String(msg).includes('refused for fair use'));
