@@ -136,7 +136,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     const { store: other } = await openStore({ onAway });
     expect(other.state).toBe('redis away');
     await sleep(1200);
-    expect(heard.slice(1)).toEqual(['Redis did not answer within 1000 ms.']);
+    expect(heard.slice(1)).toEqual(['Redis did not respond within 1000 ms.']);
   });
 
   it('hold up a request for a quarter of a second at most when Redis falls silent', async () => {

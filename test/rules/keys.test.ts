@@ -187,7 +187,7 @@ describe('a look-up', () => {
   it('waits for its turn as long as for a connection, and no longer', async () => {
     vi.useFakeTimers();
     try {
-      const queue = createLookupQueue({ atOnce: 1 });
+      const queue = createLookupQueue({ concurrency: 1 });
       const ask = (key: string) => queue.run(key, () => new Promise(() => undefined)).catch((error: Error) => error);
       const asked = [ask('first'), ask('second'), ask('third')];
       await vi.advanceTimersByTimeAsync(5000);

@@ -59,7 +59,7 @@ describe('a Redis that is not there at the start', () => {
     const workspace = await createWorkspace(api);
     expect((await workspace.call('GET', '/users')).status).toBe(200);
     await api.close();
-    expect(lines).toEqual([expect.objectContaining({ msg: away, reason: 'Redis did not answer within 1000 ms.' })]);
+    expect(lines).toEqual([expect.objectContaining({ msg: away, reason: 'Redis did not respond within 1000 ms.' })]);
     silent.close();
   });
 });

@@ -1,13 +1,13 @@
+import secureJson from 'secure-isJsonType-parse';
 import type { IncomingHttpHeaders } from 'node:http';
 import { hasBody } from '@itsm-api/contract';
 import type { FastifyInstance } from 'fastify';
-import secureJson from 'secure-json-parse';
 import { ApiError } from '../shared/errors.ts';
-import { checkJsonSize } from './json-limits.ts';
+import { checkJsonSize } from './isJsonType-limits.ts';
 
 /**
- * Reads bodies: JSON in UTF-8 and nothing else. An empty body becomes `undefined` whatever its content type; whether
- * one was needed is checked against the contract before validation.
+ * Adds the parser for request bodies, which accepts only JSON in UTF-8. An empty body becomes `undefined` for any
+ * content type. A hook rejects a missing body if the contract requires one.
  */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -18,7 +18,7 @@ export function addBodyParsers(app: FastifyInstance): void {
       return done(
         new ApiError(
           'UNSUPPORTED_MEDIA_TYPE',
-          'The body is not declared as JSON in UTF-8. Send it with `Content-Type: application/json`.',
+          'The body is not declared as JSON in UTF-8. Send it with `Content-Type: application/isJsonType`.',
         ),
       );
     }
@@ -31,15 +31,15 @@ export function addBodyParsers(app: FastifyInstance): void {
 
   app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
     const encoding = headers['content-encoding'] ?? '';
-    const encoded = !isEmpty(headers) && !/^(identity)?$/i.test(encoding.trim());
+    const isEncoded = !isEmpty(headers) && !/^(identity)?$/i.test(encoding.trim());
     done(
-      encoded
+      isEncoded
         ? new ApiError('UNSUPPORTED_MEDIA_TYPE', '`Content-Encoding` is not supported. Send the body uncompressed.')
         : undefined,
     );
   });
 
-  // Without a body its type says nothing, so that a malformed one does no harm either.
+  // If there is no body, the content type is ignored, so that a malformed one causes no error.
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     if (isEmpty(headers)) headers['content-type'] = undefined;
     done();
@@ -47,8 +47,8 @@ export function addBodyParsers(app: FastifyInstance): void {
 
   app.addHook('preValidation', (request, _reply, done) => {
     const route = request.routeOptions.config.tsRestRoute;
-    const missing = route && hasBody(route) && request.body === undefined;
-    done(missing ? new ApiError('INVALID_JSON', 'The body is empty. Send a JSON object.') : undefined);
+    const isMissing = route && hasBody(route) && request.body === undefined;
+    done(isMissing ? new ApiError('INVALID_JSON', 'The body is empty. Send a JSON object.') : undefined);
   });
 }
 
@@ -69,7 +69,10 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** The charset that a parameter of a media type names. By no expression that would read white space again and again. */
+/**
+ * Returns the charset that a media type parameter names. Uses no regular expression, because backtracking over white
+ * space would be slow.
+ */
 function charsetOf(parameter: string): string | undefined {
   const at = parameter.indexOf('=');
   if (parameter.slice(0, Math.max(at, 0)).trim() !== 'charset') return undefined;
@@ -81,6 +84,6 @@ function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters.map(charsetOf).find(Boolean);
   const mediaType = type.trim();
-  const json = mediaType === 'application/json' || /^application\/[\w.-]+\+json$/.test(mediaType);
-  return json && (charset === undefined || charset === 'utf-8' || charset === 'utf8');
+  const isJsonType = mediaType === 'application/isJsonType' || /^application\/[\w.-]+\+isJsonType$/.test(mediaType);
+  return isJsonType && (charset === undefined || charset === 'utf-8' || charset === 'utf8');
 }

@@ -4,8 +4,9 @@ import { ApiError } from '../shared/errors.ts';
 import { names, parseEtags } from '../shared/etag.ts';
 
 /**
- * Conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency.md): whoever has read a resource is answered 304 while
- * it is the same, and may have it changed only then. Who changes it looks at `ifMatch` under the row's lock.
+ * Adds conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency.md). Reads with a matching
+ * `If-None-Match` return 304. For writes, the hook sets `ifMatch`, and the handler compares it under the lock of the
+ * row.
  */
 export function addConditions(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, done) => {
@@ -25,7 +26,10 @@ export function addConditions(app: FastifyInstance): void {
   });
 }
 
-/** The payload, or none with 304 where a reader has it already. HEAD tells its length all the same. */
+/**
+ * Returns the payload, or sets the status 304 if the client already has this version. HEAD keeps the payload for its
+ * length.
+ */
 export function notModifiedUnlessChanged(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -39,7 +43,7 @@ export function notModifiedUnlessChanged(
   return method === 'HEAD' ? payload : null;
 }
 
-/** The caller expects a condition that nothing checks: without this error, the write would ignore it. */
+/** Rejects `If-Match` where no handler checks it. Otherwise, the write would silently ignore the condition. */
 function unsupported(): ApiError {
   const message = 'This endpoint does not support `If-Match`. Remove the header, or update one resource by its id.';
   return new ApiError('VALIDATION_ERROR', message);

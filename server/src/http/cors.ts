@@ -15,7 +15,9 @@ const exposedHeaders = [
   replayedHeader,
 ];
 
-/** Lets pages of the given origins call the API (docs/decisions/api-conventions.md); no origin, no CORS. */
+/**
+ * Allows pages of the given origins to call the API (docs/decisions/api-conventions.md). Without origins, CORS is off.
+ */
 export async function addCors(app: FastifyInstance, origins: string[]): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {

@@ -1,17 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requestIdHeader } from './request-id.ts';
 
-/** What every answer says of itself, whatever it is: nobody may keep it, and nobody guess what it is. */
-const answerHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+/** Sent with every response: caches must not store it, and browsers must not guess its content type. */
+const responseHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** Has browsers use https for this host for a year. Other hosts of the domain decide for themselves. */
+/** Makes browsers use HTTPS for this host for one year. Other hosts of the domain are not affected. */
 const strictTransport = { 'strict-transport-security': 'max-age=31536000' };
 
-/** Sets what every answer carries before anything else is looked at; files that may be kept say so instead. */
+/**
+ * Sets the default headers before all other hooks, so that error responses also carry them. Cacheable files override
+ * them.
+ */
 export function addDefaultHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     setDefaultHeaders(request, reply);
-    // For whoever keeps answers all the same: that of one key is none of another's.
+    // Some caches ignore `no-store`. They must not share responses between API keys.
     if (request.routeOptions.config.tsRestRoute?.metadata.scope) reply.header('vary', 'Authorization, X-API-Key');
     done();
   });
@@ -23,8 +26,8 @@ export function setDefaultHeaders(request: FastifyRequest, reply: FastifyReply):
 
 /**
  * Returns the headers that every response carries.
- * @param publicUrl where browsers find the server
+ * @param publicUrl the URL at which browsers reach the server
  */
 export function defaultHeadersOf(requestId: string, publicUrl: string | undefined): Record<string, string> {
-  return { [requestIdHeader]: requestId, ...answerHeaders, ...(publicUrl?.startsWith('https:') && strictTransport) };
+  return { [requestIdHeader]: requestId, ...responseHeaders, ...(publicUrl?.startsWith('https:') && strictTransport) };
 }

@@ -10,14 +10,14 @@ import { TenantLimitExceeded } from '../shared/tenant-limiter.ts';
 import { defaultHeadersOf, setDefaultHeaders } from './default-headers.ts';
 import { requestIdOf } from './request-id.ts';
 
-const tooLarge = `The body is larger than ${requestLimits.bodyBytes} bytes. Send less data in each request.`;
+const bodyTooLargeMessage = `The body is larger than ${requestLimits.bodyBytes} bytes. Send less data in each request.`;
 
-const unexpected =
-  'An unexpected error occurred on the server. Retry later, and report the request id if it happens again.';
+const unexpectedErrorMessage =
+  'An unexpectedErrorMessage error occurred on the server. Retry later, and report the request id if it happens again.';
 
 /** Maps the errors of Fastify to errors of the API. All other errors are INTERNAL_ERROR. */
 const frameworkErrors: Record<string, () => ApiError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('PAYLOAD_TOO_LARGE', tooLarge),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('PAYLOAD_TOO_LARGE', bodyTooLargeMessage),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new ApiError(
       'INVALID_JSON',
@@ -33,26 +33,26 @@ const frameworkErrors: Record<string, () => ApiError> = {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** `PUBLIC_URL`, where errors link to. */
+    /** `PUBLIC_URL`, the base URL of the documentation links in errors. */
     publicUrl: string | undefined;
   }
 }
 
 export interface ErrorSources {
-  /** Whether a request failed because the database is unavailable, which is logged there. */
+  /** Whether a request failed because the database is unavailable. The database module logs the outage. */
   isOutage(thrown: unknown): boolean;
 }
 
-/** Every answer that is not a success is written here (spec §7); handlers and hooks only throw. */
+/** Sends every error response (spec §7). Handlers and hooks only throw. */
 export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): void {
   app.setErrorHandler(async (thrown, request, reply) => {
     if (thrown instanceof TenantLimitExceeded) await request.giveBack(reply);
-    answerWith(apiErrorOf(thrown, request, sources), request, reply);
+    sendError(apiErrorOf(thrown, request, sources), request, reply);
     return reply;
   });
-  // Node passes on the bare connection.
+  // For CONNECT, Node emits an event with the bare socket.
   app.server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    endWith(
+    endSocket(
       new ApiError(
         'NOT_FOUND',
         'CONNECT is not supported, because this server is not a proxy. Use GET, POST, PATCH or DELETE.',
@@ -63,20 +63,20 @@ export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): vo
   });
 }
 
-/** Answers what Fastify finds before routing (`frameworkErrors`). */
+/** Responds to errors that Fastify finds before routing (`frameworkErrors`). */
 export function respondWithError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  answerWith(apiErrorOf(thrown, request, { isOutage: () => false }), request, reply);
+  sendError(apiErrorOf(thrown, request, { isOutage: () => false }), request, reply);
 }
 
-/** What is answered for whatever was thrown; what nobody has foreseen is logged. */
+/** Converts a thrown value to an API error, and logs unexpected ones. */
 export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage }: ErrorSources): ApiError {
-  // Looks like a lost connection to the database, too.
-  if (isHangUp(thrown, request)) return brokenOff();
-  if (isOutage(thrown)) return outage();
+  // Must come first, because a client that disconnects looks like a lost database connection.
+  if (isHangUp(thrown, request)) return incompleteBodyError();
+  if (isOutage(thrown)) return outageError();
   const error = toApiError(thrown);
   if (error.code === 'INTERNAL_ERROR' && error !== thrown)
     request.log.error({ requestId: request.id, err: thrown }, 'request failed');
-  // May be the fault of who asks, or of a database that is slow.
+  // Logged because the cause is either an expensive query or a slow database.
   if (error.code === 'QUERY_TOO_BROAD')
     request.log.warn(
       {
@@ -89,11 +89,11 @@ export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage 
   return error;
 }
 
-function answerWith(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
+function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
   rejectRequest(error, request, reply, envelopeOf(error, request.id, request.server.publicUrl));
 }
 
-/** Answers an error with its status and headers, and with this body. */
+/** Sends an error with its status, its headers and the given body. */
 export function rejectRequest(error: ApiError, request: FastifyRequest, reply: FastifyReply, body: object): void {
   if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
@@ -101,21 +101,21 @@ export function rejectRequest(error: ApiError, request: FastifyRequest, reply: F
   reply.code(error.status).send(body);
 }
 
-/** Answers what Node's HTTP parser refuses before there is a request: bad request lines, too large headers. */
+/** Responds to requests that Node's HTTP parser rejects, such as malformed request lines and oversized headers. */
 export function respondToClientError(this: FastifyInstance, error: Error & { code?: string }, socket: Duplex): void {
-  // Who hasn't read what was sent before will not read this either.
+  // A client that hasn't read earlier responses won't read this one.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.writableLength > 0) socket.destroy();
-  else endWith(clientError(error.code), socket, this.publicUrl);
+  else endSocket(clientError(error.code), socket, this.publicUrl);
 }
 
-/** For so long a connection is kept whose client has yet to read why it is closed. Milliseconds. */
+/** How long the connection stays open after the response, so that the client can read it. Milliseconds. */
 const lingerMs = 2000;
 
 /**
- * Writes an error where there is no reply, and closes the connection. What still arrives is thrown away: a request that is
- * refused goes no further, and who is cut off at once may not come to read the answer.
+ * Writes an error to a bare socket and closes the connection. Incoming data is discarded. Closing at once could prevent
+ * the client from reading the response.
  */
-function endWith(error: ApiError, socket: Duplex, publicUrl: string | undefined): void {
+function endSocket(error: ApiError, socket: Duplex, publicUrl: string | undefined): void {
   const requestId = requestIdOf({ headers: {} });
   const body = JSON.stringify(envelopeOf(error, requestId, publicUrl));
   const headers = {
@@ -125,7 +125,7 @@ function endWith(error: ApiError, socket: Duplex, publicUrl: string | undefined)
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  // Node looks no longer after what it has handed on: an error without a listener would end the process.
+  // Node no longer handles errors of this socket. Without a listener, an error would end the process.
   socket.on('error', () => undefined);
   socket.removeAllListeners('data').on('data', () => undefined);
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
@@ -152,36 +152,36 @@ function clientError(code: string | undefined): ApiError {
   }
 }
 
-/** Whether the caller went away while the request was still coming in; nobody will read the answer. */
+/** Returns whether the client disconnected before the request was complete. No client is left to read the response. */
 function isHangUp(thrown: unknown, { raw }: FastifyRequest): boolean {
   return thrown instanceof Error && raw.errored === thrown;
 }
 
-function brokenOff(): ApiError {
+function incompleteBodyError(): ApiError {
   return new ApiError('INVALID_JSON', 'The connection closed before the body was complete. Send the request again.');
 }
 
-/** When to come back, in seconds: not everybody at the same time. */
-const outageSeconds = { min: 1, max: 5 };
+/** Range of the random retry delay in seconds, so that clients don't retry at the same time. */
+const outageRetrySeconds = { min: 1, max: 5 };
 
-function outage(): ApiError {
-  const seconds = randomInt(outageSeconds.min, outageSeconds.max + 1);
+function outageError(): ApiError {
+  const seconds = randomInt(outageRetrySeconds.min, outageRetrySeconds.max + 1);
   const message = `The database is unavailable. Retry in ${formatSeconds(seconds)}.`;
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
 }
 
-/** Something else holds what is needed for longer than a lock is waited for, such as an import of many rows. */
-function heldUp(): ApiError {
-  const seconds = outageSeconds.max;
+/** Reports that another transaction, such as a large import, held a lock for longer than the lock timeout. */
+function lockTimeoutError(): ApiError {
+  const seconds = outageRetrySeconds.max;
   const message = `Timed out waiting for a lock. No changes were made. Retry in ${formatSeconds(seconds)}.`;
   return new ApiError('INTERNAL_ERROR', message, { retryAfterSeconds: seconds });
 }
 
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (hasPgCode(thrown, LOCK_NOT_AVAILABLE)) return heldUp();
+  if (hasPgCode(thrown, LOCK_NOT_AVAILABLE)) return lockTimeoutError();
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', unexpected);
+  return frameworkErrors[code]?.() ?? new ApiError('INTERNAL_ERROR', unexpectedErrorMessage);
 }
 
 /** Returns the body of an error (spec §7). */
@@ -195,7 +195,7 @@ export function envelopeOf(
     error: {
       code,
       message,
-      // Not on an outage, where the header alone says it (spec §7).
+      // On an outage, only the header contains the delay (spec §7).
       ...(retryAfterSeconds !== undefined && code !== 'INTERNAL_ERROR' && { retryAfterSeconds }),
       ...(details !== undefined && { details: [...details] }),
       docs: docsOf(code, publicUrl),

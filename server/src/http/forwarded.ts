@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { forwardedHeaders } from '../config/is-local-only.ts';
 
 /**
- * Logs one warning per process if a request carries a forwarded header that is ignored: behind such a proxy, every request
- * has the proxy's address. Fastify sets `ips` where TRUST_PROXY is set, and fills in more than the sender's address if
- * it trusts the sender's `X-Forwarded-For`.
+ * Logs one warning per process if a request has a forwarded header that the server ignores. Without TRUST_PROXY, all
+ * requests from behind a proxy have the proxy's address. Fastify sets `ips` if TRUST_PROXY is set. It has more than one
+ * address if Fastify trusts the sender's `X-Forwarded-For`.
  */
 export function warnAboutUntrustedProxy(app: FastifyInstance): void {
   let hasWarned = false;

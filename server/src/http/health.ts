@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { Lifecycle } from '../shared/lifecycle.ts';
 
-/** Asked every second by balancers and supervisors: no line in the log tells of it. */
+/** Balancers and supervisors request these paths every second, so the request log omits them. */
 export const healthPaths = ['/livez', '/readyz'];
 
-/** Says in a word whether the process lives, and whether it wants requests (docs/operations.md). */
+/**
+ * Serves `/livez`, which responds while the process is alive, and `/readyz`, which returns 503 unless the process
+ * accepts requests (docs/operations.md).
+ */
 export function addHealth(app: FastifyInstance, lifecycle: Lifecycle): void {
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok'));
   app.get('/readyz', (_request, reply) => {

@@ -3,18 +3,21 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../shared/errors.ts';
 import { headerValues } from './server/raw-headers.ts';
 
-/** A name or an address, and perhaps a port (RFC 3986 §3.2.2); empty for a target that has none. */
+/**
+ * Matches a host name or IP address with an optional port (RFC 3986 §3.2.2). The value is empty if the request target
+ * has no host.
+ */
 const hostPattern = /^(\[[\w.~!$&'()*+,;=:-]+\]|([\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*)(:\d*)?$/i;
 
-/** Refuses requests that don't say one host, as RFC 9112 §3.2 asks; only HTTP/1.0 may leave it out. */
+/** Rejects requests without exactly one valid `Host` header (RFC 9112 §3.2). HTTP/1.0 requests may omit it. */
 export function addHostCheck(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
-    const fault = hostFault(raw);
-    done(fault === undefined ? undefined : new ApiError('VALIDATION_ERROR', fault));
+    const problem = findHostError(raw);
+    done(problem === undefined ? undefined : new ApiError('VALIDATION_ERROR', problem));
   });
 }
 
-function hostFault(request: IncomingMessage): string | undefined {
+function findHostError(request: IncomingMessage): string | undefined {
   const [host, ...others] = headerValues(request, 'host');
   if (others.length > 0) return 'The request has several `Host` headers. Send one.';
   if (host === undefined)

@@ -5,19 +5,18 @@ const [quote, comma, backslash] = [0x22, 0x2c, 0x5c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Refuses JSON that holds too many values or is nested too deep, before anything is built of it: a parser and a schema
- * take far longer over half a million values than this takes over the text (docs/decisions/api-conventions.md).
- * It stops where a limit is passed. Text that is no JSON is left to the parser.
+ * Rejects JSON with too many values or nested levels before it is parsed. For 500,000 values, parsing and validating
+ * take far longer than this scan (docs/decisions/api-conventions.md). Invalid JSON is left to the parser.
  * @throws ApiError PAYLOAD_TOO_LARGE
  */
 export function checkJsonSize(text: string): void {
-  // The first value of all; then one for the first of every array and object, and one after each comma.
+  // Counts the root value, the first value of each array and object, and one value per comma.
   let values = 1;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case quote:
-        at = endOfString(text, at);
+        at = findEndOfString(text, at);
         break;
       case comma:
         values++;
@@ -46,8 +45,8 @@ export function checkJsonSize(text: string): void {
   }
 }
 
-/** Where the string that begins at `start` has its closing quote; the end of the text when it has none. */
-function endOfString(text: string, start: number): number {
+/** Returns the index of the closing quote of the string at `start`, or the length of the text if there is none. */
+function findEndOfString(text: string, start: number): number {
   let end = start;
   do {
     end = text.indexOf('"', end + 1);
@@ -55,14 +54,14 @@ function endOfString(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Whether an odd number of backslashes stands before a place. */
+/** Returns whether an odd number of backslashes precedes an index. */
 function isEscaped(text: string, at: number): boolean {
   let before = at - 1;
   while (text.charCodeAt(before) === backslash) before--;
   return (at - before) % 2 === 0;
 }
 
-/** Whether the array or object that begins at `start` ends with nothing but white space in it. */
+/** Returns whether the array or object at `start` contains only white space. */
 function isEmpty(text: string, start: number): boolean {
   let at = start + 1;
   while (isSpace(text.charCodeAt(at))) at++;

@@ -1,14 +1,14 @@
 import type { DestinationStream } from 'pino';
 import sonicBoom from 'sonic-boom';
 
-/** At exit the process waits this long for a slow reader of the log. Milliseconds. */
+/** Maximum wait at exit for a slow reader of the log. Milliseconds. */
 const maxExitWaitMs = 1500;
 
 let opened: DestinationStream | undefined;
 
 /**
- * Returns the log destination of the process: standard output, with many lines to a write. A full disk and a closed pipe
- * neither end the process nor block it: lines are tried again with later ones, and once more at exit.
+ * Returns the log destination of the process: buffered standard output. A full disk or a closed pipe neither blocks nor
+ * ends the process: failed lines are retried with later ones and at exit.
  */
 export function standardOutput(): DestinationStream {
   opened ??= openStandardOutput();

@@ -3,15 +3,16 @@ import pretty from 'pino-pretty';
 import type { Settings } from '../config/env.ts';
 import { standardOutput } from './log-destination.ts';
 
-/** Whether a person is watching what is printed; else each line of it is JSON, for whatever gathers logs. */
+/** Returns whether standard output is a terminal. If not, each log line is JSON. */
 export function isWatched(): boolean {
   return process.stdout.isTTY;
 }
 
 /**
- * The log of the process: JSON lines on standard output, or readable ones where a person is watching.
- * @param destination where it goes instead
- * @param fields what each line says beside what it is about, asked when it is written
+ * Creates the logger of the process. It writes readable lines to a terminal, and JSON lines to any other standard
+ * output.
+ * @param destination replaces standard output
+ * @param fields returns additional fields; called for each line
  */
 export function createLogger(
   level: Settings['LOG_LEVEL'],
@@ -23,15 +24,15 @@ export function createLogger(
     ...(fields && { mixin: fields }),
     base: undefined,
     timestamp: stdTimeFunctions.isoTime,
-    serializers: { err: presentError },
+    serializers: { err: serializeError },
   };
   if (destination !== undefined) return pino(options, destination);
   if (isWatched()) return pino(options, pretty({ sync: true, singleLine: true }));
   return pino(options, standardOutput());
 }
 
-/** What is logged of an error. What else it carries may be rows and parameters, or a request's headers. */
-function presentError(error: unknown): unknown {
+/** Serializes only the safe properties of an error. Others can contain rows, query parameters or request headers. */
+function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { type, message, stack } = pino.stdSerializers.err(error);
   return { type, message, stack, ...('code' in error && { code: error.code }) };

@@ -5,51 +5,51 @@ import { ApiError } from '../shared/errors.ts';
 import { nearestName } from '../shared/suggestion.ts';
 
 /**
- * Answers what no route serves, before its body is read: 404, and which methods the path has, in `Allow`
- * (docs/decisions/errors.md). To be called before any route is registered.
+ * Returns 404 for requests that match no route, before the body is read, and lists the methods of the path in `Allow`
+ * (docs/decisions/errors.md). Call it before any route is registered.
  */
 export function addNotFound(app: FastifyInstance): void {
   const router = findMyWay();
   const methods = new Set<HTTPMethod>();
   const patterns = new Set<string>();
   app.addHook('onRoute', ({ method, url }) => {
-    // That of CORS, and what answers the rest below a path, serve no path of their own.
+    // The routes of CORS and the catch-all routes have no path of their own.
     if (url.endsWith('*')) return;
     patterns.add(url);
-    for (const each of [method].flat() as HTTPMethod[]) {
-      methods.add(each);
-      router.on(each, url, () => undefined);
+    for (const name of [method].flat() as HTTPMethod[]) {
+      methods.add(name);
+      router.on(name, url, () => undefined);
     }
   });
-  const methodsOf = (path: string) => [...methods].filter((method) => router.find(method, path) !== null);
+  const findMethods = (path: string) => [...methods].filter((method) => router.find(method, path) !== null);
 
   app.addHook('onRequest', (request, reply, done) => {
     const [path = ''] = request.url.split('?');
     const { url: route = '' } = request.routeOptions;
-    // `/tickets/` would be a ticket without an id.
-    const endsWrong = path.endsWith('/') && !route.endsWith('/') && route !== '*';
-    if (!request.is404 && !endsWrong) return done();
+    // Without this check, `/tickets/` would match a ticket with an empty id.
+    const hasTrailingSlash = path.endsWith('/') && !route.endsWith('/') && route !== '*';
+    if (!request.is404 && !hasTrailingSlash) return done();
 
-    const withoutSlash = withoutSlashes(path);
-    if (withoutSlash !== path && methodsOf(withoutSlash).length > 0) {
-      return done(unknown(`Paths have no slash at the end. Use ${withoutSlash}.`));
+    const trimmedPath = removeTrailingSlashes(path);
+    if (trimmedPath !== path && findMethods(trimmedPath).length > 0) {
+      return done(notFound(`Paths have no slash at the end. Use ${trimmedPath}.`));
     }
-    // Whoever answers the rest says so.
+    // The catch-all route returns its own 404.
     if (route.endsWith('/*')) return done();
-    const allowed = methodsOf(path);
+    const allowed = findMethods(path);
     if (allowed.length > 0) reply.header('allow', allowed.join(', '));
-    done(unknown(describe(request, allowed, nearestPath(path, patterns))));
+    done(notFound(describe(request, allowed, nearestPath(path, patterns))));
   });
 }
 
-/** In one pass: a pattern is tried from each slash anew, wherever the path ends. */
-function withoutSlashes(path: string): string {
+/** Scans once. A regular expression would be retried from each slash. */
+function removeTrailingSlashes(path: string): string {
   let end = path.length;
   while (path[end - 1] === '/') end--;
   return path.slice(0, end);
 }
 
-/** Suggests a path of the API for one that is misspelled or lacks the prefix; parameters are those of the request. */
+/** Suggests an API path if the prefix is missing or a name is misspelled. Parameters are taken from the request. */
 function nearestPath(path: string, patterns: Iterable<string>): string | undefined {
   const withoutPrefix = (full: string) => (full.startsWith(pathPrefix) ? full.slice(pathPrefix.length) : full);
   const parts = withoutPrefix(path).split('/');
@@ -70,6 +70,6 @@ function describe({ method }: FastifyRequest, allowed: string[], nearest: string
     : `Path not found. API paths start with ${pathPrefix}. See /docs for all paths.`;
 }
 
-function unknown(message: string): ApiError {
+function notFound(message: string): ApiError {
   return new ApiError('NOT_FOUND', message);
 }

@@ -3,17 +3,17 @@ import type { FastifyInstance } from 'fastify';
 import { notModifiedUnlessChanged } from './conditional-requests.ts';
 import { bestEncoders, type Encoding, encodingFor, varyByEncoding } from './content-encoding.ts';
 
-/** A text that is the same in every answer. */
+/** A text that is the same in all responses. */
 interface SharedFile {
-  /** Of its content. */
+  /** Hash of the content. */
   tag: string;
   bytes: Partial<Record<Encoding, Promise<Buffer>>>;
 }
 
 /**
- * For a scope whose text never changes while the process runs: each is compressed once, when it is first asked for, and
- * all answers share the bytes, so that connections that don't read hold no copies.
- * @param cacheControl for how long a browser keeps them, and whether it asks then if they are still the same
+ * Serves texts that don't change while the process runs. Each text is compressed once, on its first request. All
+ * responses share the bytes, so slow clients hold no copies in memory.
+ * @param cacheControl how long browsers cache the texts, and whether they revalidate
  */
 export function serveSharedFiles(scope: FastifyInstance, cacheControl: string): void {
   const files = new Map<string, SharedFile>();

@@ -1,14 +1,14 @@
 import { contract, type Endpoint, type Group, pathPrefix } from '@itsm-api/contract';
 
 /*
- * What is told of usage apart (docs/decisions/usage-statistics.md): endpoints, what came of a request, and how long it took.
+ * The dimensions of usage statistics (docs/decisions/usage-statistics.md): endpoint, outcome and latency of a request.
  */
 
-/** An endpoint that takes a key. */
+/** An endpoint that requires an API key. */
 export interface KeyedEndpoint {
-  /** The operation's id in the document. */
+  /** The operation id in the OpenAPI document. */
   id: string;
-  /** As people know it, such as `GET /tickets/{id}`. */
+  /** Display name, such as `GET /tickets/{id}`. */
   call: string;
   group: Group;
   route: Endpoint;
@@ -23,7 +23,7 @@ export const keyedEndpoints: readonly KeyedEndpoint[] = Object.entries(contract)
   }),
 );
 
-/** What came of a request: the class of its status (RFC 9110, section 15), or which limit refused it. */
+/** The outcome of a request: the class of its status (RFC 9110 §15), or the limit that rejected it. */
 export const outcomes = [
   'SUCCESSFUL',
   'REDIRECTION',
@@ -36,23 +36,26 @@ export const outcomes = [
 
 export type Outcome = (typeof outcomes)[number];
 
-/** Those of requests that were refused for a limit. */
+/** The outcomes of requests that a limit rejected. */
 export const refusals = ['GLOBAL_LIMIT', 'GROUP_LIMIT', 'FAIR_USE'] as const satisfies Outcome[];
 
 export type Refusal = (typeof refusals)[number];
 
-/** From what share of a window a key counts as near its limit. Percent; the indexes of the tables hold the same figure. */
+/**
+ * The share of a window from which a key counts as near its limit. Percent. The indexes of the tables contain the same
+ * value.
+ */
 export const nearPercent = 80;
 
-/** What took longer than one of these and no longer than the next is counted together. Milliseconds. */
+/** Upper bounds of the latency buckets. Milliseconds. */
 export const latencyBounds = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 10_000,
 ] as const;
 
-/** One more than there are bounds: the last is of what took longer than all. */
+/** One more than the bounds: the last bucket has no upper bound. */
 export const latencyBuckets = latencyBounds.length + 1;
 
-/** In which bucket a time is counted. @param milliseconds most often few, which are found first */
+/** Returns the index of the bucket of a latency. Searches from the start, because most latencies are small. */
 export function bucketOf(milliseconds: number): number {
   let bucket = 0;
   while (bucket < latencyBounds.length && milliseconds > (latencyBounds[bucket] as number)) bucket++;
@@ -60,8 +63,7 @@ export function bucketOf(milliseconds: number): number {
 }
 
 /**
- * Within which time this part of the requests was answered, as if the times of a bucket lay evenly in it. Milliseconds;
- * undefined without requests.
+ * Returns a percentile in milliseconds, interpolated linearly within its bucket. Undefined without requests.
  * @param part from 0 to 1
  */
 export function percentile(latencies: readonly number[], part: number): number | undefined {

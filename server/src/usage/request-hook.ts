@@ -5,11 +5,11 @@ import { kindOf } from './aggregator.ts';
 import { keyedEndpoints, type Outcome, outcomes } from './dimensions.ts';
 import type { UsageRecorder } from './usage-recorder.ts';
 
-const numberOf = new Map(outcomes.map((outcome, number) => [outcome, number]));
+const outcomeNumbers = new Map(outcomes.map((outcome, number) => [outcome, number]));
 
 /**
- * Counts every request with a valid key when it has been answered, or its client is gone. To be called before any route is
- * registered.
+ * Counts every request with a valid key when the response is finished or the client disconnects. Call it before any
+ * route is registered.
  */
 export function recordRequests(app: FastifyInstance, { record }: Pick<UsageRecorder, 'record'>): void {
   const endpoints = new Map<Endpoint, number>(keyedEndpoints.map(({ route }, number) => [route, number]));
@@ -21,10 +21,10 @@ export function recordRequests(app: FastifyInstance, { record }: Pick<UsageRecor
     record({
       tenantId: identity.tenantId,
       keyId: identity.keyId,
-      kind: kindOf(endpoint, numberOf.get(outcomeOf(status, rateLimit)) as number),
+      kind: kindOf(endpoint, outcomeNumbers.get(toOutcome(status, rateLimit)) as number),
       milliseconds: reply.elapsedTime,
-      globalShare: shareOf(rateLimit?.global),
-      groupShare: shareOf(rateLimit?.group),
+      globalShare: toPercent(rateLimit?.global),
+      groupShare: toPercent(rateLimit?.group),
     });
   }
 
@@ -33,8 +33,11 @@ export function recordRequests(app: FastifyInstance, { record }: Pick<UsageRecor
 
 type RateLimit = FastifyRequest['rateLimit'];
 
-/** A rate limit rejected it if a window is used up. After a refund for fair use, both have room. */
-function outcomeOf(status: number, rateLimit: RateLimit): Outcome {
+/**
+ * If a window is used up, a rate limit rejected the request. After a rejection by the concurrency limit, both windows
+ * have quota, because the request was refunded.
+ */
+function toOutcome(status: number, rateLimit: RateLimit): Outcome {
   if (status === 429 && rateLimit?.isCounted === false) {
     if (rateLimit.global.remaining === 0) return 'GLOBAL_LIMIT';
     return rateLimit.group.remaining === 0 ? 'GROUP_LIMIT' : 'FAIR_USE';
@@ -44,7 +47,7 @@ function outcomeOf(status: number, rateLimit: RateLimit): Outcome {
   return status >= 300 ? 'REDIRECTION' : 'SUCCESSFUL';
 }
 
-/** Percent. */
-function shareOf(window: NonNullable<RateLimit>['global'] | undefined): number {
+/** Returns the used share of a window in percent. */
+function toPercent(window: NonNullable<RateLimit>['global'] | undefined): number {
   return window === undefined ? 0 : Math.floor(((window.limit - window.remaining) * 100) / window.limit);
 }

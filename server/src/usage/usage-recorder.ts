@@ -5,23 +5,23 @@ import { bucketOf } from './dimensions.ts';
 import { writeUsage } from './usage-store.ts';
 
 const minuteMs = 60_000;
-const flushEveryMs = 5000;
+const flushIntervalMs = 5000;
 
-/** Counts that may wait to be written: 6 MB, or what some thousand keys use in a minute of an outage. */
-const mostWaiting = 10_000;
+/** Maximum counts in memory until they are written: 6 MB, or one minute of several thousand keys during an outage. */
+const maxPendingCounts = 10_000;
 
-/** A request that was answered. */
+/** A completed request. */
 export interface Served extends Place {
   milliseconds: number;
-  /** The share of its windows that its key had used with it. Percent. */
+  /** How much of its windows the key had used, including this request. Percent. */
   globalShare: number;
   groupShare: number;
 }
 
 export interface UsageRecorder {
-  /** Counts a request that was answered now. */
+  /** Counts a request that completed now. */
   record(served: Served): void;
-  /** Writes what has been counted. */
+  /** Writes the counts to the database. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,55 +29,55 @@ export interface UsageRecorder {
 interface RecorderOptions {
   databases: Pick<Databases, 'system' | 'options'>;
   now: () => Date;
-  /** Told of what could not be written, and of what was not counted. */
+  /** Logs counts that could not be written and requests that were not counted. */
   logger: Pick<FastifyBaseLogger, 'error' | 'warn'>;
 }
 
 /**
- * Counts what is asked for with keys (docs/decisions/usage-statistics.md): in memory, which every request costs some look-ups, and
- * every few seconds into the database. What can't be written waits for the next time, as much as there is room for. Where
- * it was written and the answer lost, it is counted twice.
+ * Counts requests with API keys in memory and writes the counts every `flushIntervalMs`
+ * (docs/decisions/usage-statistics.md). If a write fails, the next write retries it, up to `maxPendingCounts`. If the
+ * database commits but its response is lost, the counts are added twice.
  */
 export function createUsageRecorder({ databases, now, logger }: RecorderOptions): UsageRecorder {
-  /** By the beginning of their minute. */
-  let waiting = new Map<number, UsageAggregator>();
+  /** By the start of the minute. */
+  let pending = new Map<number, UsageAggregator>();
   let size = 0;
   let writing: Promise<void> | undefined;
   let lost = 0;
 
-  /** Undefined where it would be one too many. */
+  /** Returns undefined if there are already `maxPendingCounts` counts. */
   function countsAt(minute: number, place: Place): Counts | undefined {
-    const known = waiting.get(minute)?.find(place);
-    if (known !== undefined || size >= mostWaiting) return known;
-    const tally = waiting.get(minute) ?? new UsageAggregator();
-    waiting.set(minute, tally);
+    const existing = pending.get(minute)?.find(place);
+    if (existing !== undefined || size >= maxPendingCounts) return existing;
+    const aggregator = pending.get(minute) ?? new UsageAggregator();
+    pending.set(minute, aggregator);
     size++;
-    return tally.begin(place);
+    return aggregator.begin(place);
   }
 
   async function write(): Promise<void> {
-    if (lost > 0) logger.warn({ requests: lost }, 'usage not counted: too much of it waits to be written');
+    if (lost > 0) logger.warn({ requests: lost }, 'usage not counted: too many counts wait to be written');
     lost = 0;
-    const taken = [...waiting];
-    waiting = new Map();
+    const batch = [...pending];
+    pending = new Map();
     size = 0;
     try {
-      for (; taken[0] !== undefined; taken.shift()) await writeUsage(databases.system.pool, ...taken[0]);
+      for (; batch[0] !== undefined; batch.shift()) await writeUsage(databases.system.pool, ...batch[0]);
     } catch (err) {
-      for (const [minute, tally] of taken) putBack(minute, tally);
+      for (const [minute, aggregator] of batch) restore(minute, aggregator);
       if (!databases.options.reachability.explains(err, 'counts of usage')) logger.error({ err }, 'usage not written');
     }
   }
 
-  function putBack(minute: number, tally: UsageAggregator): void {
-    for (const [place, given] of tally) {
+  function restore(minute: number, aggregator: UsageAggregator): void {
+    for (const [place, counted] of aggregator) {
       const counts = countsAt(minute, place);
-      if (counts === undefined) lost += given.requests;
-      else addCounts(counts, given);
+      if (counts === undefined) lost += counted.requests;
+      else addCounts(counts, counted);
     }
   }
 
-  /** Never two at a time: what the first could not write, the second takes along. */
+  /** Runs one write at a time. A second flush also writes what the first could not. */
   async function flush(): Promise<void> {
     await writing;
     writing = write();
@@ -87,7 +87,7 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
 
   const timer = setInterval(() => {
     if (writing === undefined) flush();
-  }, flushEveryMs);
+  }, flushIntervalMs);
   timer.unref();
 
   return {

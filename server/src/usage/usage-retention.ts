@@ -4,8 +4,8 @@ import { inBatches } from '../database/in-batches.ts';
 import { scheduleHourly } from '../database/jobs/job-queue.ts';
 import type { Queue } from '../database/jobs/job-schema.ts';
 
-/** For how long rows are kept: an hour is told by minutes, a week by hours. Hours. */
-const kept = { usage_minutes: 3, usage_hours: 8 * 24 };
+/** How long rows are kept, in hours. Charts of an hour use minutes, and charts of a week use hours. */
+const retentionHours = { usage_minutes: 3, usage_hours: 8 * 24 };
 
 export const usageRetentionQueue: Queue = {
   name: 'usage-retention',
@@ -13,26 +13,26 @@ export const usageRetentionQueue: Queue = {
   options: { expireInSeconds: 3600 },
 };
 
-/** Has what is too old deleted every hour. */
+/** Schedules an hourly job that deletes old rows. */
 export function scheduleUsageRetention(boss: PgBoss, prisma: PrismaClient): Promise<void> {
   return scheduleHourly(boss, usageRetentionQueue, () => pruneUsage(prisma));
 }
 
 /**
- * Deletes rows that are older than they are kept, a tenant after the other, in batches that each commit. Resolves to how
- * many went.
+ * Deletes rows after their retention period, tenant by tenant, in batches with separate commits. Resolves to the number
+ * of deleted rows.
  */
 export async function pruneUsage(prisma: PrismaClient, batchSize = 5000): Promise<number> {
   let sum = 0;
   for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
     for (const table of ['usage_minutes', 'usage_hours'] as const) {
-      sum += await inBatches(batchSize, () => prisma.$executeRawUnsafe(pruning(table), id, batchSize));
+      sum += await inBatches(batchSize, () => prisma.$executeRawUnsafe(pruneSql(table), id, batchSize));
     }
   }
   return sum;
 }
 
-const pruning = (table: keyof typeof kept) => `
+const pruneSql = (table: keyof typeof retentionHours) => `
   DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM ${table} WHERE tenant_id = $1 AND at < now() - interval '${kept[table]} hours' LIMIT $2
+    SELECT ctid FROM ${table} WHERE tenant_id = $1 AND at < now() - interval '${retentionHours[table]} hours' LIMIT $2
   )) AND tenant_id = $1`;

@@ -4,32 +4,32 @@ import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { addCounts, namesOf, UsageAggregator } from './aggregator.ts';
 import { latencyBuckets } from './dimensions.ts';
 
-/** The key that stands for all keys of a tenant together. */
+/** The key id of the rows that sum all keys of a tenant. */
 export const allKeys = 0n;
 
 /**
- * Adds what was counted in a minute to the rows that are there: those of the minute and of its hour, of each key and of
- * all keys. In one statement, so all of it or nothing; any number of processes may do so at once.
- * @param minute its beginning, in milliseconds since 1970
+ * Adds the counts of a minute to the rows of that minute and its hour, for each key and for all keys together. Uses one
+ * atomic statement, which processes can run concurrently.
+ * @param minute start of the minute, in milliseconds since 1970
  */
 export async function writeUsage(pool: Pool, minute: number, counted: UsageAggregator): Promise<void> {
-  const rows = [...rowsOf(counted), ...rowsOf(ofAllKeys(counted))];
-  await pool.query(prepared({ text: adding, values: [new Date(minute), JSON.stringify(rows)] }));
+  const rows = [...toRows(counted), ...toRows(sumAllKeys(counted))];
+  await pool.query(prepared({ text: addCountsSql, values: [new Date(minute), JSON.stringify(rows)] }));
 }
 
-/** How near each key came to its limits is nothing of all keys together. */
-function ofAllKeys(counted: UsageAggregator): UsageAggregator {
-  const tally = new UsageAggregator();
+/** Sums the counts of all keys of each tenant. Peaks are 0, because rate limits apply per key. */
+function sumAllKeys(counted: UsageAggregator): UsageAggregator {
+  const aggregator = new UsageAggregator();
   for (const [{ tenantId, kind }, counts] of counted) {
-    const place = { tenantId, keyId: allKeys, kind };
-    addCounts(tally.find(place) ?? tally.begin(place), { ...counts, globalPeak: 0, groupPeak: 0 });
+    const key = { tenantId, keyId: allKeys, kind };
+    addCounts(aggregator.find(key) ?? aggregator.begin(key), { ...counts, globalPeak: 0, groupPeak: 0 });
   }
-  return tally;
+  return aggregator;
 }
 
-/** With the names of the columns. */
-function rowsOf(tally: UsageAggregator): object[] {
-  return [...tally].map(([{ tenantId, keyId, kind }, { requests, latencies, globalPeak, groupPeak }]) => ({
+/** Returns the rows with the names of their columns. */
+function toRows(aggregator: UsageAggregator): object[] {
+  return [...aggregator].map(([{ tenantId, keyId, kind }, { requests, latencies, globalPeak, groupPeak }]) => ({
     tenant_id: tenantIdToJson(tenantId),
     key_id: keyId.toString(),
     ...namesOf(kind),
@@ -40,13 +40,13 @@ function rowsOf(tally: UsageAggregator): object[] {
   }));
 }
 
-/** Bucket by bucket: a subquery over both arrays would take ten times as long. */
+/** Adds arrays element by element, because a subquery over both arrays takes ten times as long. */
 const addedLatencies = Array.from(
   { length: latencyBuckets },
   (_, bucket) => `u.latencies[${bucket + 1}] + excluded.latencies[${bucket + 1}]`,
 );
 
-const addingTo = (table: string, at: string) => `
+const addCountsTo = (table: string, at: string) => `
   INSERT INTO ${table} AS u (tenant_id, at, key_id, endpoint, outcome, requests, latencies, global_peak, group_peak)
   SELECT tenant_id, ${at}, key_id, endpoint, outcome, requests, latencies, global_peak, group_peak FROM counted
   ON CONFLICT (tenant_id, at, key_id, endpoint, outcome) DO UPDATE SET
@@ -55,10 +55,10 @@ const addingTo = (table: string, at: string) => `
     global_peak = greatest(u.global_peak, excluded.global_peak),
     group_peak = greatest(u.group_peak, excluded.group_peak)`;
 
-/** Hours are those of UTC, whatever a session has set. */
-const adding = `
+/** Truncates to hours in UTC, regardless of the time zone of the connection. */
+const addCountsSql = `
   WITH counted AS MATERIALIZED (
     SELECT * FROM json_to_recordset($2::json) AS c (tenant_id bigint, key_id bigint, endpoint text, outcome text,
       requests int, latencies int[], global_peak smallint, group_peak smallint)
-  ), minutes AS (${addingTo('usage_minutes', '$1::timestamptz')})
-  ${addingTo('usage_hours', `date_trunc('hour', $1::timestamptz, 'UTC')`)}`;
+  ), minutes AS (${addCountsTo('usage_minutes', '$1::timestamptz')})
+  ${addCountsTo('usage_hours', `date_trunc('hour', $1::timestamptz, 'UTC')`)}`;

@@ -4,20 +4,23 @@ import { queryRows } from '../../database/client/raw-sql.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** A user who may be in the developer area: one row of one workspace, whoever else has the same e-mail address. */
+/**
+ * A user with access to the developer area. Accounts of different workspaces are separate, even if they share an email
+ * address.
+ */
 export interface Account {
   tenantId: TenantId;
   userId: bigint;
   name: string;
   email: string;
   role: UserRole;
-  /** IANA's name of where they are; null where they didn't say. */
+  /** IANA time zone of the user, or null if not set. */
   timeZone: string | null;
   /** The name of the workspace. */
   workspace: string;
 }
 
-/** As pg reads it: 64 bits as text. */
+/** A row as node-postgres returns it: 64-bit integers are text. */
 export interface AccountRow {
   tenant_id: string;
   user_id: string;
@@ -28,10 +31,16 @@ export interface AccountRow {
   workspace: string;
 }
 
-/** Where the accounts of all workspaces are. Whoever passes it on can't look into it (tools/check-imports.ts). */
+/**
+ * Database clients for the accounts of all workspaces. Code that only passes the store on must not use it
+ * (tools/check-imports.ts).
+ */
 export type AccountStore = Pick<Databases, 'accounts' | 'system'>;
 
-/** What an account's workspace has, with the rights of the system: how somebody signs in is no request's to see. */
+/**
+ * Returns a client for the workspace of an account with the permissions of the system. Requests have no permission to
+ * read credentials.
+ */
 export function workspaceOf(
   { system }: Pick<AccountStore, 'system'>,
   { tenantId }: Pick<Account, 'tenantId'>,
@@ -39,15 +48,15 @@ export function workspaceOf(
   return tenantClient(system, tenantId);
 }
 
-/** The columns of an account, of `users u` and `tenants t`. */
+/** Columns of an account, from `users u` and `tenants t`. */
 export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace`;
 
-/** Joins that leave active users of active workspaces who may be in the area. */
+/** Returns SQL joins that keep only active users of active workspaces who may use the developer area. */
 export const accountsOf = (table: string) => `
   JOIN users u ON u.tenant_id = ${table}.tenant_id AND u.id = ${table}.user_id AND u.active AND u.role <> 'REQUESTER'
   JOIN tenants t ON t.id = ${table}.tenant_id AND t.active`;
 
-/** Whether an account of `users u` has something to sign in with, in SQL. */
+/** SQL condition: the account of `users u` has a password or a passkey. */
 export const isSecured = `(EXISTS (SELECT FROM passwords p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id)
   OR EXISTS (SELECT FROM passkeys p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id))`;
 
@@ -63,24 +72,24 @@ export function toAccount(row: AccountRow): Account {
   };
 }
 
-/** The account of a user; undefined where they may not be in the area any more. */
+/** Returns the account of a user, or undefined if the user may not use the developer area. */
 export async function findAccount(
   { accounts }: Pick<AccountStore, 'accounts'>,
   { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,
 ): Promise<Account | undefined> {
   const { rows }: { rows: AccountRow[] } = await accounts.query(
-    `SELECT ${accountColumns} FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS wanted ${accountsOf('wanted')}`,
+    `SELECT ${accountColumns} FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS requested ${accountsOf('requested')}`,
     [tenantId, userId],
   );
   return rows[0] && toAccount(rows[0]);
 }
 
 /**
- * Whether the account may be in the area; if so, it may until the end of the transaction, and nobody else changes meanwhile
- * how or where it is signed in: who does holds it, too.
+ * Returns whether the account may use the developer area. If so, locks it until the end of the transaction: the user
+ * keeps access, and no other transaction changes the credentials or sessions, because each takes the same lock.
  */
 export async function lockAccount(db: TenantClient, { userId }: Pick<Account, 'userId'>): Promise<boolean> {
-  const text = `SELECT 1 AS held FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS wanted
-    ${accountsOf('wanted')} FOR NO KEY UPDATE OF u FOR SHARE OF t`;
+  const text = `SELECT 1 AS held FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS requested
+    ${accountsOf('requested')} FOR NO KEY UPDATE OF u FOR SHARE OF t`;
   return (await queryRows(db, { text, values: [db.$tenantId, userId] })).length > 0;
 }

@@ -11,24 +11,25 @@ import {
 } from './account.ts';
 import { newToken, readToken } from './token.ts';
 
-/** How long a link works. Days. */
+/** How long an invitation is valid. Days. */
 export const invitationDays = 7;
 const dayMs = 86_400_000;
 
-/** A link that was found. */
+/** An unused invitation. */
 export interface Invitation {
-  /** For whom it is. */
+  /** The invited user. */
   account: Account;
-  /** Whether it lets in without more, as that of a first start does. */
+  /** Whether the link signs the user in without credentials, as the demo link of a first start does. */
   demo: boolean;
-  /** Whether the account has something to sign in with. */
+  /** Whether the account has a password or a passkey. */
   secured: boolean;
 }
 
 /**
- * Invites a user to the developer area, once and for a week; the links that they had before work no more.
- * @returns the token of the link, which nobody can find out afterwards
- * @throws ApiError VALIDATION_ERROR for a user who is inactive or may not be there
+ * Invites a user to the developer area. The link is valid once, for `invitationDays`. Earlier links of the user become
+ * invalid.
+ * @returns the token of the link; only its hash is stored
+ * @throws ApiError VALIDATION_ERROR if the user is inactive or may not use the developer area
  */
 export async function createInvitation(
   { db }: { db: TenantClient },
@@ -51,14 +52,14 @@ export async function createInvitation(
   return text;
 }
 
-/** The link that a token is passed on in. @param publicUrl where browsers find the server */
+/** Returns the link for a token. @param publicUrl the URL at which browsers reach the server */
 export function invitationLink(publicUrl: string, token: string): string {
   return new URL(`/developer/join?token=${token}`, publicUrl).href;
 }
 
-const working = 'i.used_at IS NULL AND i.expires_at > now()';
+const isValid = 'i.used_at IS NULL AND i.expires_at > now()';
 
-/** The invitation of a link; undefined where it was used, has expired or never was. */
+/** Returns the invitation of a link, or undefined if the link is unknown, used or expired. */
 export async function findInvitation(
   { accounts }: Pick<AccountStore, 'accounts'>,
   text: string,
@@ -67,19 +68,19 @@ export async function findInvitation(
   if (token === undefined) return undefined;
   const { rows }: { rows: (AccountRow & { demo: boolean; secured: boolean })[] } = await accounts.query(
     `SELECT i.demo, ${isSecured} AS secured, ${accountColumns} FROM invitations i ${accountsOf('i')}
-     WHERE i.tenant_id = $1 AND i.hash = $2 AND ${working}`,
+     WHERE i.tenant_id = $1 AND i.hash = $2 AND ${isValid}`,
     [token.tenantId, token.hash],
   );
   const [row] = rows;
   return row && { account: toAccount(row), demo: row.demo, secured: row.secured };
 }
 
-/** Uses a link up. @returns whether it still worked: of those who try at once, one is told so */
+/** Marks a link as used. Returns whether it was valid; concurrent calls return true only once. */
 export async function useInvitation({ system }: Pick<AccountStore, 'system'>, text: string): Promise<boolean> {
   const token = readToken(text);
   if (token === undefined) return false;
   const { rowCount } = await system.pool.query(
-    `UPDATE invitations i SET used_at = now() WHERE i.tenant_id = $1 AND i.hash = $2 AND ${working}`,
+    `UPDATE invitations i SET used_at = now() WHERE i.tenant_id = $1 AND i.hash = $2 AND ${isValid}`,
     [token.tenantId, token.hash],
   );
   return rowCount === 1;

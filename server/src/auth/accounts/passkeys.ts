@@ -12,15 +12,15 @@ import { lazy } from '../../shared/lazy.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
 
-/** The site that passkeys are made for (WebAuthn §4, relying party). */
+/** The site that passkeys belong to (WebAuthn §4, relying party). */
 export interface RelyingParty {
   /** Such as `https://itsm.example.com`. */
   origin: string;
-  /** Its host. */
+  /** The host of the origin. */
   id: string;
 }
 
-/** What is shown of a passkey. */
+/** The details of a passkey that its user may see. */
 export interface PasskeyDetails {
   id: number;
   name: string;
@@ -28,21 +28,21 @@ export interface PasskeyDetails {
   lastUsedAt: string | null;
 }
 
-/** Loaded by who first signs in, or chooses how to. */
+/** Loaded on first use. */
 const webauthn = lazy(() => import('@simplewebauthn/server'));
 
 /**
- * How passkeys may sign: EdDSA, ES256 and RS256 (IANA COSE). By default the library asks Node.js whether it knows more, which
- * warns on stderr that the question is experimental.
+ * Supported signature algorithms: EdDSA, ES256 and RS256 (IANA COSE). By default, the library tests whether Node.js
+ * supports more, which prints a warning about an experimental feature.
  */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-/** Checks that a challenge was given to this browser within the last minutes, and uses it up. */
+/** Checks that this browser received the challenge within the last minutes, and marks the challenge as used. */
 export type ConsumeChallenge = (challenge: string) => Promise<boolean>;
 
 /**
- * Marks a challenge as used, in every process and whatever cookie is sent again. Returns whether it was not used before. Each
- * call deletes some of the challenges that no cookie holds any longer.
+ * Marks a challenge as used for all processes. Returns false if it was already used, even if a client replays an old
+ * cookie. Each call deletes some challenges that are older than the cookies.
  */
 export async function useChallenge({ system }: AccountStore, challenge: string): Promise<boolean> {
   return (await system.pool.query(insertChallenge, [challenge])).rowCount === 1;
@@ -56,8 +56,8 @@ const insertChallenge = `
   INSERT INTO used_challenges (challenge) VALUES ($1) ON CONFLICT DO NOTHING`;
 
 /**
- * What a browser needs to make a passkey for an account.
- * @param anew whether the account has no other then; else a device that has one makes no second
+ * Returns the options with which a browser creates a passkey for an account.
+ * @param anew whether the account will have no other passkeys; otherwise devices that already have one are excluded
  */
 export async function registrationOptions(
   { system }: AccountStore,
@@ -78,12 +78,12 @@ export async function registrationOptions(
     excludeCredentials: known.map(({ credentialId, transports }) => {
       return { id: Buffer.from(credentialId).toString('base64url'), transports };
     }),
-    // One that the browser finds by itself, so that nobody has to type who they are.
+    // The browser must find the passkey without a user name.
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
 }
 
-/** A passkey that was found to be good. */
+/** A verified new passkey. */
 export interface NewPasskey {
   credentialId: Buffer<ArrayBuffer>;
   publicKey: Uint8Array<ArrayBuffer>;
@@ -92,39 +92,39 @@ export interface NewPasskey {
 }
 
 /**
- * The passkey that a browser has made.
- * @param response as `PublicKeyCredential.toJSON()` gives it, as text
- * @throws ApiError VALIDATION_ERROR for what is none, or was made for another site or challenge
+ * Verifies a passkey that a browser has created.
+ * @param response text of `PublicKeyCredential.toJSON()`
+ * @throws ApiError VALIDATION_ERROR if it is invalid, or belongs to another site or challenge
  */
 export async function checkPasskey(
   site: RelyingParty,
   { response, takeChallenge }: { response: string; takeChallenge: ConsumeChallenge },
 ): Promise<NewPasskey> {
   const { verifyRegistrationResponse } = await webauthn();
-  const given = parseJson(response) as RegistrationResponseJSON;
-  const { registrationInfo } = await orInvalid(() =>
+  const input = parseJson(response) as RegistrationResponseJSON;
+  const { registrationInfo } = await verifyOrThrow(() =>
     verifyRegistrationResponse({
       supportedAlgorithmIDs,
-      response: given,
+      response: input,
       expectedChallenge: takeChallenge,
       expectedOrigin: site.origin,
       expectedRPID: site.id,
       requireUserVerification: true,
     }),
   );
-  if (registrationInfo === undefined) throw notValid();
+  if (registrationInfo === undefined) throw invalidPasskey();
   const { id, publicKey, counter } = registrationInfo.credential;
-  const transports = Transports.parse(given.response.transports);
+  const transports = Transports.parse(input.response.transports);
   const credentialId = Buffer.from(id, 'base64url');
   return { credentialId, publicKey, counter: BigInt(counter), transports };
 }
 
-/** How a browser reaches what has made the passkey: signed by nobody, and looked at by no library. */
+/** How a browser reaches the authenticator. The value isn't signed, and the library doesn't validate it. */
 const Transports = z.array(z.string().max(30)).max(10).catch([]);
 
 /**
- * Keeps a passkey of an account. @param name what it is called by
- * @throws ApiError VALIDATION_ERROR when the workspace has the passkey already
+ * Stores a passkey of an account. @param name display name
+ * @throws ApiError VALIDATION_ERROR if the workspace already has the passkey
  */
 export async function savePasskey(
   { system }: AccountStore,
@@ -139,43 +139,44 @@ export async function savePasskey(
   }
 }
 
-/** What a browser needs to sign in with whichever passkey it has for this site. */
+/** Returns the options with which a browser signs in with any passkey for this site. */
 export async function authenticationOptions({ id }: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await webauthn();
   return generateAuthenticationOptions({ rpID: id, userVerification: 'required' });
 }
 
-/** An account, and its passkey that has signed. */
+/** An account and the passkey that was used to sign in. */
 export interface PasskeySignIn {
   account: Account;
   credentialId: Buffer<ArrayBuffer>;
 }
 
 /**
- * The account of the passkey that has signed.
- * @param response as `PublicKeyCredential.toJSON()` gives it, as text
- * @throws ApiError VALIDATION_ERROR for what is none, isn't known here, or was made for another site or challenge
+ * Verifies a sign-in and returns the account of the passkey.
+ * @param response text of `PublicKeyCredential.toJSON()`
+ * @throws ApiError VALIDATION_ERROR if the passkey is invalid or unknown, or the response belongs to another site or
+ * challenge
  */
 export async function signInByPasskey(
   { accounts }: AccountStore,
   site: RelyingParty,
   { response, takeChallenge }: { response: string; takeChallenge: ConsumeChallenge },
 ): Promise<PasskeySignIn> {
-  const given = readResponse(response);
-  const credentialId = Buffer.from(given.response.id, 'base64url');
-  const values = [given.tenantId, credentialId];
-  const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await accounts.query(byCredential, [...values, given.userId]);
+  const input = readResponse(response);
+  const credentialId = Buffer.from(input.response.id, 'base64url');
+  const values = [input.tenantId, credentialId];
+  const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await accounts.query(byCredential, [...values, input.userId]);
   const [row] = rows;
-  if (row === undefined) throw notValid();
+  if (row === undefined) throw invalidPasskey();
   const credential = {
-    id: given.response.id,
+    id: input.response.id,
     publicKey: new Uint8Array(row.public_key),
     counter: Number(row.counter),
   };
   const { verifyAuthenticationResponse } = await webauthn();
-  const { authenticationInfo } = await orInvalid(() =>
+  const { authenticationInfo } = await verifyOrThrow(() =>
     verifyAuthenticationResponse({
-      response: given.response,
+      response: input.response,
       expectedChallenge: takeChallenge,
       expectedOrigin: site.origin,
       expectedRPID: site.id,
@@ -183,25 +184,25 @@ export async function signInByPasskey(
       credential,
     }),
   );
-  await accounts.query(used, [...values, authenticationInfo.newCounter]);
+  await accounts.query(updateUsed, [...values, authenticationInfo.newCounter]);
   return { account: toAccount(row), credentialId };
 }
 
-/** Whether the account has the passkey still. */
+/** Returns whether the account still has the passkey. */
 export async function hasPasskey({ system }: AccountStore, { account, credentialId }: PasskeySignIn): Promise<boolean> {
   const { tenantId, userId } = account;
   return (await tenantClient(system, tenantId).passkey.count({ where: { userId, credentialId } })) === 1;
 }
 
-/** Reads what a browser sent, and the tenant and user that the passkey's user handle names. */
+/** Parses the browser's response, and the tenant and user in the passkey's user handle. */
 function readResponse(text: string): { response: AuthenticationResponseJSON; tenantId: string; userId: string } {
-  const given = z
+  const input = z
     .looseObject({ id: z.string().max(2000), response: z.looseObject({ userHandle: z.string().max(100) }) })
     .safeParse(parseJson(text));
-  const handle = given.data && Buffer.from(given.data.response.userHandle, 'base64url').toString();
+  const handle = input.data && Buffer.from(input.data.response.userHandle, 'base64url').toString();
   const [, tenantId, userId] = /^(\d{1,18})\.(\d{1,18})$/.exec(handle ?? '') ?? [];
-  if (tenantId === undefined || userId === undefined) throw notValid();
-  return { response: given.data as unknown as AuthenticationResponseJSON, tenantId, userId };
+  if (tenantId === undefined || userId === undefined) throw invalidPasskey();
+  return { response: input.data as unknown as AuthenticationResponseJSON, tenantId, userId };
 }
 
 function parseJson(text: string): unknown {
@@ -221,9 +222,9 @@ const byCredential = `
   SELECT p.public_key, p.counter, ${accountColumns} FROM passkeys p ${accountsOf('p')}
   WHERE p.tenant_id = $1 AND p.credential_id = $2 AND p.user_id = $3`;
 
-const used = 'UPDATE passkeys SET counter = $3, last_used_at = now() WHERE tenant_id = $1 AND credential_id = $2';
+const updateUsed = 'UPDATE passkeys SET counter = $3, last_used_at = now() WHERE tenant_id = $1 AND credential_id = $2';
 
-/** The passkeys of an account, newest first. */
+/** Returns the passkeys of an account, newest first. */
 export async function listPasskeys({ system }: AccountStore, { tenantId, userId }: Account): Promise<PasskeyDetails[]> {
   const rows = await tenantClient(system, tenantId).passkey.findMany({ where: { userId }, orderBy: { id: 'desc' } });
   return rows.map(({ id, name, createdAt, lastUsedAt }) => ({
@@ -234,7 +235,7 @@ export async function listPasskeys({ system }: AccountStore, { tenantId, userId 
   }));
 }
 
-/** Forgets a passkey of an account. @throws ApiError NOT_FOUND */
+/** Deletes a passkey of an account and returns its name. @throws ApiError NOT_FOUND */
 export async function removePasskey(
   { system }: AccountStore,
   { tenantId, userId }: Account,
@@ -247,16 +248,16 @@ export async function removePasskey(
   return row.name;
 }
 
-function notValid(): ApiError {
+function invalidPasskey(): ApiError {
   return new ApiError(
     'VALIDATION_ERROR',
     'The passkey is unknown, or the page was open for too long. Reload the page and try again.',
   );
 }
 
-/** What the library finds wrong with what a browser sent. */
-async function orInvalid<Result extends { verified: boolean }>(verify: () => Promise<Result>): Promise<Result> {
+/** Runs a verification and converts its errors to an API error. */
+async function verifyOrThrow<Result extends { verified: boolean }>(verify: () => Promise<Result>): Promise<Result> {
   const result = await verify().catch(() => undefined);
-  if (result?.verified !== true) throw notValid();
+  if (result?.verified !== true) throw invalidPasskey();
   return result;
 }

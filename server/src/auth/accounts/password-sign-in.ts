@@ -7,8 +7,8 @@ import { hashPassword, isPassword } from './passwords.ts';
 import { countAttempt } from './sign-in-throttle.ts';
 import { sha256 } from './token.ts';
 
-interface Given {
-  /** In lower case. */
+interface Credentials {
+  /** The email address in lower case. */
   email: string;
   password: string;
   /** IP address. */
@@ -17,37 +17,38 @@ interface Given {
   isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
 }
 
-/** In so many workspaces, at most, one e-mail address is looked for: each costs a hash. */
-const mostAccounts = 10;
+/** Maximum accounts that are checked for an email address, because each check computes a hash. */
+const maxAccounts = 10;
 
-/** An account whose password was right, and what tells whether it is still that one. */
+/** An account and its correct password, and a digest that shows whether the password has changed since. */
 export interface PasswordSignIn {
   account: Pick<Account, 'tenantId' | 'userId'>;
-  /** Of what is stored of the password: SHA-256. */
+  /** SHA-256 of the stored hash of the password. */
   password: string;
 }
 
 /**
- * The accounts of an e-mail address that have this password: usually one. The same person may be in several workspaces,
- * with a password for each.
- * @throws ApiError RATE_LIMIT_EXCEEDED, or VALIDATION_ERROR when there is none, which doesn't tell why
+ * Returns the accounts of an email address that have this password, which is usually one. A person can be in several
+ * workspaces with a separate password for each.
+ * @throws ApiError RATE_LIMIT_EXCEEDED, or VALIDATION_ERROR if no account matches; the message doesn't give the reason
  */
 export async function signInByPassword(
   databases: AccountStore,
-  { email, password, address, isKnown }: Given,
+  { email, password, address, isKnown }: Credentials,
 ): Promise<(PasswordSignIn & { account: Account })[]> {
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
   const { refusal, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
-  // Each by itself: who has an account of the same address elsewhere isn't known to this one.
-  const tried = refusal === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
-  if (refusal !== undefined && tried.length === 0) throw refusal;
+  // Each account is filtered separately: a browser that knows one account doesn't know others with the same email
+  // address.
+  const checked = refusal === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
+  if (refusal !== undefined && checked.length === 0) throw refusal;
   const found: (PasswordSignIn & { account: Account })[] = [];
   try {
-    for (const { account, hash } of tried) {
-      if (await isPassword(password, hash)) found.push({ account, password: digestOf(hash) });
+    for (const { account, hash } of checked) {
+      if (await isPassword(password, hash)) found.push({ account, password: toDigest(hash) });
     }
-    if (tried.length === 0) await isPassword(password, undefined);
+    if (checked.length === 0) await isPassword(password, undefined);
   } catch (error) {
     await takeBack();
     throw error;
@@ -55,58 +56,58 @@ export async function signInByPassword(
   if (found.length === 0) {
     throw new ApiError('VALIDATION_ERROR', 'The email address or the password is incorrect. Check both and try again.');
   }
-  // Who has an account of the same address, and with it a password that is right, guesses at the others all the same.
-  await (found.length === tried.length ? takeBack() : takeBackOfNetwork());
+  // If only some accounts match, the attempt still counts as a guess at the other accounts.
+  await (found.length === checked.length ? takeBack() : takeBackOfNetwork());
   return found;
 }
 
 const byEmail = `
   SELECT p.hash, ${accountColumns} FROM passwords p ${accountsOf('p')}
-  WHERE u.email = $1 ORDER BY u.tenant_id LIMIT ${mostAccounts}`;
+  WHERE u.email = $1 ORDER BY u.tenant_id LIMIT ${maxAccounts}`;
 
-/** A password that somebody chooses; how good it is, `checkPassword` says. */
+/** The length limits of a new password. `checkPassword` checks its strength. */
 export const NewPassword = z
   .string()
   .min(12, 'must have at least 12 characters')
   .max(200, 'must have at most 200 characters');
 
 /**
- * What is kept of a password that an account chooses.
- * @throws ApiError VALIDATION_ERROR at `password` for one that is easily guessed, RATE_LIMIT_EXCEEDED
+ * Checks a new password and returns its hash.
+ * @throws ApiError VALIDATION_ERROR at `password` if it is easily guessed, RATE_LIMIT_EXCEEDED
  */
 export async function checkPassword(account: Account, password: string): Promise<string> {
   await checkStrength(password, account);
   return hashPassword(password);
 }
 
-/** Gives an account a password, in place of the one that it had. @param hash as `checkPassword` makes it */
+/** Sets the password of an account. @param hash result of `checkPassword` */
 export async function savePassword(
   { system }: Pick<AccountStore, 'system'>,
   { tenantId, userId }: Account,
   hash: string,
 ): Promise<void> {
-  const own = { tenantId, userId };
+  const ids = { tenantId, userId };
   await system.prisma.password.upsert({
-    where: { tenantId_userId: own },
-    create: { ...own, hash },
+    where: { tenantId_userId: ids },
+    create: { ...ids, hash },
     update: { hash },
   });
 }
 
-/** Whether the account has the same password still. */
+/** Returns whether the password is still the one of the sign-in. */
 export async function hasSamePassword(
   { system }: Pick<AccountStore, 'system'>,
   { account: { tenantId, userId }, password }: PasswordSignIn,
 ): Promise<boolean> {
   const row = await tenantClient(system, tenantId).password.findFirst({ where: { userId } });
-  return row !== null && digestOf(row.hash) === password;
+  return row !== null && toDigest(row.hash) === password;
 }
 
-function digestOf(hash: string): string {
+function toDigest(hash: string): string {
   return Buffer.from(sha256(hash)).toString('base64url');
 }
 
-/** Whether an account has a password. */
+/** Returns whether an account has a password. */
 export async function hasPassword(
   { system }: Pick<AccountStore, 'system'>,
   { tenantId, userId }: Account,
@@ -115,8 +116,8 @@ export async function hasPassword(
 }
 
 /**
- * Whether it is the password that an account has.
- * @throws ApiError RATE_LIMIT_EXCEEDED, since a session that was left open is no way to find it out
+ * Returns whether this is the password of the account.
+ * @throws ApiError RATE_LIMIT_EXCEEDED, so that an attacker can't guess the password in an open session
  */
 export async function isOwnPassword(
   databases: Pick<AccountStore, 'system'>,
@@ -125,10 +126,10 @@ export async function isOwnPassword(
 ): Promise<boolean> {
   const { takeBack } = await countAttempt(databases, { email, address });
   const row = await tenantClient(databases.system, tenantId).password.findFirst({ where: { userId } });
-  const is = await isPassword(password, row?.hash).catch(async (error: unknown) => {
+  const isMatch = await isPassword(password, row?.hash).catch(async (error: unknown) => {
     await takeBack();
     throw error;
   });
-  if (is) await takeBack();
-  return is;
+  if (isMatch) await takeBack();
+  return isMatch;
 }

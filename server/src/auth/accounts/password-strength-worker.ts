@@ -3,19 +3,19 @@ import * as common from '@zxcvbn-ts/language-common';
 import * as english from '@zxcvbn-ts/language-en';
 
 /*
- * Estimates how easily passwords are guessed: what the thread of password-strength.ts runs.
+ * The worker of password-strength.ts, which estimates how easily passwords can be guessed.
  */
 
-/** What is asked of the thread. */
+/** The input of the worker. */
 export interface Estimating {
   password: string;
-  /** What who guesses would try first: names of whom it belongs to. */
+  /** Words that an attacker would try first, such as the name of the user. */
   known: string[];
 }
 
-/** How good a password is, and what would be better. */
+/** The strength of a password, and advice to improve it. */
 export interface Estimate {
-  /** Of 0 to 4, as zxcvbn has it. */
+  /** From 0 to 4, as zxcvbn defines it. */
   score: number;
   advice: string;
 }
@@ -24,7 +24,7 @@ const estimator = new ZxcvbnFactory({
   dictionary: { ...common.dictionary, ...english.dictionary },
   graphs: common.adjacencyGraphs,
   translations: english.translations,
-  // Of 200 letters, a hundred ways to read their signs take some seconds. What begins well is good enough.
+  // zxcvbn needs some seconds for 200 letters with 100 possible substitutions. It checks only the first 64 characters.
   maxLength: 64,
   l33tMaxSubstitutions: 20,
 });

@@ -3,12 +3,12 @@ import { createWorkerPool } from '../../shared/worker-pool.ts';
 import type { Account } from './account.ts';
 import type { Estimate, Estimating } from './password-strength-worker.ts';
 
-/** The least that zxcvbn must think of a password, of 0 to 4: "safely unguessable", moderate protection of a stolen hash. */
-const leastScore = 3;
+/** Minimum zxcvbn score, from 0 to 4. 3 means "safely unguessable": moderate protection of a stolen hash. */
+const minScore = 3;
 
 /*
- * What looks like words in other letters takes zxcvbn half a second. Its dictionaries take some megabytes: only who chooses
- * a password loads them.
+ * Runs in a worker, because passwords with many substitutions take zxcvbn half a second. The dictionaries use some
+ * megabytes, so they are loaded only when a user chooses a password.
  */
 const estimate = createWorkerPool<Estimating, Estimate>({
   worker: new URL('./password-strength-worker.ts', import.meta.url),
@@ -24,11 +24,12 @@ const estimate = createWorkerPool<Estimating, Estimate>({
 });
 
 /**
+ * Checks the strength of a password.
  * @throws ApiError VALIDATION_ERROR at `password` if it is easily guessed, with advice, or if the check times out;
  * RATE_LIMIT_EXCEEDED while too many passwords are being checked
  */
 export async function checkStrength(password: string, { tenantId, name, email, workspace }: Account): Promise<void> {
   const known = [name, ...email.split(/[@.]/), workspace, 'itsm'];
   const { score, advice } = await estimate(tenantId, { password, known });
-  if (score < leastScore) throw invalidField('VALIDATION_ERROR', 'password', `is easily guessed. ${advice}`.trim());
+  if (score < minScore) throw invalidField('VALIDATION_ERROR', 'password', `is easily guessed. ${advice}`.trim());
 }

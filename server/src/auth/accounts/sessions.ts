@@ -12,22 +12,22 @@ import {
 } from './account.ts';
 import { newToken, readToken } from './token.ts';
 
-/** Where a request came from, as sessions and the audit log keep it. */
+/** Where a request came from, as stored in sessions and the audit log. */
 export interface Origin {
   /** IP address. */
   address: string;
   userAgent: string;
 }
 
-/** Somebody who is signed in. */
+/** The session of a signed-in user. */
 export interface Session {
   id: bigint;
   account: Account;
-  /** Whether the account has a password or a passkey, so that its user gets in again. */
+  /** Whether the account has a password or a passkey, so that the user can sign in again. */
   secured: boolean;
 }
 
-/** What is shown of a session. */
+/** The details of a session that its user may see. */
 export interface SessionDetails {
   id: number;
   address: string;
@@ -36,10 +36,10 @@ export interface SessionDetails {
   lastSeenAt: string;
 }
 
-/** A session that nothing was heard of for that long is over; so is one that began 30 days ago, whatever happened. */
-const alive = `s.ended_at IS NULL AND s.last_seen_at > now() - interval '12 hours' AND s.created_at > now() - interval '30 days'`;
+/** SQL condition for active sessions. A session ends after 12 hours without a request, and 30 days after sign-in. */
+const isActive = `s.ended_at IS NULL AND s.last_seen_at > now() - interval '12 hours' AND s.created_at > now() - interval '30 days'`;
 
-/** Begins a session. @returns what the cookie holds, which nobody can find out afterwards */
+/** Creates a session. @returns the value of the cookie; only its hash is stored */
 export async function beginSession(
   { system }: AccountStore,
   { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,
@@ -51,8 +51,8 @@ export async function beginSession(
 }
 
 /**
- * The session of a cookie. Undefined where it is over, and its user or workspace inactive: it is looked at for each
- * request, so what ends a session does so at once.
+ * Returns the session of a cookie, or undefined if the session has ended or its user or workspace is inactive. Each
+ * request queries the database, so a session ends immediately.
  */
 export async function findSession({ accounts }: AccountStore, cookie: unknown): Promise<Session | undefined> {
   const token = readToken(cookie);
@@ -73,11 +73,11 @@ interface SessionRow extends AccountRow {
 
 const find = `
   SELECT s.id, ${accountColumns}, s.last_seen_at < now() - interval '1 minute' AS stale, ${isSecured} AS secured
-  FROM sessions s ${accountsOf('s')} WHERE s.tenant_id = $1 AND s.hash = $2 AND ${alive}`;
+  FROM sessions s ${accountsOf('s')} WHERE s.tenant_id = $1 AND s.hash = $2 AND ${isActive}`;
 
 const touch = 'UPDATE sessions SET last_seen_at = now() WHERE tenant_id = $1 AND hash = $2';
 
-interface FactsRow {
+interface DetailsRow {
   id: string;
   address: string;
   user_agent: string;
@@ -85,14 +85,14 @@ interface FactsRow {
   last_seen_at: Date;
 }
 
-/** The sessions of an account that are not over, newest first. */
+/** Returns the active sessions of an account, newest first. */
 export async function listSessions(
   { accounts }: AccountStore,
   { tenantId, userId }: Account,
 ): Promise<SessionDetails[]> {
-  const { rows }: { rows: FactsRow[] } = await accounts.query(
+  const { rows }: { rows: DetailsRow[] } = await accounts.query(
     `SELECT id, address, user_agent, created_at, last_seen_at FROM sessions s
-     WHERE tenant_id = $1 AND user_id = $2 AND ${alive} ORDER BY id DESC LIMIT 100`,
+     WHERE tenant_id = $1 AND user_id = $2 AND ${isActive} ORDER BY id DESC LIMIT 100`,
     [tenantId, userId],
   );
   return rows.map((row) => ({
@@ -105,39 +105,39 @@ export async function listSessions(
 }
 
 /**
- * Whether a session goes on; if so, it does until the end of the transaction, and nobody else changes meanwhile how its
- * account signs in.
+ * Returns whether a session is active. If so, locks its account until the end of the transaction: the session stays
+ * active, and no other transaction changes the credentials of the account.
  */
 export async function lockSession({ system }: AccountStore, { id, account }: Session): Promise<boolean> {
   const db = tenantClient(system, account.tenantId);
   return (await lockAccount(db, account)) && (await db.session.count({ where: { id, endedAt: null } })) === 1;
 }
 
-/** Ends sessions of an account: one, all but one, or all. @returns how many were ended */
+/** Ends one session of an account, all but one, or all. @returns the number of ended sessions */
 export async function endSessions(
   { system }: AccountStore,
   { tenantId, userId }: Account,
   which: { id: number | bigint } | { butId: bigint } | 'all',
 ): Promise<number> {
-  const those = which === 'all' ? {} : { id: 'id' in which ? which.id : { not: which.butId } };
+  const filter = which === 'all' ? {} : { id: 'id' in which ? which.id : { not: which.butId } };
   const { count } = await tenantClient(system, tenantId).session.updateMany({
-    where: { userId, ...those, endedAt: null },
+    where: { userId, ...filter, endedAt: null },
     data: { endedAt: new Date() },
   });
   return count;
 }
 
-/** Lets the session show something once, known by `flash`. */
+/** Stores a flash id in the session. `consumeFlash` accepts the id once. */
 export async function setFlash({ system }: AccountStore, { id, account }: Session, flash: string): Promise<void> {
   await tenantClient(system, account.tenantId).session.updateMany({ where: { id }, data: { flash } });
 }
 
-/** Whether what is known by `flash` may be shown now; never again after that. */
+/** Returns whether the session has this flash id, and removes it. */
 export async function consumeFlash(
   { system }: AccountStore,
   { id, account }: Session,
   flash: string,
 ): Promise<boolean> {
-  const taken = { where: { id, flash }, data: { flash: null } };
-  return (await tenantClient(system, account.tenantId).session.updateMany(taken)).count === 1;
+  const update = { where: { id, flash }, data: { flash: null } };
+  return (await tenantClient(system, account.tenantId).session.updateMany(update)).count === 1;
 }

@@ -3,39 +3,42 @@ import { ApiError } from '../../shared/errors.ts';
 import type { AccountStore } from './account.ts';
 import { sha256 } from './token.ts';
 
-/** Who tries to sign in. */
+/** An attempt to sign in. */
 export interface Attempt {
   email: string;
   /** IP address. */
   address: string;
 }
 
-/** An attempt that was counted. */
+/** A counted attempt. */
 export interface Counted {
   /**
-   * What browsers are told that have never signed in to the account, where it is guessed at from everywhere. Others go on,
-   * so whoever guesses locks nobody out.
+   * The error for browsers that have never signed in to the account, if its limit for all addresses is exceeded. Known
+   * browsers can still sign in, so an attacker can't lock out the user.
    */
   refusal: ApiError | undefined;
-  /** Takes it back: it succeeds, or nobody looked at it. */
+  /** Refunds the attempt, if it succeeds or its password was not checked. */
   takeBack(): Promise<void>;
-  /** Takes back what counts against all who come from the same network: somebody has an account there. */
+  /** Refunds only the limit of the network, if the attempt matches some accounts but not all. */
   takeBackOfNetwork(): Promise<void>;
 }
 
 interface Limit {
-  /** What is counted. */
+  /** Name of the counter. */
   of: string;
-  /** Whether nobody is asked about it for a while where it is refused by far: then it isn't counted either. */
-  rests?: boolean;
-  most: number;
+  /**
+   * Whether an error is cached if the limit is far exceeded. While it is cached, attempts are neither counted nor
+   * queried.
+   */
+  isCached?: boolean;
+  maxFailures: number;
   minutes: number;
 }
 
 /**
- * Counts an attempt as failed, before it is looked at: those that are made at once are counted, too. What an address is
- * refused counts against nobody else, and takes no room.
- * @throws ApiError RATE_LIMIT_EXCEEDED when there were too many from the address, at all or for the account
+ * Counts an attempt as failed before its password is checked, so that concurrent attempts are limited. An attempt that
+ * the limit of its address rejects doesn't count for the other limits.
+ * @throws ApiError RATE_LIMIT_EXCEEDED if the address has too many failures, in total or for the account
  */
 export async function countAttempt(
   { system }: Pick<AccountStore, 'system'>,
@@ -43,16 +46,16 @@ export async function countAttempt(
 ): Promise<Counted> {
   const network = networkOf(address);
   const limits = [
-    { of: `from ${network}`, most: 50, minutes: 15, rests: true },
-    { of: `${email} from ${network}`, most: 10, minutes: 15, rests: true },
+    { of: `from ${network}`, maxFailures: 50, minutes: 15, isCached: true },
+    { of: `${email} from ${network}`, maxFailures: 10, minutes: 15, isCached: true },
   ];
   for (const limit of limits) {
     const refusal = await countOne(system, limit);
     if (refusal !== undefined) throw refusal;
   }
-  const everywhere = { of: `${email} from everywhere`, most: 100, minutes: 60 };
-  const takeBack = async (taken: Limit[]) => {
-    const counted = taken.map(({ of }) => Buffer.from(sha256(of)));
+  const everywhere = { of: `${email} from everywhere`, maxFailures: 100, minutes: 60 };
+  const takeBack = async (refunded: Limit[]) => {
+    const counted = refunded.map(({ of }) => Buffer.from(sha256(of)));
     await system.pool.query('UPDATE sign_in_failures SET failures = failures - 1 WHERE counted = ANY ($1)', [counted]);
   };
   return {
@@ -62,35 +65,38 @@ export async function countAttempt(
   };
 }
 
-/** How long nobody is asked about what is refused by far, and how many of those are kept in mind. Milliseconds. */
-const restMs = 10_000;
-const mostResting = 10_000;
+/** How long errors are cached, and the maximum number of them. Milliseconds. */
+const cacheMs = 10_000;
+const maxCachedErrors = 10_000;
 
 /**
- * What is refused by far, and until when that needs no asking: a flood from one network waits for one row, on
+ * Caches errors of limits that are far exceeded. Otherwise, a flood from one network would wait for one row and occupy
  * connections that others need.
  */
-class Resting {
-  readonly #known = new Map<string, { until: number; refusal: ApiError }>();
+class ErrorCache {
+  readonly #cached = new Map<string, { until: number; refusal: ApiError }>();
 
-  refusalOf(name: string): ApiError | undefined {
-    const known = this.#known.get(name);
-    if (known !== undefined && known.until > performance.now()) return known.refusal;
-    this.#known.delete(name);
+  find(name: string): ApiError | undefined {
+    const cached = this.#cached.get(name);
+    if (cached !== undefined && cached.until > performance.now()) return cached.refusal;
+    this.#cached.delete(name);
     return undefined;
   }
 
   add(name: string, refusal: ApiError): void {
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= mostResting && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(name, { until: performance.now() + restMs, refusal });
+    const [oldest] = this.#cached.keys();
+    if (this.#cached.size >= maxCachedErrors && oldest !== undefined) this.#cached.delete(oldest);
+    this.#cached.set(name, { until: performance.now() + cacheMs, refusal });
   }
 }
 
-/** That of each database. */
-const restings = new WeakMap<AccountStore['system'], Resting>();
+/** Caches by database. */
+const errorCaches = new WeakMap<AccountStore['system'], ErrorCache>();
 
-/** An IPv6 subscriber has a network of addresses. What is no address, but was told by a proxy, is as good a name. */
+/**
+ * Returns the network of an address: /64 for IPv6, because a subscriber has many addresses. Other names that a proxy
+ * sends are used unchanged.
+ */
 function networkOf(address: string): string {
   const withoutPort = address.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2');
   if (!ipaddr.isValid(withoutPort)) return address;
@@ -98,34 +104,34 @@ function networkOf(address: string): string {
   return parsed.kind() === 'ipv6' ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString() : parsed.toString();
 }
 
-/** @returns what to say when there are too many */
+/** Returns the error if the limit is exceeded. */
 async function countOne(
   system: AccountStore['system'],
-  { of, most, minutes, rests }: Limit,
+  { of, maxFailures, minutes, isCached }: Limit,
 ): Promise<ApiError | undefined> {
-  const resting = restings.get(system) ?? new Resting();
-  restings.set(system, resting);
-  const known = resting.refusalOf(of);
-  if (known !== undefined) return known;
+  const cache = errorCaches.get(system) ?? new ErrorCache();
+  errorCaches.set(system, cache);
+  const cached = cache.find(of);
+  if (cached !== undefined) return cached;
   const { rows }: { rows: { failures: number; seconds: number }[] } = await system.pool.query(count, [
     Buffer.from(sha256(of)),
     minutes,
   ]);
   const [{ failures, seconds } = { failures: 0, seconds: 0 }] = rows;
-  if (failures <= most) return undefined;
-  const refusal = refused(seconds);
-  // Those that succeed at once are each counted before they are taken back: they are not as many.
-  if (rests === true && failures > 2 * most && seconds * 1000 > restMs) resting.add(of, refusal);
+  if (failures <= maxFailures) return undefined;
+  const refusal = tooManyFailures(seconds);
+  // Attempts are refunded after they succeed. Concurrent successful attempts rarely exceed twice the limit.
+  if (isCached === true && failures > 2 * maxFailures && seconds * 1000 > cacheMs) cache.add(of, refusal);
   return refusal;
 }
 
-function refused(seconds: number): ApiError {
+function tooManyFailures(seconds: number): ApiError {
   const minutes = Math.max(1, Math.ceil(seconds / 60));
   const message = `Too many failed sign-ins. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, or use a passkey.`;
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: Math.max(1, seconds) });
 }
 
-/** A window begins with its first failure. What is a day old is cleared away by those who come. */
+/** The first failure opens a window. Each attempt also deletes some rows that are older than one day. */
 const count = `
   WITH old AS (
     DELETE FROM sign_in_failures WHERE counted IN (

@@ -1,19 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** What only its holder knows, with the tenant in whose rows it is looked for. What is stored is its hash. */
+/** A secret text that contains the id of its tenant. Only its hash is stored. */
 export interface Token {
   text: string;
   hash: Uint8Array<ArrayBuffer>;
 }
 
-/** A new token of a tenant: its id, a dot, and 32 random bytes in base64url. */
+/** Creates a token: the id of the tenant, a dot, and 32 random bytes in base64url. */
 export function newToken(tenantId: TenantId): Token {
   const text = `${tenantId}.${randomBytes(32).toString('base64url')}`;
   return { text, hash: sha256(text) };
 }
 
-/** Where to look for a token; undefined for text that is none. */
+/** Parses a token. Returns undefined if the text is not a token. */
 export function readToken(text: unknown): { tenantId: TenantId; hash: Uint8Array<ArrayBuffer> } | undefined {
   const tenantId = typeof text === 'string' ? /^(\d{1,18})\.[\w-]{43}$/.exec(text)?.[1] : undefined;
   return tenantId === undefined ? undefined : { tenantId: toTenantId(tenantId), hash: sha256(text as string) };

@@ -24,7 +24,7 @@ const Scopes = z
   .min(1, 'must contain at least one scope');
 const ExpiresInDays = integerFromText(z.int(expiryError).min(1, expiryError).max(3650, expiryError));
 
-/** What a key is made from: its user, by e-mail address, and what it may do. */
+/** The input for a new key: its user, by email address, its name, its scopes and its lifetime. */
 export const NewKey = z.strictObject({
   user: NewUser.shape.email,
   name: Name,
@@ -33,11 +33,11 @@ export const NewKey = z.strictObject({
 });
 export type NewKey = z.output<typeof NewKey>;
 
-/** What of a key may be changed: all but the key, and whom it acts for. Days count from now; with null it has no end. */
+/** The properties of a key that can change. `expiresInDays` counts from now; null removes the expiry. */
 export const KeyPatch = NewKey.omit({ user: true }).extend({ expiresInDays: ExpiresInDays.nullable() }).partial();
 export type KeyPatch = z.output<typeof KeyPatch>;
 
-/** How a key is rotated: for how many hours it works beside its successor; with 0 it is revoked at once. */
+/** The input for a rotation: how many hours the old key stays valid. With 0, it is revoked immediately. */
 export const KeyRotation = z.strictObject({
   overlapHours: z.preprocess(
     (hours: unknown) => (typeof hours === 'string' && /^\d{1,4}$/.test(hours) ? Number(hours) : hours),
@@ -46,17 +46,17 @@ export const KeyRotation = z.strictObject({
 });
 export type KeyRotation = z.output<typeof KeyRotation>;
 
-/** What may be shown of a key: everything but the key, which is not kept (docs/decisions/api-keys.md). */
+/** The public properties of a key. The key itself is not stored (docs/decisions/api-keys.md). */
 export interface Key {
   id: number;
   name: string;
   lastFour: string;
-  /** The e-mail address of the user in whose name it acts. */
+  /** The email address of the user that the key acts for. */
   user: string;
   userId: number;
   state: KeyStatus;
   scopes: Scope[];
-  /** The key that it took the place of. */
+  /** The id of the key that this key replaced. */
   rotatedFrom: number | null;
   expiresAt: string | null;
   revokedAt: string | null;
@@ -65,7 +65,7 @@ export interface Key {
   updatedAt: string;
 }
 
-/** All that is read of a key: never its hash, which requests can't read either. */
+/** The columns that are read. The hash is excluded, because requests have no permission to read it. */
 export const keyColumns = {
   ...{ id: true, userId: true, rotatedFrom: true, name: true, lastFour: true, scopes: true },
   ...{ expiresAt: true, revokedAt: true, lastUsedAt: true, createdAt: true, updatedAt: true },
@@ -74,14 +74,14 @@ export const keyColumns = {
 
 type KeyRow = Prisma.ApiKeyGetPayload<{ select: typeof keyColumns }>;
 
-/** What is stored of the key itself. */
+/** Returns the values that are stored in place of the key. */
 export function storedOf(key: string) {
   return { hash: hashKey(key), lastFour: key.slice(-4) };
 }
 
 /**
- * Creates a key for an active user. The answer holds the key itself, and nothing else ever will.
- * @throws ApiError INVALID_REFERENCE when there is no such active user
+ * Creates a key for an active user. Only this result contains the key itself.
+ * @throws ApiError INVALID_REFERENCE if there is no active user with this email address
  */
 export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
   return transaction(context, async (context) => {
@@ -110,7 +110,7 @@ async function addKey(context: Context, fields: KeyFields): Promise<{ key: strin
   return { key, ...(await getKey(context, serializeId(id))) };
 }
 
-/** One key. @param user whose alone it may be @throws ApiError NOT_FOUND */
+/** Returns a key. @param user restricts the search to keys of this user @throws ApiError NOT_FOUND */
 export async function getKey({ db, now }: Context, id: number, { user }: { user?: number } = {}): Promise<Key> {
   const where = { id, ...(user !== undefined && { userId: user }) };
   const row = await db.apiKey.findFirst({ where, select: keyColumns });
@@ -124,7 +124,7 @@ export async function successorsOf({ db }: Context, id: number): Promise<number[
   return rows.map((row) => serializeId(row.id));
 }
 
-/** Changes a key; within a second every process goes by what it is now. @throws ApiError NOT_FOUND */
+/** Updates a key. All processes use the new values within a second. @throws ApiError NOT_FOUND */
 export function updateKey(context: Context, id: number, { expiresInDays, scopes, ...columns }: KeyPatch): Promise<Key> {
   const data = {
     ...columns,
@@ -140,14 +140,14 @@ export function updateKey(context: Context, id: number, { expiresInDays, scopes,
 }
 
 /**
- * Takes scopes away from a key: what it was not allowed before it never is.
- * @param scopes what it is left with
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when it has not all of these
+ * Removes scopes from a key. Scopes can't be added.
+ * @param scopes the scopes that remain
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key lacks one of these scopes
  */
 export function narrowKey(context: Context, id: number, scopes: Scope[]): Promise<Key> {
   return transaction(context, async (context) => {
-    const before = await lockKey(context, id);
-    const added = scopes.filter((scope) => !before.scopes.includes(scope));
+    const current = await lockKey(context, id);
+    const added = scopes.filter((scope) => !current.scopes.includes(scope));
     if (added.length > 0) {
       const message = `can only be removed, and this key doesn't have ${added.join(', ')}. Create a new key with these scopes.`;
       throw invalidField('VALIDATION_ERROR', 'scopes', message);
@@ -157,10 +157,9 @@ export function narrowKey(context: Context, id: number, scopes: Scope[]): Promis
 }
 
 /**
- * Makes a key that takes the place of another: of the same name, user, scopes and length of life. The other one works
- * for some hours beside it, and no longer than it would have. The answer holds the new key itself, and nothing else
- * ever will.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR when it works no more, or its user is inactive
+ * Creates a key that replaces another one, with the same name, user, scopes and lifetime. The old key stays valid for
+ * `overlapHours`, but not longer than before. Only this result contains the new key itself.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key is expired or revoked, or its user is inactive
  */
 export function rotateKey(
   context: Context,
@@ -171,7 +170,7 @@ export function rotateKey(
     const { db } = context;
     const now = context.now();
     await lockUser(context, (await getKey(context, id)).userId);
-    const { userId, user, name, scopes, state, ...before } = await lockKey(context, id);
+    const { userId, user, name, scopes, state, ...current } = await lockKey(context, id);
     if (state === 'revoked' || state === 'expired') {
       const message = `API key ${id} is expired or revoked and can't be rotated. Create a new key.`;
       throw new ApiError('VALIDATION_ERROR', message);
@@ -181,20 +180,21 @@ export function rotateKey(
         'VALIDATION_ERROR',
         `${user} is inactive, so the API key can't be rotated. Reactivate the user first.`,
       );
-    const expiresAt = before.expiresAt === null ? null : new Date(before.expiresAt);
-    // One that was rotated before ends with the overlap of then: the last of those that took its place has its length of life.
-    let life = { id: BigInt(id), createdAt: new Date(before.createdAt), expiresAt };
-    for (let next: typeof life | null = life; next !== null; ) {
-      life = next;
+    const expiresAt = current.expiresAt === null ? null : new Date(current.expiresAt);
+    // An earlier rotation has shortened the expiry of this key. The last key of its rotations has the original
+    // lifetime.
+    let latest = { id: BigInt(id), createdAt: new Date(current.createdAt), expiresAt };
+    for (let next: typeof latest | null = latest; next !== null; ) {
+      latest = next;
       next = await db.apiKey.findFirst({
-        where: { rotatedFrom: life.id },
+        where: { rotatedFrom: latest.id },
         orderBy: { id: 'asc' },
         select: { id: true, createdAt: true, expiresAt: true },
       });
     }
     const successor = await addKey(context, {
       ...{ userId, name, scopes, rotatedFrom: id },
-      expiresAt: life.expiresAt && new Date(now.getTime() + life.expiresAt.getTime() - life.createdAt.getTime()),
+      expiresAt: latest.expiresAt && new Date(now.getTime() + latest.expiresAt.getTime() - latest.createdAt.getTime()),
     });
     const end = new Date(now.getTime() + overlapHours * hourMs);
     await db.apiKey.updateMany({
@@ -205,7 +205,9 @@ export function rotateKey(
   });
 }
 
-/** Revokes a key: within a second no process takes it any more. Revoked again, it keeps its `revokedAt`. @throws ApiError NOT_FOUND */
+/**
+ * Revokes a key. All processes reject it within a second. A second call keeps `revokedAt`. @throws ApiError NOT_FOUND
+ */
 export function revokeKey(context: Context, id: number): Promise<Key> {
   return transaction(context, async (context) => {
     await context.db.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: context.now() } });
@@ -218,13 +220,13 @@ async function lockUser({ db }: Context, userId: number | bigint): Promise<void>
   await lockRow(db, 'users', Number(userId));
 }
 
-/** One key, which nobody else changes until the end of the transaction. @throws ApiError NOT_FOUND */
+/** Returns a key and locks it until the end of the transaction. @throws ApiError NOT_FOUND */
 async function lockKey(context: Context, id: number): Promise<Key> {
   if (!(await lockRow(context.db, 'api_keys', id))) throw notFound('API key');
   return getKey(context, id);
 }
 
-/** A key as it may be shown at this moment. */
+/** Serializes a key with its status at a given time. */
 export function presentKey(row: KeyRow, now: Date): Key {
   return {
     id: serializeId(row.id),

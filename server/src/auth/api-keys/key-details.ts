@@ -5,10 +5,10 @@ import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { knownScopes } from './known-scopes.ts';
 
-/** What may be told of a key to whoever holds it, and its workspace. */
+/** The details of a key and its workspace that the holder of the key may see. */
 export type KeyDetails = Pick<Identity, 'key' | 'workspace'>;
 
-/** As pg reads it. */
+/** A row as node-postgres returns it. */
 interface KeyRow {
   name: string;
   last_four: string;
@@ -24,8 +24,8 @@ const byId = `
   FROM api_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.tenant_id = $1 AND k.id = $2`;
 
 /**
- * Reads what a request has no right to: its own key's row, and its tenant's.
- * @param pool sees all tenants
+ * Returns the row of the request's own key and tenant, which the role for requests can't read.
+ * @param pool a pool that can read all tenants
  */
 export async function readKeyDetails(
   pool: Pool,
@@ -34,7 +34,7 @@ export async function readKeyDetails(
   const values = [tenantId, keyId];
   const { rows }: { rows: KeyRow[] } = await pool.query({ name: statementName(byId), text: byId, values });
   const [row] = rows;
-  if (row === undefined) throw new Error('The key of the request is gone.');
+  if (row === undefined) throw new Error('The API key of the request was deleted.');
   return {
     key: {
       id: Number(keyId),

@@ -6,30 +6,30 @@ const prefix = 'itsm_';
 const shape = /^itsm_[0-9A-Za-z]{38}$/;
 
 /**
- * A new key: `itsm_`, 32 random base62 characters, and the CRC-32 of all that in 6 more, by which scanners know a
- * key and typing errors are turned away without a query (docs/decisions/api-keys.md).
+ * Generates a key: `itsm_`, 32 random base62 characters and their CRC-32 in 6 more characters. Secret scanners use the
+ * checksum to recognize keys, and the server rejects typing errors without a query (docs/decisions/api-keys.md).
  */
 export function newKey(): string {
   const random = Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
   return prefix + random + checksum(prefix + random);
 }
 
-/** Whether the text can be a key at all: shape and checksum. */
+/** Returns whether a text has the format and the checksum of a key. */
 export function isKey(value: string): boolean {
   return shape.test(value) && checksum(value.slice(0, -6)) === value.slice(-6);
 }
 
-/** What is stored of a key (spec §5.3). */
+/** Returns the hash that is stored for a key (spec §5.3). */
 export function hashKey(key: string): Buffer<ArrayBuffer> {
   return hash('sha256', key, 'buffer') as Buffer<ArrayBuffer>;
 }
 
 function checksum(value: string): string {
-  let rest = crc32(value);
+  let remaining = crc32(value);
   let digits = '';
   for (let i = 0; i < 6; i++) {
-    digits = alphabet[rest % alphabet.length] + digits;
-    rest = Math.floor(rest / alphabet.length);
+    digits = alphabet[remaining % alphabet.length] + digits;
+    remaining = Math.floor(remaining / alphabet.length);
   }
   return digits;
 }

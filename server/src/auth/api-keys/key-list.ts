@@ -8,7 +8,7 @@ import { KeyStatus, whereStatus } from './key-status.ts';
 
 type Order = Prisma.ApiKeyOrderByWithRelationInput;
 
-/** What keys can be sorted by; with `-` before it, the other way round. What has no value comes last. */
+/** Sort orders of keys. `-` reverses the order; keys without a value come last. */
 const orders = {
   name: { name: 'asc' },
   '-name': { name: 'desc' },
@@ -22,25 +22,25 @@ const orders = {
 
 type KeySort = keyof typeof orders;
 
-/** Which keys are listed, and how. */
+/** Filters, sort order and page of the list of keys. */
 export const KeyQuery = listQuery({
-  /** In the name, in whatever case; or the last four characters of the key. */
+  /** Part of the name, ignoring case, or the last four characters of the key. */
   q: text(1, 255).trim().optional(),
   state: KeyStatus.optional(),
-  /** The id of the user whose keys they are. */
+  /** The id of the user who owns the keys. */
   user: integerFromText(Id).optional(),
   scope: Scope.optional(),
   sort: z.enum(Object.keys(orders) as [KeySort, ...KeySort[]]).optional(),
 });
 export type KeyQuery = z.output<typeof KeyQuery>;
 
-/** A page of keys, also of those that work no more. */
+/** Returns a page of keys, including expired and revoked keys. */
 export async function listKeys(
   { db, now }: Context,
   { page, perPage, sort = '-created', ...filters }: KeyQuery,
 ): Promise<{ data: Key[]; meta: PageMeta }> {
   const at = now();
-  const where = whereOf(filters, at);
+  const where = toWhere(filters, at);
   const totalCount = await db.apiKey.count({ where });
   const rows = await db.apiKey.findMany({
     where,
@@ -52,7 +52,7 @@ export async function listKeys(
   return { data: rows.map((row) => presentKey(row, at)), meta: { page, perPage, totalCount } };
 }
 
-/** Those who have keys, by their e-mail addresses; the first 200. */
+/** Returns the first 200 users that have keys, sorted by email address. */
 export async function keyUsers({ db }: Context): Promise<{ id: number; email: string }[]> {
   const rows = await db.user.findMany({
     where: { apiKeys: { some: {} } },
@@ -63,18 +63,18 @@ export async function keyUsers({ db }: Context): Promise<{ id: number; email: st
   return rows.map(({ id, email }) => ({ id: serializeId(id), email }));
 }
 
-function whereOf({ q, state, user, scope }: Omit<KeyQuery, 'page' | 'perPage'>, now: Date): Prisma.ApiKeyWhereInput {
+function toWhere({ q, state, user, scope }: Omit<KeyQuery, 'page' | 'perPage'>, now: Date): Prisma.ApiKeyWhereInput {
   return {
     AND: [
       state === undefined ? {} : whereStatus(state, now),
-      q === undefined ? {} : { OR: [{ name: { contains: literally(q), mode: 'insensitive' } }, { lastFour: q }] },
+      q === undefined ? {} : { OR: [{ name: { contains: escapeLike(q), mode: 'insensitive' } }, { lastFour: q }] },
       user === undefined ? {} : { userId: user },
       scope === undefined ? {} : { scopes: { has: scope } },
     ],
   };
 }
 
-/** Prisma hands on what LIKE reads as a pattern. */
-function literally(text: string): string {
+/** Escapes the wildcards of LIKE, because Prisma doesn't. */
+function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

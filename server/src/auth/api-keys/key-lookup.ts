@@ -9,7 +9,7 @@ import { hashKey, isKey } from './key-format.ts';
 import { knownScopes } from './known-scopes.ts';
 import { createLookupQueue } from './lookup-queue.ts';
 
-/** Who a valid key speaks for, and what it may do. */
+/** The user and tenant of a valid key, and its scopes. */
 export interface KeyIdentity {
   /** The hash of the key. */
   hash: Buffer;
@@ -18,25 +18,25 @@ export interface KeyIdentity {
   userId: bigint;
   scopes: ReadonlySet<Scope>;
   expiresAt: Date | null;
-  /** The tenant's data. */
+  /** The client for the data of the tenant. */
   db: TenantClient;
 }
 
-/** Keys remembered at once; the one remembered longest goes first. */
+/** Maximum cached keys. The oldest entry is evicted first. */
 const cacheSize = 10_000;
 
 export interface KeyLookup {
   /**
-   * Resolves to undefined when the key is malformed, unknown, expired or revoked, or its user or tenant inactive.
-   * @param beforeUnknown called before the query for a key that wasn't valid within the hour, which it stops by throwing
-   * @throws ApiError RATE_LIMIT_EXCEEDED when too many keys that were not valid lately are looked up at once
+   * Resolves to undefined if the key is malformed, unknown, expired or revoked, or if its user or tenant is inactive.
+   * @param beforeUnknown called before the query for a key that was not recently valid; throw in it to stop the query
+   * @throws ApiError RATE_LIMIT_EXCEEDED if too many lookups of keys that were not recently valid are queued
    */
   find(key: string, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined>;
-  /** Resolves to what a key that was found is now, or to undefined as `find` does. */
+  /** Resolves to the current identity of a key, or to undefined as `find` does. */
   findAgain(identity: KeyIdentity): Promise<KeyIdentity | undefined>;
-  /** What may be told of a key that was found to whoever holds it. */
+  /** Returns the details of a key that its holder may see. */
   describe(identity: KeyIdentity): Promise<KeyDetails>;
-  /** True while keys are remembered, since every revocation is heard of. */
+  /** Whether keys are cached, which requires that the listener receives revocations. */
   readonly listening: boolean;
   close(): Promise<void>;
 }
@@ -44,26 +44,29 @@ export interface KeyLookup {
 interface LookupOptions {
   databases: Pick<Databases, 'requests' | 'keyLookups' | 'options'>;
   now: () => Date;
-  /** Told when a key is not looked up, since too many are that were not valid lately. */
+  /** Called when a lookup is rejected because too many keys that were not recently valid are queued. */
   onTurnedAway?: (() => void) | undefined;
-  /** Told when nothing is heard of revocations, and every request asks the database; and when that is over. */
+  /**
+   * `onAway` is called when the listener loses its connection, and `onBack` when the connection is restored. In
+   * between, each request queries the database.
+   */
   onAway?: ((reason: unknown) => void) | undefined;
   onBack?: (() => void) | undefined;
 }
 
 /**
- * Finds keys by their hash and remembers them, for as long as a listener tells of every revocation within a second
- * (docs/decisions/api-keys.md). While the listener is down each request asks the database.
+ * Looks up keys by hash and caches them. A listener removes revoked keys from the cache within a second
+ * (docs/decisions/api-keys.md). While the listener is disconnected, each request queries the database.
  */
 export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;
-  /** By their hash in base64: no key stays in memory for longer than its request. */
+  /** Identities by the hash of the key in base64. Keys themselves stay in memory only during their request. */
   const cache = new Map<string, KeyIdentity>();
-  const queue = createLookupQueue({ atOnce: keyLookups.options.max, onTurnedAway });
+  const queue = createLookupQueue({ concurrency: keyLookups.options.max, onTurnedAway });
   let generation = 0;
 
-  // The triggers in prisma/migrations notify on whatever may end a key, its own change, its user's or its tenant's, and say
-  // of which tenant it is.
+  // The triggers in prisma/migrations notify about each change of a key, its user or its tenant that can invalidate the
+  // key. The payload is the id of the tenant.
   const onNotify = (changed?: string) => {
     generation++;
     queue.forget();
@@ -95,20 +98,20 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
 
   async function findValid(hash: Buffer, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined> {
     const identity = await findActive(hash, beforeUnknown);
-    const expired = identity?.expiresAt != null && identity.expiresAt <= now();
-    return expired ? undefined : identity;
+    const isExpired = identity?.expiresAt != null && identity.expiresAt <= now();
+    return isExpired ? undefined : identity;
   }
 
   async function findActive(hash: Buffer, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined> {
     const name = hash.toString('base64');
-    const known = listener.listening ? cache.get(name) : undefined;
-    if (known !== undefined) return known;
+    const cached = listener.listening ? cache.get(name) : undefined;
+    if (cached !== undefined) return cached;
 
     if (!queue.wasValid(name)) await beforeUnknown?.();
-    const before = generation;
+    const generationBefore = generation;
     const identity = await queue.run(name, () => load(hash));
-    // What was read before a change may be what the change took away: then it serves this request only.
-    if (identity !== undefined && listener.listening && generation === before) {
+    // A result from before a notification may be outdated. It serves this request only and isn't cached.
+    if (identity !== undefined && listener.listening && generation === generationBefore) {
       if (cache.size >= cacheSize) cache.delete(cache.keys().next().value as string);
       cache.set(name, identity);
     }
@@ -118,7 +121,7 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
   return {
     find: async (key, beforeUnknown) => (isKey(key) ? findValid(hashKey(key), beforeUnknown) : undefined),
     findAgain: ({ hash }) => findValid(hash),
-    describe: (identity) => queue.run(`facts of ${identity.keyId}`, () => readKeyDetails(keyLookups, identity), true),
+    describe: (identity) => queue.run(`details of ${identity.keyId}`, () => readKeyDetails(keyLookups, identity), true),
     get listening() {
       return listener.listening;
     },
@@ -126,7 +129,7 @@ export function createKeyLookup({ databases, now, onTurnedAway, onAway, onBack }
   };
 }
 
-/** As pg reads it: 64 bits as text. */
+/** A row as node-postgres returns it: 64-bit integers are text. */
 interface KeyRow {
   id: string;
   tenant_id: string;

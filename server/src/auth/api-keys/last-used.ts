@@ -4,9 +4,9 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 const minuteMs = 60_000;
 
 export interface LastUsed {
-  /** Notes that the key was used now. */
+  /** Records that the key was used now. */
   touch(key: { tenantId: TenantId; keyId: bigint }): void;
-  /** Writes what has been noted. */
+  /** Writes the recorded times to the database. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -17,14 +17,14 @@ interface LastUsedOptions {
   onError: (error: unknown) => void;
 }
 
-/** Keeps `lastUsedAt` of keys: written in one statement for all, and at most once a minute per key. */
+/** Tracks `lastUsedAt` of keys. One statement writes all keys, and each key is written at most once a minute. */
 export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
   const writtenAt = new Map<bigint, number>();
   const pending = new Map<bigint, { tenantId: TenantId; at: Date }>();
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
-    // In one order in all processes, so that two that write the same don't wait for each other.
+    // All processes write in the same order, so that concurrent updates don't deadlock.
     const used = [...pending]
       .map(([id, { tenantId, at }]) => ({ id, tenantId, at }))
       .sort((a, b) => Number(a.id - b.id));
@@ -38,7 +38,7 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
         ${used.map(({ at }) => at)}::timestamptz[]) AS used (tenant_id, id, at)
       WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
         AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
-      // The next flush writes them, unless they were used again since.
+      // The next flush retries them, unless a newer time was recorded.
       for (const { id, tenantId, at } of used) {
         if (!pending.has(id)) pending.set(id, { tenantId, at });
       }

@@ -3,8 +3,8 @@ import { ApiError } from '../../shared/errors.ts';
 import { headerValues } from '../server/raw-headers.ts';
 
 /**
- * The key of `X-API-Key` or of `Authorization: Bearer` (spec §5.1).
- * @throws ApiError INVALID_API_KEY when there is none, or when several differ
+ * Returns the API key of `X-API-Key` or `Authorization: Bearer` (spec §5.1).
+ * @throws ApiError INVALID_API_KEY if there is no key, or if the headers contain different keys
  */
 export function keyOf(request: IncomingMessage): string {
   const authorization = singleValue(request, 'Authorization');
@@ -24,7 +24,9 @@ export function invalidKey(message: string): ApiError {
   return new ApiError('INVALID_API_KEY', message);
 }
 
-/** The value of a header that may be repeated, but not contradicted: what a proxy looks at may be another one. */
+/**
+ * Returns the value of a header. Repeated headers must have equal values, because a proxy might check a different one.
+ */
 function singleValue(request: IncomingMessage, name: string): string | undefined {
   const values = new Set(headerValues(request, name.toLowerCase()));
   if (values.size > 1) throw invalidKey(`The request has several \`${name}\` headers with different values. Send one.`);

@@ -9,36 +9,39 @@ import type { RateLimitStore } from '../rate-limit/rate-limit-windows.ts';
 import { createRateLimiter, type RateLimits } from '../rate-limit/rate-limiter.ts';
 import { invalidKey, keyOf } from './api-key-header.ts';
 
-/** A key is looked at again before anything is done when the request has taken longer to arrive, or waited. Milliseconds. */
-const lookAgainMs = 500;
+/**
+ * If a request took longer to arrive or waited longer, its key is looked up again before the handler runs.
+ * Milliseconds.
+ */
+const recheckAfterMs = 500;
 
 type GiveBack = (reply: FastifyReply) => Promise<void>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose key the request carries; set by the guard on every endpoint that needs one. */
+    /** The owner of the API key; set by the guard on every endpoint that requires a key. */
     identity: KeyIdentity;
-    /** What the handler's queries may use; set together with `identity`. */
+    /** What the handler needs to run queries; set together with `identity`. */
     ctx: UserContext;
     /**
-     * Sets `identity` and `ctx` from the request's key.
-     * @throws ApiError INVALID_API_KEY; RATE_LIMIT_EXCEEDED after too many failures of its address
+     * Sets `identity` and `ctx` from the API key of the request.
+     * @throws ApiError INVALID_API_KEY; RATE_LIMIT_EXCEEDED after too many failures from the same address
      */
     identify(): Promise<void>;
     /**
-     * Looks at its key again, where it took long until its turn came: it may have been revoked, or narrowed, since.
+     * Looks up the key again if the request waited for a long time: the key may have been revoked or lost a scope.
      * @throws ApiError INVALID_API_KEY, INSUFFICIENT_SCOPE
      */
     confirm(reply: FastifyReply): Promise<void>;
-    /** Takes the request from the limits of its key. @throws ApiError RATE_LIMIT_EXCEEDED */
+    /** Counts the request in the rate limits of its key. @throws ApiError RATE_LIMIT_EXCEEDED */
     takeRequest(reply: FastifyReply): Promise<void>;
-    /** Puts back what the request took from the limits of its key: for one that is refused before it did anything. */
+    /** Refunds the request to the rate limits of its key, if it is rejected before it has any effect. */
     giveBack: GiveBack;
-    /** What may be told of its key to whoever sends it, and what is left of the key's limits. */
+    /** Returns the details of the key that its holder may see, and the remaining quota of its rate limits. */
     describeKey(): Promise<KeyDetails & { limits: Limit[] }>;
   }
   interface FastifyContextConfig {
-    /** The contract's entry of the route; absent on the pages that are no part of the API. */
+    /** The contract's entry of the route; absent on pages outside the API. */
     tsRestRoute: Endpoint;
   }
 }
@@ -54,8 +57,8 @@ export interface GuardOptions {
 }
 
 /**
- * Lets a request on to its handler: key, then both rate limits, then scope (docs/decisions/errors.md), as the
- * contract says of the route. One hook for every endpoint, so none can be without.
+ * Authenticates each request, applies both rate limits and checks the scope, in this order (docs/decisions/errors.md).
+ * The contract defines the scope of each route. One hook covers every endpoint, so no endpoint can lack the check.
  */
 export async function addGuard(
   app: FastifyInstance,
@@ -66,7 +69,7 @@ export async function addGuard(
   const limiter = await createRateLimiter(app, store, limits, onLimited);
 
   async function authenticate(request: FastifyRequest): Promise<KeyIdentity> {
-    return valid(await keys.find(keyOf(request.raw), () => limiter.checkFailures(request)));
+    return requireIdentity(await keys.find(keyOf(request.raw), () => limiter.checkFailures(request)));
   }
 
   app.decorateRequest('identify', async function () {
@@ -88,13 +91,16 @@ export async function addGuard(
   });
 
   app.decorateRequest('describeKey', async function () {
-    const [facts, limits] = await Promise.all([keys.describe(this.identity), limiter.look(this)]);
-    return { ...facts, limits };
+    const [details, limits] = await Promise.all([keys.describe(this.identity), limiter.look(this)]);
+    return { ...details, limits };
   });
 
   app.decorateRequest('confirm', async function (reply) {
-    if (reply.elapsedTime < lookAgainMs) return;
-    checkScope(valid(await keys.findAgain(this.identity)), this.routeOptions.config.tsRestRoute.metadata.scope);
+    if (reply.elapsedTime < recheckAfterMs) return;
+    checkScope(
+      requireIdentity(await keys.findAgain(this.identity)),
+      this.routeOptions.config.tsRestRoute.metadata.scope,
+    );
   });
 
   app.addHook('onRequest', async (request, reply) => {
@@ -108,12 +114,13 @@ export async function addGuard(
   });
 }
 
-/** Doesn't say which: that would help to guess keys. */
-const invalid = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
+/** Doesn't name the reason, because that would help an attacker to guess keys. */
+const invalidKeyMessage =
+  'The API key is invalidKeyMessage, expired or revoked. Send the complete key, or create a new one.';
 
 /** @throws ApiError INVALID_API_KEY */
-function valid(identity: KeyIdentity | undefined): KeyIdentity {
-  if (identity === undefined) throw invalidKey(invalid);
+function requireIdentity(identity: KeyIdentity | undefined): KeyIdentity {
+  if (identity === undefined) throw invalidKey(invalidKeyMessage);
   return identity;
 }
 

@@ -46,12 +46,12 @@ export class RateLimitStore implements FastifyRateLimitStore {
     this.count(key, windowMs, max, 1).then((counted) => done(null, counted), done);
   }
 
-  /** Serves `{ increment: false }`. */
+  /** Reads a window without counting. @fastify/rate-limit calls it for `{ increment: false }`. */
   read(key: string, done: Done, windowMs: number, max: number): void {
     this.count(key, windowMs, max, 0).then((counted) => done(null, counted), done);
   }
 
-  /** Limiters share the store: window and maximum come with each call. */
+  /** Returns this store, because each call passes its window and maximum. */
   child(): this {
     return this;
   }
@@ -69,7 +69,7 @@ const maxWindows = 200_000;
  * @param now milliseconds of a monotonic clock
  */
 export function createMemoryCounter(now: () => number): Count {
-  /** In the order in which they opened. */
+  /** Windows in the order in which they opened. */
   const windows = new Map<string, { endsAt: number; count: number }>();
 
   function open(key: string, windowMs: number) {

@@ -19,7 +19,7 @@ const mcpGroup = 'mcp';
 interface Window extends Limit {
   key: string;
   isExceeded: boolean;
-  /** By `performance.now()`. */
+  /** End of the window by `performance.now()`. */
   endsAt: number;
 }
 
@@ -53,7 +53,7 @@ export async function createRateLimiter(
   limits: RateLimits,
   onLimited?: (windows: ('global' | 'group')[]) => void,
 ): Promise<RateLimiter> {
-  // The plugin constructs its store; requests are also refunded, so the store is shared.
+  // The plugin calls `new Store()`. Returning an object makes it use the shared store, which refunds also need.
   function Store() {
     return store;
   }
@@ -84,7 +84,7 @@ export async function createRateLimiter(
   }
 
   async function refund(window: Window): Promise<void> {
-    // A window that opened since doesn't count the request.
+    // If a new window has opened, it doesn't contain the request.
     const step = performance.now() < window.endsAt ? -1 : 0;
     Object.assign(window, await read(window.name, window.key, step));
   }
@@ -158,7 +158,7 @@ function exceeded(windows: Window[]): ApiError {
 }
 
 function setHeaders(reply: FastifyReply, global: Limit, group: Limit): void {
-  // The window with less remaining or, if both have as much, the one that ends later.
+  // Selects the window with the smaller remaining quota, or the one that ends later if both are equal.
   const isGroupTighter =
     group.remaining === global.remaining
       ? group.resetSeconds > global.resetSeconds

@@ -5,7 +5,7 @@ import type { Count, SharedCounter } from './rate-limit-windows.ts';
 
 /** Maximum wait for a response of Redis. Beyond it, this process counts alone. */
 const maxResponseMs = 250;
-/** Maximum time until a new connection has counted its first window. */
+/** Maximum time to connect and count a first window. */
 const maxConnectMs = 1000;
 const reconnectMs = 500;
 
@@ -15,7 +15,7 @@ declare module 'ioredis' {
   }
 }
 
-// A window that would end later than it can was opened before the server's clock was set back.
+// A TTL longer than the window means that the server's clock was set back after the window opened.
 const countInWindow = `
 local windowMs, max, step = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local count, ttl = tonumber(redis.call('GET', KEYS[1])) or 0, redis.call('PTTL', KEYS[1])
@@ -42,7 +42,7 @@ interface RedisCounterOptions {
   onBack: () => void;
 }
 
-/** Resolves when Redis counts, or is known to be unreachable. Reconnects until `close`. */
+/** Resolves when Redis is connected and counts, or when it is unreachable. Reconnects until `close`. */
 export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOptions): Promise<RedisCounter> {
   const { protocol, hostname } = new URL(url);
   const redis = new Redis(url, {
@@ -65,28 +65,28 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
   let connectTimer: NodeJS.Timeout | undefined;
   const { promise: known, resolve } = Promise.withResolvers<void>();
 
-  function lose(error: Error): void {
+  function markAway(error: Error): void {
     clearTimeout(connectTimer);
     if (status === 'away' || status === 'closed') return;
     status = 'away';
-    // Several addresses that refuse a connection are one error without a message.
+    // If several addresses reject the connection, Node reports one error without a message.
     if (!isReportedAway) onAway(error.message || String((error as NodeJS.ErrnoException).code));
     isReportedAway = true;
     if (redis.status === 'connect' || redis.status === 'ready') redis.disconnect(true);
     resolve();
   }
 
-  redis.on('error', lose);
-  redis.on('close', () => lose(new Error('Redis has closed the connection.')));
+  redis.on('error', markAway);
+  redis.on('close', () => markAway(new Error('Redis has closed the connection.')));
   redis.on('connect', () => {
     status = 'connecting';
-    connectTimer = setTimeout(() => lose(noResponseWithin(maxConnectMs)), maxConnectMs);
+    connectTimer = setTimeout(() => markAway(noResponseWithin(maxConnectMs)), maxConnectMs);
   });
   redis.on('ready', async () => {
     try {
-      server = await prove(redis);
+      server = await checkPermissions(redis);
     } catch (error) {
-      return lose(error as Error);
+      return markAway(error as Error);
     }
     if (status !== 'connecting') return;
     clearTimeout(connectTimer);
@@ -111,7 +111,7 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
         const [current, ttl] = await within(maxResponseMs, redis.countInWindow(`itsm:limits:${key}`, ...args));
         return { current, ttl };
       } catch (error) {
-        lose(error as Error);
+        markAway(error as Error);
         return undefined;
       }
     },
@@ -124,10 +124,13 @@ export async function openRedisCounter({ url, onAway, onBack }: RedisCounterOpti
   };
 }
 
-/** Counts a window that ends soon, which needs every right that requests need. Returns such as `redis 7.0.15`. */
-async function prove(redis: Redis): Promise<string> {
+/**
+ * Counts in a short window to verify all permissions that requests need. Returns name and version, such as `redis
+ * 7.0.15`.
+ */
+async function checkPermissions(redis: Redis): Promise<string> {
   await redis.countInWindow(`itsm:limits:proof:${randomUUID()}`, maxConnectMs, 1, 1);
-  // Names and values in turn. INFO would need one more right.
+  // HELLO returns alternating names and values. INFO would need another permission.
   const hello = (await redis.call('HELLO')) as unknown[];
   return ['server', 'version'].map((name) => hello[hello.indexOf(name) + 1]).join(' ');
 }
@@ -142,5 +145,5 @@ function within<T>(ms: number, response: Promise<T>): Promise<T> {
 }
 
 function noResponseWithin(ms: number): Error {
-  return new Error(`Redis did not answer within ${ms} ms.`);
+  return new Error(`Redis did not respond within ${ms} ms.`);
 }

@@ -5,19 +5,21 @@ import type { FastifyInstance } from 'fastify';
 import type { Lifecycle } from '../../shared/lifecycle.ts';
 import { endsWithin } from '../../shared/timeout.ts';
 
-/** Once a server closes: how long requests may still come in, and how long they may take to be answered. Milliseconds. */
-const arrivalMs = 1000;
-const answerMs = 11_000;
+/**
+ * Maximum time, after the server starts to close, for a request to arrive and for a response to finish. Milliseconds.
+ */
+const maxArrivalMs = 1000;
+const maxResponseMs = 11_000;
 
 /**
- * Ends connections with the answers that are given while the process stops (RFC 9112 §9.6), and has the server close in
- * time, whatever its clients do.
+ * Closes connections during a graceful shutdown. Responses carry `Connection: close` (RFC 9112 §9.6), and the server
+ * closes within `maxResponseMs`.
  */
 export function closeConnectionsGracefully(app: FastifyInstance, lifecycle: Lifecycle): void {
-  const end = endOf(app.server);
+  const close = createClose(app.server);
   app.addHook('preClose', () => {
     lifecycle.enter('stopping');
-    return end();
+    return close();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (lifecycle.phase === 'stopping') reply.header('connection', 'close');
@@ -26,35 +28,35 @@ export function closeConnectionsGracefully(app: FastifyInstance, lifecycle: Life
 }
 
 /**
- * What closes a server: it takes no connections any more, what has come in is answered, and the rest is cut off. Node
- * alone would wait for whoever is connected and has sent nothing, or half a request.
+ * Returns a function that closes the server: it stops accepting connections, finishes complete requests and closes the
+ * other connections. Node alone would wait for clients that are idle or have sent only part of a request.
  */
-function endOf(server: Server): () => Promise<void> {
-  /** The requests of each connection that are not answered. */
+function createClose(server: Server): () => Promise<void> {
+  /** The pending requests of each connection. */
   const connections = new Map<Socket, Set<IncomingMessage>>();
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new Set());
     socket.once('close', () => connections.delete(socket));
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const unanswered = connections.get(request.socket);
-    unanswered?.add(request);
-    response.once('close', () => unanswered?.delete(request));
+    const pending = connections.get(request.socket);
+    pending?.add(request);
+    response.once('close', () => pending?.delete(request));
   });
 
-  async function cutOff(closed: Promise<void>): Promise<void> {
-    await sleep(arrivalMs, undefined, { ref: false });
+  async function closeIncomplete(closed: Promise<void>): Promise<void> {
+    await sleep(maxArrivalMs, undefined, { ref: false });
     do {
-      for (const [socket, unanswered] of connections) {
-        if (![...unanswered].some(({ complete }) => complete)) socket.destroy();
+      for (const [socket, pending] of connections) {
+        if (![...pending].some(({ complete }) => complete)) socket.destroy();
       }
     } while (!(await endsWithin(100, closed)));
   }
 
   return async () => {
-    // That it has never listened is all the same.
+    // The callback also runs if the server never listened.
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    if (await endsWithin(answerMs, Promise.race([closed, cutOff(closed)]))) return;
+    if (await endsWithin(maxResponseMs, Promise.race([closed, closeIncomplete(closed)]))) return;
     server.closeAllConnections();
     await closed;
   };

@@ -2,14 +2,14 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { limitPipelining } from './pipelining-limit.ts';
 import { addWriteTimeout } from './write-timeout.ts';
 
-/** The server below Fastify: how long it waits for clients, and how much it takes from one of them. */
+/** Creates the HTTP server that Fastify uses, with its timeouts and the pipelining limit. */
 export function createHttpServer(handler: RequestListener): Server {
   const server = createServer(
-    // A missing `Host` is answered by http/host.ts, in an envelope.
+    // http/host-check.ts rejects a missing `Host` with an error envelope.
     { requireHostHeader: false, requestTimeout: 30_000, keepAliveTimeout: 72_000, connectionsCheckingInterval: 1000 },
     limitPipelining(handler),
   );
-  // Node answers an unknown `Expect` by itself, without an envelope; an expectation may be ignored (RFC 9110 §10.1.1).
+  // Node rejects an unknown `Expect` without an error envelope. A server may ignore the header (RFC 9110 §10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   addWriteTimeout(server);
   return server;

@@ -1,28 +1,28 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests of one connection that are worked on before the answer to the first of them has gone out. */
-const readAhead = 64;
+/** Maximum requests of one connection that the server processes concurrently. */
+const maxConcurrentRequests = 64;
 
 /** The requests of one connection. */
 interface Pipeline {
-  unanswered: number;
-  /** What starts those that came beyond the limit. */
+  pending: number;
+  /** Starts the requests beyond the limit. */
   waiting: (() => void)[];
 }
 
 /**
- * Bounds what one connection may ask for at once (docs/decisions/api-conventions.md). Requests beyond it that
- * came in the same packet wait until answers have gone out, and nothing is read meanwhile.
+ * Limits the concurrent requests of one connection (docs/decisions/api-conventions.md). Further requests from the same
+ * packet wait for a response to finish. Until then, the server reads nothing from the connection.
  */
 export function limitPipelining(handler: RequestListener): RequestListener {
   const pipelines = new WeakMap<Socket, Pipeline>();
 
-  function pipelineOf(socket: Socket): Pipeline {
-    const pipeline: Pipeline = pipelines.get(socket) ?? { unanswered: 0, waiting: [] };
+  function getPipeline(socket: Socket): Pipeline {
+    const pipeline: Pipeline = pipelines.get(socket) ?? { pending: 0, waiting: [] };
     if (!pipelines.has(socket)) {
       pipelines.set(socket, pipeline);
-      // Node reads on for a body, or when an answer has gone out.
+      // Node resumes the socket to read a body, and after it sends a response.
       socket.on('resume', () => pipeline.waiting.length > 0 && socket.pause());
     }
     return pipeline;
@@ -30,11 +30,11 @@ export function limitPipelining(handler: RequestListener): RequestListener {
 
   return (request, response) => {
     const { socket } = request;
-    const pipeline = pipelineOf(socket);
+    const pipeline = getPipeline(socket);
     const start = () => {
-      pipeline.unanswered += 1;
+      pipeline.pending += 1;
       response.once('close', () => {
-        pipeline.unanswered -= 1;
+        pipeline.pending -= 1;
         startNext();
       });
       handler(request, response);
@@ -45,7 +45,7 @@ export function limitPipelining(handler: RequestListener): RequestListener {
       if (pipeline.waiting.length === 0) socket.resume();
       next();
     };
-    if (pipeline.unanswered < readAhead) {
+    if (pipeline.pending < maxConcurrentRequests) {
       start();
     } else {
       pipeline.waiting.push(start);

@@ -5,9 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 /**
- * Counts the bytes of each tenant's answers that its clients have asked for and not read: they are kept in memory until
- * they are read or their connections are gone. Answers how many there are.
- * @param tenantOf who asked; undefined for nobody who is known
+ * Counts the response bytes of each tenant that its clients have not read. They stay in memory until the client reads
+ * them or the connection closes. Returns a function that reads the count.
+ * @param tenantOf returns the tenant of a request, or undefined if the request is not authenticated
  */
 export function countUnsentBytes(
   app: FastifyInstance,
@@ -21,49 +21,49 @@ export function countUnsentBytes(
     else unread.set(tenantId, sum);
   }
 
-  /** What is to be done for the answers of a connection when it closes; those behind others don't notice it themselves. */
-  const answersOf = new WeakMap<Socket, Set<() => void>>();
+  /** Callbacks to run when a connection closes. Pipelined responses that are not yet sent emit no `close` event. */
+  const handlersBySocket = new WeakMap<Socket, Set<() => void>>();
 
   function track(socket: Socket): Set<() => void> {
-    const known = answersOf.get(socket);
-    if (known !== undefined) return known;
-    const answers = new Set<() => void>();
-    answersOf.set(socket, answers);
+    const existing = handlersBySocket.get(socket);
+    if (existing !== undefined) return existing;
+    const handlers = new Set<() => void>();
+    handlersBySocket.set(socket, handlers);
     socket.once('close', () => {
-      for (const end of answers) end();
+      for (const end of handlers) end();
     });
-    return answers;
+    return handlers;
   }
 
-  /** Has something done when the answer was read, or its connection is gone. */
-  function whenRead({ request, raw }: FastifyReply, act: () => void): void {
-    const answers = track(request.raw.socket);
+  /** Runs a callback when the client has read the response or the connection closes. */
+  function onceRead({ request, raw }: FastifyReply, callback: () => void): void {
+    const handlers = track(request.raw.socket);
     const end = () => {
-      if (answers.delete(end)) act();
+      if (handlers.delete(end)) callback();
     };
-    answers.add(end);
+    handlers.add(end);
     raw.once('close', end);
   }
 
-  /** A file that is made while it is read: each part counts until it was read, and the next one is made then. */
-  function countParts(reply: FastifyReply, tenantId: TenantId, file: Readable): Readable {
-    const over = Promise.withResolvers<void>();
-    async function* parts(): AsyncGenerator<string | Buffer> {
-      for await (const part of file) {
-        const bytes = Buffer.byteLength(part);
+  /** Counts a streamed file chunk by chunk. The next chunk is produced when the client has read the one before. */
+  function countChunks(reply: FastifyReply, tenantId: TenantId, file: Readable): Readable {
+    const closed = Promise.withResolvers<void>();
+    async function* chunks(): AsyncGenerator<string | Buffer> {
+      for await (const chunk of file) {
+        const bytes = Buffer.byteLength(chunk);
         add(tenantId, bytes);
         try {
-          yield part;
-          if (reply.raw.writableNeedDrain) await Promise.race([once(reply.raw, 'drain'), over.promise]);
+          yield chunk;
+          if (reply.raw.writableNeedDrain) await Promise.race([once(reply.raw, 'drain'), closed.promise]);
           if (counted.destroyed) return;
         } finally {
           add(tenantId, -bytes);
         }
       }
     }
-    const counted = Readable.from(parts());
-    whenRead(reply, () => {
-      over.resolve();
+    const counted = Readable.from(chunks());
+    onceRead(reply, () => {
+      closed.resolve();
       counted.destroy();
     });
     return counted;
@@ -72,11 +72,11 @@ export function countUnsentBytes(
   app.addHook('onSend', (request, reply, payload, done) => {
     const tenantId = tenantOf(request);
     if (tenantId === undefined || request.raw.socket.destroyed) return done(null, payload);
-    if (payload instanceof Readable) return done(null, countParts(reply, tenantId, payload));
+    if (payload instanceof Readable) return done(null, countChunks(reply, tenantId, payload));
     if (typeof payload === 'string' || Buffer.isBuffer(payload)) {
       const bytes = Buffer.byteLength(payload);
       add(tenantId, bytes);
-      whenRead(reply, () => add(tenantId, -bytes));
+      onceRead(reply, () => add(tenantId, -bytes));
     }
     done(null, payload);
   });

@@ -12,23 +12,23 @@ import { closeConnectionsGracefully } from './graceful-close.ts';
 import { createHttpServer } from './http-server.ts';
 
 export interface StartupServer {
-  /** What listens. */
+  /** Listens on the public port. */
   app: FastifyInstance;
-  /** Has the API answer from now on. */
+  /** Routes all requests to the API from now on. */
   lead(api: FastifyInstance): void;
 }
 
-interface DoorOptions {
+interface StartupServerOptions {
   logger: FastifyBaseLogger;
   lifecycle: Lifecycle;
   publicUrl?: string | undefined;
 }
 
 /**
- * The public port, open from the start of the process to its end. Before there is an API behind it, and that may take a
- * migration, it answers for the process's health, and 503 to every other request (docs/decisions/errors.md).
+ * Opens the public port for the lifetime of the process. Until the API is ready, which can include a migration, the
+ * server responds to health checks and returns 503 for all other requests (docs/decisions/errors.md).
  */
-export function openStartupServer({ logger, lifecycle, publicUrl }: DoorOptions): StartupServer {
+export function openStartupServer({ logger, lifecycle, publicUrl }: StartupServerOptions): StartupServer {
   let api: RequestListener | undefined;
   const app = Fastify({
     loggerInstance: logger.child({}),
@@ -48,10 +48,10 @@ export function openStartupServer({ logger, lifecycle, publicUrl }: DoorOptions)
   addRequestLog(app);
   addHostCheck(app);
   addHealth(app, lifecycle);
-  // Before a body is read.
+  // Runs before the body is read.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    // The rest of a body would follow on the connection.
+    // The unread rest of the body would be parsed as the next request.
     reply.header('connection', 'close');
     done(new ApiError('SERVICE_UNAVAILABLE', 'The server is starting. Retry in 5 seconds.', { retryAfterSeconds: 5 }));
   });

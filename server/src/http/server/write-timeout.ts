@@ -2,18 +2,18 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Cuts off connections whose client doesn't read: nothing of an answer went out for so long. Answers that are read
- * slowly go on. Node's own time-out of a socket begins again with every byte that such a client sends.
+ * Closes a connection if its client reads no byte of a response within `timeoutMs`. Slow readers stay connected. Node's
+ * own socket timeout does not work here, because it restarts with each byte that the client sends.
  */
 export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
-  /** What each connection had waiting, and since when it has been as much. */
+  /** The queued bytes of each connection, and when that number last changed. */
   const stalled = new Map<Socket, { bytes: number; since: number }>();
 
-  function look(socket: Socket, now: number): void {
-    const bytes = waitingBytes(socket);
-    const before = stalled.get(socket);
-    if (bytes === 0 || before?.bytes !== bytes) stalled.set(socket, { bytes, since: now });
-    else if (now - before.since >= timeoutMs) socket.destroy();
+  function checkSocket(socket: Socket, now: number): void {
+    const bytes = getQueuedBytes(socket);
+    const previous = stalled.get(socket);
+    if (bytes === 0 || previous?.bytes !== bytes) stalled.set(socket, { bytes, since: now });
+    else if (now - previous.since >= timeoutMs) socket.destroy();
   }
 
   server.on('connection', (socket: Socket) => {
@@ -23,16 +23,17 @@ export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
   server.on('listening', () => {
     const timer = setInterval(() => {
       const now = performance.now();
-      for (const socket of stalled.keys()) look(socket, now);
+      for (const socket of stalled.keys()) checkSocket(socket, now);
     }, timeoutMs / 10);
     server.once('close', () => clearInterval(timer));
   });
 }
 
 /**
- * What the operating system has not taken yet of what is being written: the next piece is handed over when it has taken
- * all, so that any progress changes it. Node's time-outs look at the same, which has no public name.
+ * Returns the bytes that the operating system has not yet accepted. The number changes with any progress, because Node
+ * passes on the next chunk only after the system accepts the whole previous one. Node's own timeouts read the same
+ * property, which has no public name.
  */
-function waitingBytes(socket: Socket & { _handle?: { writeQueueSize?: number } | null }): number {
+function getQueuedBytes(socket: Socket & { _handle?: { writeQueueSize?: number } | null }): number {
   return socket._handle?.writeQueueSize ?? 0;
 }
