@@ -89,7 +89,7 @@ describe('the health of a process, for operators', () => {
       checks: {
         fine: { ok: true, milliseconds: 1 },
         absent: { ok: false, error: 'nobody is there' },
-        silent: { ok: false, error: 'no answer within 1000 ms' },
+        silent: { ok: false, error: 'no response within 1000 ms' },
       },
     });
     checks.splice(1);

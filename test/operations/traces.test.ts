@@ -300,7 +300,7 @@ describe('OpenTelemetry', () => {
     const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
     expect(operations).toContain(`\n${command}\n`);
     expect(server.output()).toBe(
-      `OTEL_*: traces are asked for, and OpenTelemetry is not installed; run \`${command}\`, or set OTEL_SDK_DISABLED=true\n`,
+      `OTEL_*: tracing is enabled, but OpenTelemetry is not installed; run \`${command}\`, or set OTEL_SDK_DISABLED=true\n`,
     );
     expect(server.child.exitCode).toBe(1);
   });

@@ -3,23 +3,23 @@ import { ResourceNotFoundError, type Server } from '@modelcontextprotocol/server
 import { listOfPages, sourceOf, withLinksToMarkdown } from '../docs-site/page-source.ts';
 import { markdownPath, pages } from '../docs-site/site-pages.ts';
 
-/** What an agent can read beside its tools. */
+/** A text that agents can read. */
 interface Resource {
   uri: string;
   name: string;
   description: string;
   mimeType: 'text/markdown' | 'text/plain';
-  /** Its text, as the site serves it. */
+  /** Returns the text as the site serves it. */
   read(): Promise<string>;
 }
 
 /**
- * The guides and the list of all pages, which the site serves at the same paths: a link in one of them leads to the
- * URI of the other.
+ * The guides and the list of all pages. The URIs use the paths of the site, so that links between pages also work for
+ * agents.
  */
 const resources: readonly Resource[] = [
   {
-    uri: uriOf('/llms.txt'),
+    uri: toUri('/llms.txt'),
     name: 'All pages',
     description: 'The index of the documentation.',
     mimeType: 'text/plain',
@@ -29,7 +29,7 @@ const resources: readonly Resource[] = [
     .filter(({ path }) => path.startsWith('/docs/guides/'))
     .map(
       (page): Resource => ({
-        uri: uriOf(markdownPath(page)),
+        uri: toUri(markdownPath(page)),
         name: page.title,
         description: page.about,
         mimeType: 'text/markdown',
@@ -38,7 +38,7 @@ const resources: readonly Resource[] = [
     ),
 ];
 
-/** Has a server tell of the resources, and answer their texts. */
+/** Adds the handlers that list and read the resources. */
 export function offerResources(server: Server): void {
   server.setRequestHandler('resources/list', () => ({
     resources: resources.map(({ read, ...described }) => described),
@@ -53,6 +53,6 @@ export function offerResources(server: Server): void {
   });
 }
 
-function uriOf(path: string): string {
+function toUri(path: string): string {
   return `itsm://${path}`;
 }

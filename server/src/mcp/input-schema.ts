@@ -1,10 +1,10 @@
 import { type Endpoint, hasBody } from '@itsm-api/contract';
 import * as z from 'zod';
 
-/** What a schema says to an agent: as little as it needs to fill it in. The API itself checks what it sends. */
+/** The part of a JSON Schema that an agent needs to fill in arguments. The API validates the values. */
 export interface InputSchema {
   type?: string;
-  /** Types that it may have, each with what holds for it: some models know no list of types. */
+  /** Alternative types, because some models don't support a list of types. */
   anyOf?: InputSchema[];
   description?: string;
   enum?: unknown[];
@@ -16,73 +16,75 @@ export interface InputSchema {
 
 type Json = z.core.JSONSchema.JSONSchema;
 
-/** What a schema stands in. */
-interface Surroundings {
+/** The context of a schema. */
+interface SchemaContext {
   defs: Record<string, Json>;
-  /** Whether null says more than to leave a field out: it clears what is there. */
-  clears: boolean;
+  /** Whether null clears a field, in contrast to a missing field. */
+  clearsWithNull: boolean;
 }
 
-/** The arguments of an endpoint, by the contract: those of its path, then its query or its body. */
+/** Returns the arguments of an endpoint from the contract: path parameters, then query or body. */
 export function argumentsOf(route: Endpoint): Record<string, z.ZodType> {
   const body = hasBody(route) ? route.body : undefined;
   return { ...shapeOf(route.pathParams), ...shapeOf(route.query), ...shapeOf(body) };
 }
 
-/** The fields of an object's schema; none where there is no schema. */
+/** Returns the fields of an object schema, or an empty object if there is no schema. */
 export function shapeOf(schema: unknown): Record<string, z.ZodType> {
   return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
 }
 
-/** The JSON Schema of an endpoint's arguments. */
+/** Returns the JSON Schema of an endpoint's arguments. */
 export function inputSchemaOf(route: Endpoint): InputSchema & { type: 'object' } {
   const fields = Object.entries(argumentsOf(route));
   const required = fields.filter(([, schema]) => !schema.safeParse(undefined).success).map(([name]) => name);
-  const clears = route.method === 'PATCH';
+  const clearsWithNull = route.method === 'PATCH';
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map(([name, schema]) => [name, smallSchemaOf(schema, clears)])),
+    properties: Object.fromEntries(fields.map(([name, schema]) => [name, toSmallSchema(schema, clearsWithNull)])),
     ...(required.length > 0 && { required }),
   };
 }
 
-function smallSchemaOf(schema: z.ZodType, clears: boolean): InputSchema {
+function toSmallSchema(schema: z.ZodType, clearsWithNull: boolean): InputSchema {
   const json = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
-  return small(json, { defs: json.$defs ?? {}, clears });
+  return simplify(json, { defs: json.$defs ?? {}, clearsWithNull });
 }
 
-/** Without bounds, examples and names: what is out of bounds, the API says when it is sent. */
-function small(json: Json, around: Surroundings): InputSchema {
+/** Removes limits, examples and names. The API reports invalid values. */
+function simplify(json: Json, context: SchemaContext): InputSchema {
   if (json.$ref !== undefined) {
-    return small({ ...around.defs[json.$ref.replace('#/$defs/', '')], ...rest(json) }, around);
+    return simplify({ ...context.defs[json.$ref.replace('#/$defs/', '')], ...withoutRef(json) }, context);
   }
-  if (json.anyOf !== undefined) return either(json, json.anyOf as Json[], around);
+  if (json.anyOf !== undefined) return simplifyUnion(json, json.anyOf as Json[], context);
   const { type, format } = json;
   return {
     ...(typeof type === 'string' && { type }),
-    ...(json.enum !== undefined ? { enum: json.enum } : described(json)),
+    ...(json.enum !== undefined ? { enum: json.enum } : toDescription(json)),
     ...(format?.startsWith('date') && { format }),
-    ...(json.items !== undefined && { items: withoutWords(small(json.items as Json, around)) }),
-    ...(json.properties !== undefined && propertiesOf(json, around)),
+    ...(json.items !== undefined && { items: withoutDescription(simplify(json.items as Json, context)) }),
+    ...(json.properties !== undefined && propertiesOf(json, context)),
   };
 }
 
-function propertiesOf({ properties = {}, required }: Json, around: Surroundings): InputSchema {
-  const fields = Object.entries(properties).map(([name, field]) => [name, small(field as Json, around)]);
+function propertiesOf({ properties = {}, required }: Json, context: SchemaContext): InputSchema {
+  const fields = Object.entries(properties).map(([name, field]) => [name, simplify(field as Json, context)]);
   return { properties: Object.fromEntries(fields), ...(required !== undefined && { required }) };
 }
 
-/** A choice has the words of its own, or of the only one that isn't null. */
-function either(json: Json, choices: Json[], around: Surroundings): InputSchema {
-  const parts = choices.map((choice) => small(choice, around)).filter(({ type }) => around.clears || type !== 'null');
+/** A union keeps its own description, or that of its only type other than null. */
+function simplifyUnion(json: Json, choices: Json[], context: SchemaContext): InputSchema {
+  const parts = choices
+    .map((choice) => simplify(choice, context))
+    .filter(({ type }) => context.clearsWithNull || type !== 'null');
   const [first = {}, ...others] = parts.filter(({ type }) => type !== 'null');
-  const { description = others.length === 0 ? first.description : undefined } = described(json);
-  const words = first.enum !== undefined || description === undefined ? {} : { description };
-  const [only, ...more] = parts.flatMap(({ anyOf, ...part }) => anyOf ?? [withoutWords(part)]);
-  return more.length === 0 ? { ...only, ...words } : { ...words, anyOf: [only as InputSchema, ...more] };
+  const { description = others.length === 0 ? first.description : undefined } = toDescription(json);
+  const text = first.enum !== undefined || description === undefined ? {} : { description };
+  const [only, ...more] = parts.flatMap(({ anyOf, ...part }) => anyOf ?? [withoutDescription(part)]);
+  return more.length === 0 ? { ...only, ...text } : { ...text, anyOf: [only as InputSchema, ...more] };
 }
 
-function described({ description }: Json): InputSchema {
+function toDescription({ description }: Json): InputSchema {
   return description === undefined ? {} : { description: firstClause(description) };
 }
 
@@ -90,10 +92,10 @@ function firstClause(description: string): string {
   return description.split(/(?<=\.) |; |: /)[0]?.replace(/\.$/, '') ?? '';
 }
 
-function withoutWords({ description, ...schema }: InputSchema): InputSchema {
+function withoutDescription({ description, ...schema }: InputSchema): InputSchema {
   return schema;
 }
 
-function rest({ $ref, ...others }: Json): Json {
+function withoutRef({ $ref, ...others }: Json): Json {
   return others;
 }

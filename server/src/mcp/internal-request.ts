@@ -2,12 +2,12 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { FastifyInstance } from 'fastify';
 import inject, { type InjectOptions } from 'light-my-request';
 
-/** Sends a request to an endpoint within the process, and resolves to what it answers. */
+/** Sends a request to an endpoint within the process and resolves to the response. */
 export type InternalRequest = (options: InjectOptions) => Promise<{ headers: OutgoingHttpHeaders; body: unknown }>;
 
 /**
- * What is answered is taken before it becomes JSON, which would be read again at once. To be called before the endpoints
- * are registered, and before whatever makes JSON of their answers.
+ * Takes the body before it is serialized, because parsing the JSON again would be wasteful. Call it before the
+ * endpoints and any hook that serializes responses are registered.
  */
 export function internalRequest(app: FastifyInstance): InternalRequest {
   const bodies = new WeakMap<IncomingMessage, unknown>();
@@ -18,7 +18,7 @@ export function internalRequest(app: FastifyInstance): InternalRequest {
     done(null, null);
   });
 
-  // Not `app.inject`, which refuses while the server ends: what has come in is answered.
+  // `app.inject` rejects requests during a graceful shutdown, but accepted requests must finish.
   const dispatch = (request: IncomingMessage, response: ServerResponse) => {
     bodies.set(request, undefined);
     app.routing(request, response);
@@ -26,7 +26,7 @@ export function internalRequest(app: FastifyInstance): InternalRequest {
 
   return async (options) => {
     const { headers, raw, json } = await inject(dispatch, options);
-    // The last resort of the error handler writes JSON itself.
+    // Fastify's fallback error handler sends serialized JSON.
     return { headers, body: bodies.get(raw.req) ?? json() };
   };
 }

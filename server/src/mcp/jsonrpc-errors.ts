@@ -3,14 +3,14 @@ import { localhostAllowedOrigins, ProtocolErrorCode, validateOriginHeader } from
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { apiErrorOf, type ErrorSources, envelopeOf, rejectRequest } from '../http/error-handler.ts';
 
-/** What is answered to a message that came to no server: an error of JSON-RPC. */
+/** The JSON-RPC error for a message that no MCP server has processed. */
 export interface JsonRpcError {
   jsonrpc: '2.0';
   error: { code: number; message: string; data?: Omit<ErrorEnvelope['error'], 'message'> };
   id: string | number | null;
 }
 
-/** The codes of JSON-RPC for what is wrong with a message before anybody has read it. */
+/** JSON-RPC codes of errors that occur before the message is read. */
 const codes: Partial<Record<ErrorCode, number>> = {
   INVALID_JSON: ProtocolErrorCode.ParseError,
   PAYLOAD_TOO_LARGE: ProtocolErrorCode.InvalidRequest,
@@ -19,30 +19,33 @@ const codes: Partial<Record<ErrorCode, number>> = {
   INTERNAL_ERROR: ProtocolErrorCode.InternalError,
 };
 
-/** The code for whatever has none of its own: the first of those that a server may give (JSON-RPC 2.0 §5.1). */
+/** The code for all other errors: the first one that is reserved for servers (JSON-RPC 2.0 §5.1). */
 const serverError = -32_000;
 
-/** An error with no message to answer. */
+/** Creates an error that belongs to no message. */
 export function jsonRpcError(message: string, code: number = serverError): JsonRpcError {
   return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
-/** Has what is thrown on the way to a server answered as an error of JSON-RPC; its `data` is the API's error. */
+/** Returns an error handler that responds with JSON-RPC errors. `data` contains the error of the API. */
 export function refuseByProtocol(sources: ErrorSources): NonNullable<RouteShorthandOptions['errorHandler']> {
   return async (thrown, request, reply) => {
     const error = apiErrorOf((await count(request, reply)) ?? thrown, request, sources);
     const { message, ...data } = envelopeOf(error, request.id, request.server.publicUrl).error;
-    const answer: JsonRpcError = {
+    const response: JsonRpcError = {
       jsonrpc: '2.0',
       error: { code: codes[error.code] ?? serverError, message, data },
-      id: idOf(request),
+      id: getMessageId(request),
     };
-    rejectRequest(error, request, reply, answer);
+    rejectRequest(error, request, reply, response);
     return reply;
   };
 }
 
-/** Counts a message of a valid key in its limits, unless that was done; resolves to the error where there is no room. */
+/**
+ * Counts a message with a valid key in the rate limits, unless it is already counted. Resolves to the error if a limit
+ * is exceeded.
+ */
 async function count(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if (request.identity === undefined || request.rateLimit !== undefined) return undefined;
   return request.takeRequest(reply).then(
@@ -51,15 +54,15 @@ async function count(request: FastifyRequest, reply: FastifyReply): Promise<unkn
   );
 }
 
-function idOf({ body }: FastifyRequest): string | number | null {
+function getMessageId({ body }: FastifyRequest): string | number | null {
   const { id } = (body ?? {}) as { id?: unknown };
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
 /**
- * Answers 403 to pages of other sites, as the protocol asks: one whose name was made to lead to this machine must not reach
- * a server on it. Only browsers send an `Origin`.
- * @param publicUrl where browsers find this server
+ * Returns 403 for pages of other origins, as the protocol requires. This prevents DNS rebinding attacks on a local
+ * server. Only browsers send `Origin`.
+ * @param publicUrl the URL at which browsers reach the server
  */
 export function refuseForeignPages(publicUrl: string | undefined) {
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];

@@ -1,10 +1,10 @@
 import type { Names } from '../resources/shared/display-names.ts';
 
 /*
- * Names beside ids: an agent that reads `assigneeId 2` would ask for the user next, and pay for it.
+ * Adds names to ids. Otherwise, an agent that reads `assigneeId 2` would request the user next.
  */
 
-/** Fields that hold ids of users, or lists of them. */
+/** Fields with user ids or lists of user ids. */
 const ofUsers = new Set([
   'assigneeId',
   'requesterId',
@@ -15,33 +15,33 @@ const ofUsers = new Set([
   'watcherUserIds',
 ]);
 
-/** Fields that hold ids of tickets. */
+/** Fields with ticket ids. */
 const ofTickets = new Set(['parentId', 'ticketId']);
 
-/** Ids that an answer names. */
+/** The ids in a response. */
 export interface ReferencedIds {
   users: Set<number>;
   tickets: Set<number>;
 }
 
-/** The ids that an answer names, wherever they stand in it. */
-export function referredIn(answer: unknown): ReferencedIds {
-  const referred: ReferencedIds = { users: new Set(), tickets: new Set() };
-  mapIds('', answer, (kind, id) => referred[kind].add(id));
-  return referred;
+/** Returns the ids in a response at any depth. */
+export function referredIn(response: unknown): ReferencedIds {
+  const ids: ReferencedIds = { users: new Set(), tickets: new Set() };
+  mapIds('', response, (kind, id) => ids[kind].add(id));
+  return ids;
 }
 
-/** The value of a field with what is known of its ids beside them, such as `2 Jonas Weber`. */
+/** Returns the value of a field with names next to its ids, such as `2 Jonas Weber`. */
 export function withNames(field: string, value: unknown, known: Names): unknown {
   return mapIds(field, value, (kind, id) => {
     const name = known[kind].get(id);
-    return name === undefined ? id : `${id} ${name.length > longestName ? `${name.slice(0, longestName)}…` : name}`;
+    return name === undefined ? id : `${id} ${name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name}`;
   });
 }
 
-const longestName = 60;
+const maxNameLength = 60;
 
-/** Custom fields are the workspace's own: a name there says nothing. */
+/** Maps the ids of a value. Skips custom fields, because the workspace defines their names. */
 function mapIds(field: string, value: unknown, change: (kind: keyof ReferencedIds, id: number) => unknown): unknown {
   if (typeof value === 'number') {
     if (ofUsers.has(field)) return change('users', value);
@@ -51,7 +51,7 @@ function mapIds(field: string, value: unknown, change: (kind: keyof ReferencedId
   if (Array.isArray(value)) return value.map((each) => mapIds(field, each, change));
   const mapped: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
-    // What changed in a field is that field, before and after.
+    // `from` and `to` of an activity contain values of the changed field.
     const name = key === 'from' || key === 'to' ? field : key;
     mapped[key] = mapIds(name, (value as Record<string, unknown>)[key], change);
   }

@@ -7,39 +7,39 @@ import { idempotencyArgument, shapeOfHeaders, type Tool, textFromArgument } from
 
 export type Arguments = Record<string, unknown>;
 
-/** A request of the API that does what a tool is called for. */
+/** The API request of a tool call. */
 export interface ToolRequest {
   method: Endpoint['method'];
-  /** The path, and the query. */
+  /** The path and the query. */
   url: string;
   headers: Record<string, string>;
   body: Arguments | undefined;
-  /** Where texts of the answer shall begin. UTF-16 units. */
+  /** Where truncated texts continue. UTF-16 units. */
   textFrom: number;
 }
 
-/** As much of a path and a query as a request over HTTP may have. Bytes. */
-const longestUrl = 16_384;
+/** Maximum size of path and query, as for requests over HTTP. Bytes. */
+const maxUrlBytes = 16_384;
 
 /**
- * The request of a tool call. The endpoint checks its query and its body; what the path is made of is checked here, since
- * it chooses the endpoint.
+ * Converts a tool call to a request. The endpoint validates query and body. The path parameters are validated here,
+ * because they select the endpoint.
  * @throws ApiError VALIDATION_ERROR, PAYLOAD_TOO_LARGE
  */
-export function requestOf({ route }: Tool, given: Arguments): ToolRequest {
+export function requestOf({ route }: Tool, args: Arguments): ToolRequest {
   const inPath = shapeOf(route.pathParams);
-  const params = pick(given, (name) => Object.hasOwn(inPath, name));
+  const params = pick(args, (name) => Object.hasOwn(inPath, name));
   if (route.pathParams instanceof z.ZodType) check(route.pathParams, params);
-  const others = pick(given, (name) => !Object.hasOwn(inPath, name));
-  const own = ownArgumentsOf(route, others);
+  const others = pick(args, (name) => !Object.hasOwn(inPath, name));
+  const own = parseOwnArguments(route, others);
   const fields = pick(others, (name) => !own.names.has(name));
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
   const sendsBody = hasBody(route);
   const url = sendsBody ? path : withQuery(path, fields);
-  if (url.length > longestUrl) {
+  if (url.length > maxUrlBytes) {
     throw new ApiError(
       'PAYLOAD_TOO_LARGE',
-      `The arguments are larger than ${longestUrl} bytes. Send fewer or shorter values.`,
+      `The arguments are larger than ${maxUrlBytes} bytes. Send fewer or shorter values.`,
     );
   }
   return {
@@ -51,21 +51,21 @@ export function requestOf({ route }: Tool, given: Arguments): ToolRequest {
   };
 }
 
-/** What a tool takes beside the contract's own. */
-function ownArgumentsOf(route: Endpoint, given: Arguments) {
+/** Parses the arguments that the tool adds to those of the contract. */
+function parseOwnArguments(route: Endpoint, args: Arguments) {
   const key = shapeOfHeaders(route)[idempotencyKeyHeader];
   const headers: Record<string, string> = {};
   const names = new Set<string>();
-  if (key instanceof z.ZodType && given[idempotencyArgument] !== undefined) {
-    check(z.object({ [idempotencyArgument]: key }), { [idempotencyArgument]: given[idempotencyArgument] });
-    headers[idempotencyKeyHeader] = String(given[idempotencyArgument]);
+  if (key instanceof z.ZodType && args[idempotencyArgument] !== undefined) {
+    check(z.object({ [idempotencyArgument]: key }), { [idempotencyArgument]: args[idempotencyArgument] });
+    headers[idempotencyKeyHeader] = String(args[idempotencyArgument]);
     names.add(idempotencyArgument);
   }
-  if (route.method === 'GET' && given[textFromArgument] !== undefined) {
-    check(z.object({ [textFromArgument]: z.int().min(0) }), { [textFromArgument]: given[textFromArgument] });
+  if (route.method === 'GET' && args[textFromArgument] !== undefined) {
+    check(z.object({ [textFromArgument]: z.int().min(0) }), { [textFromArgument]: args[textFromArgument] });
     names.add(textFromArgument);
   }
-  return { headers, names, textFrom: names.has(textFromArgument) ? Number(given[textFromArgument]) : 0 };
+  return { headers, names, textFrom: names.has(textFromArgument) ? Number(args[textFromArgument]) : 0 };
 }
 
 function check(schema: z.ZodType, value: Arguments): void {
@@ -73,11 +73,11 @@ function check(schema: z.ZodType, value: Arguments): void {
   if (!result.success) throw validationError(detailsOf(result.error.issues, 'is not an argument of this tool'));
 }
 
-function pick(given: Arguments, isWanted: (name: string) => boolean): Arguments {
-  return Object.fromEntries(Object.entries(given).filter(([name]) => isWanted(name)));
+function pick(args: Arguments, isIncluded: (name: string) => boolean): Arguments {
+  return Object.fromEntries(Object.entries(args).filter(([name]) => isIncluded(name)));
 }
 
-/** A list is repeated; what no query can hold is refused there as it would be in any other. */
+/** Adds a query. Lists become repeated parameters; objects become JSON, which the endpoint rejects. */
 function withQuery(path: string, fields: Arguments): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((each) => [name, typeof each === 'object' ? JSON.stringify(each) : String(each)]),

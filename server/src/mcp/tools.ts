@@ -2,23 +2,23 @@ import { type AgentTool, contract, type Endpoint, idempotencyKeyHeader, type Sco
 import type { Tool as ToolDefinition } from '@modelcontextprotocol/server';
 import { type InputSchema, inputSchemaOf, shapeOf } from './input-schema.ts';
 
-/** An endpoint that agents may call. */
+/** An endpoint that agents can call. */
 export interface Tool extends AgentTool {
   route: Endpoint;
   scope: Scope | 'any';
-  /** Whether it changes nothing. */
+  /** Whether the tool only reads. */
   isRead: boolean;
-  /** As `tools/list` has it. */
+  /** The entry in `tools/list`. */
   definition: ToolDefinition;
 }
 
-/** The argument that names a write, so that it may be repeated. */
+/** The argument with the idempotency key of a write. */
 export const idempotencyArgument = 'idempotencyKey';
 
-/** The argument that says where texts go on that were cut. */
+/** The argument that says where truncated texts continue. */
 export const textFromArgument = 'textFrom';
 
-/** Every endpoint of the contract that carries `agent` (docs/decisions/mcp-server.md). */
+/** Every endpoint of the contract with `agent` metadata (docs/decisions/mcp-server.md). */
 export const tools: readonly Tool[] = Object.values(contract)
   .flatMap((routes) => Object.values(routes as Record<string, Endpoint>))
   .flatMap((route) => {
@@ -37,7 +37,9 @@ function definitionOf(route: Endpoint, { tool, when }: AgentTool): ToolDefinitio
   };
 }
 
-/** What a tool takes beside the contract's: a header of the endpoint, and what has a longer answer told in parts. */
+/**
+ * Returns the arguments that a tool adds to those of the contract: the idempotency key, and the offset in long texts.
+ */
 function ownArguments(route: Endpoint): Record<string, InputSchema> {
   if (idempotencyKeyHeader in shapeOfHeaders(route)) {
     return {
@@ -52,12 +54,14 @@ function ownArguments(route: Endpoint): Record<string, InputSchema> {
     : {};
 }
 
-/** The headers that an endpoint takes, by name. */
+/** Returns the headers of an endpoint by name. */
 export function shapeOfHeaders(route: Endpoint): Record<string, unknown> {
   return (route.headers ?? {}) as Record<string, unknown>;
 }
 
-/** By the method: what reads changes nothing, what creates takes nothing away, and what updates may be repeated. */
+/**
+ * Derives the hints from the method: GET is read-only, POST is not destructive, and the other methods are idempotent.
+ */
 function annotationsOf({ method }: Endpoint): ToolDefinition['annotations'] {
   if (method === 'GET') return { readOnlyHint: true };
   return { readOnlyHint: false, destructiveHint: method !== 'POST', idempotentHint: method !== 'POST' };

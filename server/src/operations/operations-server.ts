@@ -5,16 +5,16 @@ import { endsWithin } from '../shared/timeout.ts';
 export interface OperationsServerOptions {
   logger: FastifyBaseLogger;
   lifecycle: Lifecycle;
-  /** What the process stands on; more are added while it starts. */
+  /** Health checks of the dependencies; more are added while the process starts. */
   checks: HealthCheck[];
 }
 
-/** How long a check may take. Milliseconds. */
-const patienceMs = 1000;
+/** Maximum time of a check. Milliseconds. */
+const maxCheckMs = 1000;
 
 /**
- * The server for whoever runs the process (docs/operations.md): no keys, no limits, no contract, and on no address that
- * others reach. It doesn't listen yet, so that routes can be added.
+ * Creates the server for operators (docs/operations.md). It has no API keys, no rate limits and no contract, and
+ * listens on an internal address. The caller starts it after adding routes.
  */
 export function openOperationsServer({ logger, lifecycle, checks }: OperationsServerOptions): FastifyInstance {
   const app = Fastify({
@@ -24,23 +24,23 @@ export function openOperationsServer({ logger, lifecycle, checks }: OperationsSe
     return503OnClosing: false,
   });
   app.get('/livez', () => ({ status: 'ok', pid: process.pid, uptimeSeconds: Math.round(process.uptime()) }));
-  // What is not ok is told, and is no reason to send requests elsewhere: it would be the same there.
+  // A failed check doesn't change the status code, because other instances use the same dependencies.
   app.get('/readyz', async (_request, reply) => {
     const { phase } = lifecycle;
-    const found = await Promise.all(checks.map(async (check) => [check.name, await runCheck(check)] as const));
-    const ok = found.every(([, health]) => health.ok);
+    const results = await Promise.all(checks.map(async (check) => [check.name, await runCheck(check)] as const));
+    const ok = results.every(([, health]) => health.ok);
     reply.code(phase === 'ready' ? 200 : 503);
-    return { status: phase === 'ready' ? (ok ? 'ok' : 'degraded') : phase, checks: Object.fromEntries(found) };
+    return { status: phase === 'ready' ? (ok ? 'ok' : 'degraded') : phase, checks: Object.fromEntries(results) };
   });
   return app;
 }
 
-/** How it is, told in a second at most. */
+/** Runs a check for at most one second. */
 export async function runCheck({ look }: HealthCheck): Promise<Health> {
   try {
-    const looking = Promise.resolve(look());
-    if (await endsWithin(patienceMs, looking)) return await looking;
-    return { ok: false, error: `no answer within ${patienceMs} ms` };
+    const check = Promise.resolve(look());
+    if (await endsWithin(maxCheckMs, check)) return await check;
+    return { ok: false, error: `no response within ${maxCheckMs} ms` };
   } catch (error) {
     return { ok: false, error: error instanceof Error ? error.message : String(error) };
   }

@@ -56,8 +56,8 @@ const insertChallenge = `
   INSERT INTO used_challenges (challenge) VALUES ($1) ON CONFLICT DO NOTHING`;
 
 /**
- * Returns the options with which a browser creates a passkey for an account.
- * @param anew whether the account will have no other passkeys; otherwise devices that already have one are excluded
+ * Returns the options with which a browser creates a passkey for an account. Excludes devices that already have a passkey
+ * of the account, unless the new passkey replaces all others.
  */
 export async function registrationOptions(
   { system }: AccountStore,

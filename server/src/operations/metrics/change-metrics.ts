@@ -4,38 +4,38 @@ import { readHorizon, type TransactionHorizon } from '../../database/transaction
 import { endsWithin } from '../../shared/timeout.ts';
 import type { Metrics } from './metrics.ts';
 
-/** How long the database is waited for. Milliseconds. */
-const patienceMs = 2000;
+/** Maximum wait for the database. Milliseconds. */
+const maxReadMs = 2000;
 
-/** Tells how far a transaction that stays open keeps back what the changes show (docs/decisions/change-feed.md). */
+/** Measures how long an open transaction delays the change feed (docs/decisions/change-feed.md). */
 export function measureChanges({ registry }: Metrics, pool: Pool, now = () => performance.now()): void {
-  const lagOf = createLag();
+  const computeLag = createLagEstimator();
   new Gauge({
     name: 'itsm_changes_lag_seconds',
-    help: 'For how long at least the oldest transaction that writes has been open: changes that are newer are not shown yet.',
+    help: 'Minimum age of the oldest open write transaction. The change feed does not yet contain newer changes.',
     registers: [registry],
     async collect() {
       const reading = readHorizon(pool).catch(() => undefined);
-      const horizon = (await endsWithin(patienceMs, reading)) ? await reading : undefined;
+      const horizon = (await endsWithin(maxReadMs, reading)) ? await reading : undefined;
       if (horizon === undefined) this.remove();
-      else this.set(lagOf(horizon, now()) / 1000);
+      else this.set(computeLag(horizon, now()) / 1000);
     },
   });
 }
 
-/** So many readings are remembered at most. */
-const mostSeen = 1000;
+/** Maximum stored readings. */
+const maxReadings = 1000;
 
 /**
- * Reckons it from what was seen before: since the first time that something had ended which began after the oldest
- * transaction. That needs no right to see what others do. Milliseconds in and out.
+ * Estimates the age of the oldest transaction: the time since the first reading in which a newer transaction had
+ * already ended. This needs no permission to see other sessions. Milliseconds.
  */
-function createLag(): (horizon: TransactionHorizon, at: number) => number {
-  let seen: { at: number; ended: bigint }[] = [];
+function createLagEstimator(): (horizon: TransactionHorizon, at: number) => number {
+  let readings: { at: number; ended: bigint }[] = [];
   return ({ oldest, ended }, at) => {
-    seen = [...seen.filter((each) => each.ended > oldest), { at, ended }];
-    // While a transaction stays open for weeks nothing is forgotten by itself: of what came after the first fewer do.
-    if (seen.length > mostSeen) seen = seen.filter((_, index) => index % 2 === 0);
-    return at - (seen[0]?.at ?? at);
+    readings = [...readings.filter((reading) => reading.ended > oldest), { at, ended }];
+    // If a transaction stays open for weeks, no reading expires. Dropping every second one keeps the first.
+    if (readings.length > maxReadings) readings = readings.filter((_, index) => index % 2 === 0);
+    return at - (readings[0]?.at ?? at);
   };
 }

@@ -3,7 +3,9 @@ import type { Databases } from '../../database/client/databases.ts';
 import type { Pool } from '../../database/client/pool.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Tells of the connections of a process, by purpose. All but the waits are read when somebody asks. */
+/**
+ * Measures the connections of a process by pool. All values except the wait times are read when metrics are requested.
+ */
 export function measureDatabases({ registry }: Metrics, { requests, keyLookups, accounts, system }: Databases): void {
   const pools = { requests: requests.pool, keys: keyLookups, accounts, system: system.pool };
 
@@ -21,21 +23,25 @@ export function measureDatabases({ registry }: Metrics, { requests, keyLookups, 
 
   gauge(
     'itsm_database_connections_in_use',
-    'Connections to PostgreSQL that are lent to somebody, or being opened.',
+    'Connections to PostgreSQL that are in use or being opened.',
     (pool) => pool.totalCount - pool.idleCount,
   );
-  gauge('itsm_database_connections_idle', 'Connections to PostgreSQL that wait for work.', (pool) => pool.idleCount);
-  gauge('itsm_database_connections_max', 'Connections to PostgreSQL at most.', (pool) => pool.options.max);
-  gauge('itsm_database_connections_waiting', 'Who waits for a connection.', (pool) => pool.waitingCount);
+  gauge('itsm_database_connections_idle', 'Idle connections to PostgreSQL.', (pool) => pool.idleCount);
+  gauge('itsm_database_connections_max', 'Maximum connections to PostgreSQL.', (pool) => pool.options.max);
+  gauge(
+    'itsm_database_connections_waiting',
+    'Queries and transactions that wait for a connection.',
+    (pool) => pool.waitingCount,
+  );
   gauge(
     'itsm_database_prepared_statements',
-    'Statements that PostgreSQL keeps prepared, on all open connections together.',
+    'Prepared statements in PostgreSQL, summed over all open connections.',
     (pool) => pool.preparedStatements,
   );
 
   const waits = new Histogram({
     name: 'itsm_database_connection_wait_seconds',
-    help: 'How long a connection was waited for, those who got one at once included.',
+    help: 'Wait time for a connection, including connections that were available immediately.',
     labelNames: ['pool'],
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5],
     registers: [registry],

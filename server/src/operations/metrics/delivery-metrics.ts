@@ -6,7 +6,7 @@ import type { RecordedResults } from '../../webhooks/delivery/record-results.ts'
 import { type Backlog, readBacklog } from '../../webhooks/maintenance/backlog.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What became of the delivery that an attempt was made for. */
+/** The status of a delivery after an attempt, as a label. */
 const outcomes: Record<RecordedResults['state'], string> = {
   DELIVERED: 'delivered',
   PENDING: 'failed',
@@ -14,12 +14,12 @@ const outcomes: Record<RecordedResults['state'], string> = {
   CANCELLED: 'cancelled',
 };
 
-/** Counts what a worker delivers, and tells of what there is to deliver in the whole database. */
+/** Counts the deliveries of a worker, and measures the backlog of the whole database. */
 export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): WorkerObserver {
   const registers = [registry];
   const attempts = new Counter({
     name: 'itsm_deliveries_total',
-    help: 'Attempts to deliver: delivered, failed (and to be tried again), exhausted (the last one failed), cancelled meanwhile.',
+    help: 'Delivery attempts by outcome: delivered, failed (will be retried), exhausted (the last attempt failed), cancelled during the attempt.',
     labelNames: ['outcome'],
     registers,
   });
@@ -27,12 +27,12 @@ export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): Wor
 
   const inFlight = new Gauge({
     name: 'itsm_delivery_attempts_in_flight',
-    help: 'Attempts that were begun and are not recorded yet.',
+    help: 'Attempts that have started and are not yet recorded.',
     registers,
   });
   const receipts = new Histogram({
     name: 'itsm_delivery_receipt_seconds',
-    help: 'From the change until the receiver had said that it has the delivery, of those that arrived at the first attempt.',
+    help: 'Time from the change until the receiver acknowledged the delivery, for deliveries that succeeded at the first attempt.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300],
     registers,
   });
@@ -51,47 +51,50 @@ export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): Wor
   };
 }
 
-/** The database is asked at most so often, by however many who ask for metrics, and waited for so long. Milliseconds. */
-const readEveryMs = 5000;
-const patienceMs = 2000;
+/**
+ * Minimum time between reads of the backlog, however often metrics are requested, and maximum wait for the database.
+ * Milliseconds.
+ */
+const readIntervalMs = 5000;
+const maxReadMs = 2000;
 
-/** Tells of the backlog; where the database doesn't say, the metrics aren't there, rather than of another time. */
+/** Measures the backlog. If the database doesn't respond, the metrics are absent instead of outdated. */
 function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
   let reading: Promise<Backlog | undefined> | undefined;
 
-  async function look(): Promise<Backlog | undefined> {
+  async function getBacklog(): Promise<Backlog | undefined> {
     reading ??= readBacklog(pool)
       .catch(() => undefined)
-      .finally(() => setTimeout(() => (reading = undefined), readEveryMs).unref());
-    return (await endsWithin(patienceMs, reading)) ? reading : undefined;
+      .finally(() => setTimeout(() => (reading = undefined), readIntervalMs).unref());
+    return (await endsWithin(maxReadMs, reading)) ? reading : undefined;
   }
 
-  function gauge(name: string, help: string, valueIn: (backlog: Backlog) => number): void {
+  function gauge(name: string, help: string, getValue: (backlog: Backlog) => number): void {
     new Gauge({
       name,
       help,
       registers,
       async collect() {
-        const backlog = await look();
+        const backlog = await getBacklog();
         if (backlog === undefined) this.remove();
-        else this.set(valueIn(backlog));
+        else this.set(getValue(backlog));
       },
     });
   }
 
   gauge(
     'itsm_deliveries_due',
-    'Deliveries that may be sent now, of all workspaces; beyond 100,000 not all are counted.',
+    'Deliveries that can be sent now, of all workspaces. Counts at most about 100,000.',
     ({ due }) => due,
   );
   gauge(
     'itsm_deliveries_waiting',
-    'Deliveries that are in flight, to be tried again or held back; beyond 100,000 not all are counted.',
+    'Deliveries that are in flight, waiting for a retry, or held back by an open circuit, a pause or a deactivation. Counts at most about 100,000.',
     ({ waiting }) => waiting,
   );
   gauge(
     'itsm_deliveries_oldest_due_seconds',
-    'For how long the oldest delivery that may be sent has been due.',
+    'How long the oldest due delivery has been due.',
     ({ oldestDueSeconds }) => oldestDueSeconds,
   );
   new Gauge({
@@ -100,7 +103,7 @@ function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
     labelNames: ['queue'],
     registers,
     async collect() {
-      const backlog = await look();
+      const backlog = await getBacklog();
       this.reset();
       for (const [queue, count] of Object.entries(backlog?.jobs ?? {})) this.set({ queue }, count);
     },

@@ -5,8 +5,8 @@ import { runCheck } from '../operations-server.ts';
 import { createTenantUsage, type TenantUsage } from './tenant-usage.ts';
 
 /**
- * What a process counts of itself (docs/operations.md). No label names a tenant, a key or a path: there is no end of
- * them, and each value would be a series that Prometheus keeps. Who uses most is asked for at `/tenants`.
+ * The metrics of a process (docs/operations.md). No label contains a tenant, key or path, because Prometheus keeps a
+ * series for each value. `/tenants` lists the tenants with the highest usage.
  */
 export interface Metrics {
   registry: Registry;
@@ -14,16 +14,15 @@ export interface Metrics {
 }
 
 /**
- * Begins with what Node tells of a process (CPU time, memory, how late the event loop is) and with what the process
- * stands on.
- * @param checks more are added while the process starts
+ * Creates the metrics of Node.js (CPU time, memory, event loop delay) and of the health checks.
+ * @param checks health checks; more are added while the process starts
  */
 export function createMetrics(checks: HealthCheck[]): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'itsm_check_ok',
-    help: 'What the process stands on, as /readyz tells of it: 1 where it does what it is for.',
+    help: 'Result of each check of /readyz: 1 if it succeeds, 0 if it fails.',
     labelNames: ['check'],
     registers: [registry],
     async collect() {
@@ -35,7 +34,7 @@ export function createMetrics(checks: HealthCheck[]): Metrics {
   return { registry, usage: createTenantUsage() };
 }
 
-/** `/metrics` in the text format of Prometheus, and `/tenants`. */
+/** Adds `/metrics` in the text format of Prometheus, and `/tenants`. */
 export function addMetricsRoutes(server: FastifyInstance, { registry, usage }: Metrics): void {
   server.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
   server.get('/tenants', () => usage.top());

@@ -5,33 +5,33 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import type { RejectionReason, TenantLimiter } from '../../shared/tenant-limiter.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What the parts of the API tell of. */
+/** Callbacks that count events of requests. */
 export interface RequestMeters {
-  /** A request was refused for the limits of its key: by one window, or by both. */
+  /** When the rate limit of a key rejects a request, with the exceeded windows. */
   onLimited(windows: ('global' | 'group')[]): void;
-  /** A request was refused for fair use, or since too many unknown keys are looked up. */
+  /** When the concurrency limit rejects a request, or too many lookups of unknown keys are queued. */
   onRefused(cause: RejectionReason | 'keys'): void;
-  /** A request that had to wait for a place got one. */
+  /** When a request that waited for the concurrency limit starts. */
   onWaited(milliseconds: number): void;
-  /** A request gave its place back. */
+  /** When a request releases its concurrency slot. */
   onDone(tenantId: TenantId, milliseconds: number): void;
   watchFairUse(fairUse: Pick<TenantLimiter, 'waiting'>): void;
 }
 
-/** One route and method. */
-interface Served {
+/** Counts of one route and method. */
+interface RouteCounts {
   byStatus: Map<number, number>;
   observe(seconds: number): void;
 }
 
-/** What stands for all paths that there are none of, and for all methods that no path has. */
+/** Labels of unknown paths and unknown methods, so that clients can't create any number of series. */
 const unknownRoute = 'unknown';
 const otherMethod = 'OTHER';
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * Counts what the API is asked and how long it takes to answer. To be called before any route is registered. A request by
- * id takes 180 µs: what is done for each is one look-up and one observation.
+ * Counts requests and measures their latency. Call it before any route is registered. Requests by id take only 180 µs,
+ * so each request costs one lookup and one observation.
  * @param except routes that are not counted
  */
 export function measureRequests(
@@ -40,16 +40,16 @@ export function measureRequests(
   except: readonly string[],
 ): RequestMeters {
   const registers = [registry];
-  const served = new Map<string, Map<string, Served>>();
+  const counts = new Map<string, Map<string, RouteCounts>>();
 
   new Counter({
     name: 'itsm_http_requests_total',
-    help: 'Requests that were answered, by route; all paths that there are none of are one. 499: the client was gone before.',
+    help: 'Completed requests by method, route and status. Unknown paths share one route. Status 499: the client disconnected.',
     labelNames: ['method', 'route', 'status'],
     registers,
     collect() {
       this.reset();
-      for (const [route, byMethod] of served) {
+      for (const [route, byMethod] of counts) {
         for (const [method, { byStatus }] of byMethod) {
           for (const [status, count] of byStatus) this.inc({ method, route, status }, count);
         }
@@ -58,18 +58,18 @@ export function measureRequests(
   });
   const durations = new Histogram({
     name: 'itsm_http_request_duration_seconds',
-    help: 'From the arrival of a request until its answer was handed to the connection.',
+    help: 'Time from the arrival of a request until its response was passed to the connection.',
     labelNames: ['method', 'route'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers,
   });
 
-  function find(route: string, asked: string): Served {
-    const method = methods.has(asked) ? asked : otherMethod;
-    const byMethod = served.get(route) ?? new Map<string, Served>();
-    served.set(route, byMethod);
-    const known = byMethod.get(method);
-    if (known !== undefined) return known;
+  function find(route: string, requestMethod: string): RouteCounts {
+    const method = methods.has(requestMethod) ? requestMethod : otherMethod;
+    const byMethod = counts.get(route) ?? new Map<string, RouteCounts>();
+    counts.set(route, byMethod);
+    const existing = byMethod.get(method);
+    if (existing !== undefined) return existing;
     const added = { byStatus: new Map<number, number>(), observe: durations.labels({ method, route }).observe };
     byMethod.set(method, added);
     return added;
@@ -78,10 +78,10 @@ export function measureRequests(
   function count(request: FastifyRequest, reply: FastifyReply, status: number): void {
     const route = request.routeOptions.url ?? unknownRoute;
     if (except.includes(route)) return;
-    const { byStatus, observe } = served.get(route)?.get(request.method) ?? find(route, request.method);
+    const { byStatus, observe } = counts.get(route)?.get(request.method) ?? find(route, request.method);
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     observe(reply.elapsedTime / 1000);
-    // An agent's call is counted where it comes to its endpoint.
+    // Tool calls of agents are counted at the endpoint that they call.
     if (request.rateLimit !== undefined) usage.add(request.identity.tenantId, 'requests', 1);
   }
 
@@ -89,23 +89,23 @@ export function measureRequests(
 
   const limited = new Counter({
     name: 'itsm_rate_limit_refusals_total',
-    help: 'Requests that were refused for the limits of their key, by the window that was used up; two may be.',
+    help: 'Requests rejected by the rate limits of their key, by exceeded window. A request can exceed both windows.',
     labelNames: ['window'],
     registers,
   });
   for (const window of ['global', 'group']) limited.inc({ window }, 0);
 
-  const refused = new Counter({
+  const rejected = new Counter({
     name: 'itsm_fair_use_refusals_total',
-    help: 'Requests that were refused for fair use: too many waited (queue), too long (wait), answers unread (unread), unknown keys (keys).',
+    help: 'Requests rejected by the concurrency limit: full queue (queue), long wait (wait), unread responses (unread), unknown keys (keys).',
     labelNames: ['reason'],
     registers,
   });
-  for (const reason of ['queue', 'wait', 'unread', 'keys']) refused.inc({ reason }, 0);
+  for (const reason of ['queue', 'wait', 'unread', 'keys']) rejected.inc({ reason }, 0);
 
   const waits = new Histogram({
     name: 'itsm_fair_use_wait_seconds',
-    help: "How long requests waited that had to: for one of their tenant's places.",
+    help: 'Wait time of requests that exceeded the concurrency limit of their tenant.',
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers,
   });
@@ -114,13 +114,13 @@ export function measureRequests(
     onLimited(windows) {
       for (const window of windows) limited.inc({ window });
     },
-    onRefused: (reason) => refused.inc({ reason }),
+    onRefused: (reason) => rejected.inc({ reason }),
     onWaited: (milliseconds) => waits.observe(milliseconds / 1000),
     onDone: (tenantId, milliseconds) => usage.add(tenantId, 'connectionMs', milliseconds),
     watchFairUse(fairUse) {
       new Gauge({
         name: 'itsm_fair_use_waiting',
-        help: "Requests that wait for one of their tenant's places.",
+        help: 'Requests that wait for the concurrency limit of their tenant.',
         registers,
         collect() {
           this.set(fairUse.waiting);

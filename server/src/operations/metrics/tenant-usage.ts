@@ -1,19 +1,19 @@
 import { serializeId } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
-/** What a tenant used. */
+/** The usage of a tenant. */
 export interface Usage {
   /** Requests with a valid key. */
   requests: number;
-  /** For how long its requests held places at the database (docs/decisions/rate-and-concurrency-limits.md). */
+  /** How long its requests held database connections (docs/decisions/rate-and-concurrency-limits.md). */
   connectionMs: number;
-  /** Attempts to deliver its webhooks. */
+  /** Delivery attempts of its webhooks. */
   deliveries: number;
 }
 
 type Measure = keyof Usage;
 const measures: Measure[] = ['requests', 'connectionMs', 'deliveries'];
 
-/** Who used most of each in the last minutes, the largest first. */
+/** The tenants with the highest usage by measure in the last minutes, in descending order. */
 export type TopTenants = { minutes: number } & Record<Measure, (Usage & { tenantId: number })[]>;
 
 export interface TenantUsage {
@@ -21,21 +21,21 @@ export interface TenantUsage {
   top(): TopTenants;
 }
 
-const minutesKept = 5;
+const windowMinutes = 5;
 const minuteMs = 60_000;
-const topShown = 10;
+const maxTopTenants = 10;
 
-/** Tenants that are counted in a minute; when there are more, those that use least are forgotten. */
-const tenantsKept = 10_000;
-/** How many of each measure stay then. */
-const tenantsSpared = 1000;
+/** Maximum tenants per minute. Beyond it, the tenants with the lowest usage are evicted. */
+const maxTenants = 10_000;
+/** How many tenants of each measure remain after an eviction. */
+const retainedTenants = 1000;
 
 /**
- * Counts what each tenant uses, for the last minutes and in a bounded memory.
- * @param clock milliseconds by a clock that is never set
+ * Counts the usage of each tenant during the last minutes, in limited memory.
+ * @param clock milliseconds of a monotonic clock
  */
 export function createTenantUsage(clock: () => number = () => performance.now()): TenantUsage {
-  /** The current one first. */
+  /** Starts with the current minute. */
   let minutes: { since: number; tenants: Map<TenantId, Usage> }[] = [];
 
   function currentTenants(): Map<TenantId, Usage> {
@@ -43,12 +43,12 @@ export function createTenantUsage(clock: () => number = () => performance.now())
     const [current] = minutes;
     if (current !== undefined && now - current.since < minuteMs) return current.tenants;
     const tenants = new Map<TenantId, Usage>();
-    minutes = [{ since: now, tenants }, ...lastMinutes(now)].slice(0, minutesKept);
+    minutes = [{ since: now, tenants }, ...lastMinutes(now)].slice(0, windowMinutes);
     return tenants;
   }
 
   function lastMinutes(now: number) {
-    return minutes.filter(({ since }) => now - since < minutesKept * minuteMs);
+    return minutes.filter(({ since }) => now - since < windowMinutes * minuteMs);
   }
 
   return {
@@ -56,8 +56,8 @@ export function createTenantUsage(clock: () => number = () => performance.now())
       const tenants = currentTenants();
       let usage = tenants.get(tenantId);
       if (usage === undefined) {
-        if (tenants.size >= tenantsKept) forgetLeast(tenants);
-        usage = noUsage();
+        if (tenants.size >= maxTenants) evictLowest(tenants);
+        usage = createUsage();
         tenants.set(tenantId, usage);
       }
       usage[measure] += amount;
@@ -67,28 +67,28 @@ export function createTenantUsage(clock: () => number = () => performance.now())
       const sums = new Map<TenantId, Usage>();
       for (const { tenants } of lastMinutes(clock())) {
         for (const [tenantId, usage] of tenants) {
-          const sum = sums.get(tenantId) ?? noUsage();
+          const sum = sums.get(tenantId) ?? createUsage();
           for (const measure of measures) sum[measure] += usage[measure];
           sums.set(tenantId, sum);
         }
       }
-      const topOf = (measure: Measure) =>
-        largest(sums, measure, topShown).map(([tenantId, usage]) => ({
+      const getTop = (measure: Measure) =>
+        largest(sums, measure, maxTopTenants).map(([tenantId, usage]) => ({
           tenantId: serializeId(tenantId),
           ...usage,
           connectionMs: Math.round(usage.connectionMs),
         }));
       return {
-        minutes: minutesKept,
-        requests: topOf('requests'),
-        connectionMs: topOf('connectionMs'),
-        deliveries: topOf('deliveries'),
+        minutes: windowMinutes,
+        requests: getTop('requests'),
+        connectionMs: getTop('connectionMs'),
+        deliveries: getTop('deliveries'),
       };
     },
   };
 }
 
-function noUsage(): Usage {
+function createUsage(): Usage {
   return { requests: 0, connectionMs: 0, deliveries: 0 };
 }
 
@@ -97,9 +97,9 @@ function largest(tenants: Map<TenantId, Usage>, measure: Measure, count: number)
   return using.sort(([, a], [, b]) => b[measure] - a[measure]).slice(0, count);
 }
 
-function forgetLeast(tenants: Map<TenantId, Usage>): void {
-  const spared = new Map(measures.flatMap((measure) => largest(tenants, measure, tenantsSpared)));
+function evictLowest(tenants: Map<TenantId, Usage>): void {
+  const retained = new Map(measures.flatMap((measure) => largest(tenants, measure, retainedTenants)));
   for (const tenantId of tenants.keys()) {
-    if (!spared.has(tenantId)) tenants.delete(tenantId);
+    if (!retained.has(tenantId)) tenants.delete(tenantId);
   }
 }

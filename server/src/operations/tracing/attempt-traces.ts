@@ -4,8 +4,9 @@ import type { AttemptTracer } from '../../webhooks/delivery/delivery-worker.ts';
 import { spanNamed } from './trace-parent.ts';
 
 /**
- * A span for each attempt to deliver, below the request that wrote the event. It names the subscription and not its URL,
- * whose parts may be secrets; nor what failed in words, which may name the host. The receiver is told of no trace.
+ * Creates a span for each delivery attempt, as a child of the request that wrote the event. The span contains the
+ * subscription id, but neither its URL nor error messages, because they can contain secrets or host names. The receiver
+ * gets no trace headers.
  */
 export function createAttemptTracer(): AttemptTracer {
   const tracer = trace.getTracer('itsm-api');

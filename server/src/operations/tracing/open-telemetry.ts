@@ -10,40 +10,43 @@ import { traceRequests } from './request-traces.ts';
 import { createStatementTracer } from './statement-traces.ts';
 import { traceParentOf } from './trace-parent.ts';
 
-/** Follows what a process does from a request to the deliveries that come of it (docs/decisions/observability.md). */
+/** Traces requests, statements and deliveries of a process (docs/decisions/observability.md). */
 export interface Traces {
   statements: StatementTracer;
   attempts: AttemptTracer;
-  /** To be called before any route is registered. @param except routes that are not followed */
+  /** Must be called before any route is registered. @param except routes without spans */
   followRequests(app: FastifyInstance, except: readonly string[]): void;
-  /** What goes on here, as W3C's `traceparent`; undefined where nothing does. */
+  /** Returns the `traceparent` (W3C) of the active span, or undefined if there is none. */
   traceParent(): string | undefined;
-  /** What a line of the log is to say of what goes on here. */
+  /** Returns the fields that log lines have within a span. */
   logFields(): { trace_id?: string; span_id?: string };
-  /** Sends what was recorded, as far as that is possible in `flushMs`. */
+  /** Sends the recorded spans. Waits at most `flushMs`. */
   close(): Promise<void>;
 }
 
-/** How long a collector may take to be sent the last spans when the process ends. Milliseconds. */
+/** Maximum time to send the last spans when the process ends. Milliseconds. */
 const flushMs = 1500;
 
-/** Trouble is told at most so often: a collector that is away would be a line every few seconds. Milliseconds. */
-const troubleEveryMs = 10 * 60_000;
+/**
+ * Minimum time between reports. An unreachable collector would otherwise cause a log line every few seconds.
+ * Milliseconds.
+ */
+const reportIntervalMs = 10 * 60_000;
 
 /**
- * Starts OpenTelemetry for traces, and nothing but traces, as its variables say. No module is patched: what is followed
- * tells of itself.
- * @throws SettingsError when one of the variables makes no sense to it
+ * Starts OpenTelemetry for traces only, configured by its variables. No module is patched, because the server creates
+ * all spans itself.
+ * @throws SettingsError if OpenTelemetry rejects one of the variables
  */
 export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces {
   const sdk = new NodeSDK({ metricReaders: [], logRecordProcessors: [], instrumentations: [] });
-  const refused: string[] = [];
-  listen((reason) => refused.push(reason));
+  const errors: string[] = [];
+  listen((reason) => errors.push(reason));
   sdk.start();
-  // What it complains of next comes of that.
-  if (refused[0] !== undefined) throw new SettingsError(`OTEL_*: ${refused[0]}`);
-  const trouble = atMostEvery(troubleEveryMs, onTrouble);
-  listen(trouble);
+  // Further errors are consequences of the first one.
+  if (errors[0] !== undefined) throw new SettingsError(`OTEL_*: ${errors[0]}`);
+  const report = throttle(reportIntervalMs, onTrouble);
+  listen(report);
 
   return {
     statements: createStatementTracer(),
@@ -55,23 +58,25 @@ export function startOpenTelemetry(onTrouble: (reason: string) => void): Traces 
       return span === undefined || !isSpanContextValid(span) ? {} : { trace_id: span.traceId, span_id: span.spanId };
     },
     async close() {
-      const sent = sdk.shutdown().catch((error: Error) => trouble(error.message));
+      const sent = sdk.shutdown().catch((error: Error) => report(error.message));
       if (!(await endsWithin(flushMs, sent)))
-        trouble(`The collector didn't take the last of them within ${flushMs} ms.`);
+        report(`The collector did not accept the last spans within ${flushMs} ms.`);
     },
   };
 }
 
-/** Has what OpenTelemetry complains of told in words. */
-function listen(tell: (reason: string) => void): void {
-  const complain = (message: string) => tell(reasonIn(message));
+/** Reports warnings and errors of OpenTelemetry. */
+function listen(report: (reason: string) => void): void {
+  const forward = (message: string) => report(toReason(message));
   const ignore = () => undefined;
-  const logger: DiagLogger = { error: complain, warn: complain, info: ignore, debug: ignore, verbose: ignore };
+  const logger: DiagLogger = { error: forward, warn: forward, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** It tells of an error as JSON with all that the error carries, stack and answer included. */
-function reasonIn(message: string): string {
+/**
+ * Extracts the message, because OpenTelemetry logs errors as JSON with all properties, including stack and response.
+ */
+function toReason(message: string): string {
   try {
     const { message: text, code, name } = JSON.parse(message);
     return text || code || name || message;
@@ -80,11 +85,11 @@ function reasonIn(message: string): string {
   }
 }
 
-function atMostEvery(ms: number, tell: (reason: string) => void): (reason: string) => void {
+function throttle(ms: number, report: (reason: string) => void): (reason: string) => void {
   let last: number | undefined;
   return (reason) => {
     if (last !== undefined && performance.now() - last < ms) return;
     last = performance.now();
-    tell(reason);
+    report(reason);
   };
 }

@@ -12,22 +12,22 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { onAbort } from '../../shared/request-lifecycle.ts';
 import { tenantIdToJson } from '../../shared/tenant-id.ts';
 
-/** The route of a request; that of CORS for questions before a request, `*`, is none. */
-const routeOf = ({ routeOptions }: FastifyRequest) => (routeOptions.url === '*' ? undefined : routeOptions.url);
+/** Returns the route of a request. The route `*` of CORS preflight requests is ignored. */
+const getRoute = ({ routeOptions }: FastifyRequest) => (routeOptions.url === '*' ? undefined : routeOptions.url);
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * A span for each request, which goes on with the trace that its caller names in `traceparent`. The query, headers, bodies
- * and the paths that there are none of are never told: they may hold keys, secrets and people's data.
- * @param except routes that are not followed
+ * Creates a span for each request. It continues the trace in the `traceparent` header. Spans never contain queries,
+ * headers, bodies or unknown paths, because they can contain keys, secrets and personal data.
+ * @param except routes without spans
  */
 export function traceRequests(app: FastifyInstance, except: readonly string[]): void {
   const tracer = trace.getTracer('itsm-api');
-  const followed = new WeakMap<FastifyRequest, Context>();
+  const contexts = new WeakMap<FastifyRequest, Context>();
 
   app.addHook('onRequest', (request, _reply, done) => {
-    const route = routeOf(request);
+    const route = getRoute(request);
     if (route !== undefined && except.includes(route)) return done();
     const caller = propagation.extract(ROOT_CONTEXT, request.headers);
     const method = methods.has(request.method) ? request.method : '_OTHER';
@@ -41,14 +41,14 @@ export function traceRequests(app: FastifyInstance, except: readonly string[]): 
         ...(route !== undefined && { 'http.route': route, 'url.path': request.url.split('?', 1)[0] }),
       });
     }
-    const within = trace.setSpan(caller, span);
-    followed.set(request, within);
-    context.with(within, done);
+    const spanContext = trace.setSpan(caller, span);
+    contexts.set(request, spanContext);
+    context.with(spanContext, done);
   });
 
-  /** Ends a request's span. @param error where it came to no good end */
-  function end(request: FastifyRequest, within: Context, error?: string): void {
-    const span = trace.getSpan(within) as Span;
+  /** Ends the span of a request. @param error value of `error.type` if the request failed */
+  function end(request: FastifyRequest, spanContext: Context, error?: string): void {
+    const span = trace.getSpan(spanContext) as Span;
     if (error !== undefined) {
       span.setAttribute('error.type', error);
       span.setStatus({ code: SpanStatusCode.ERROR });
@@ -61,16 +61,16 @@ export function traceRequests(app: FastifyInstance, except: readonly string[]): 
   }
 
   onAbort(app, (request) => {
-    const within = followed.get(request);
-    if (within !== undefined) end(request, within, 'client_closed');
+    const spanContext = contexts.get(request);
+    if (spanContext !== undefined) end(request, spanContext, 'client_closed');
   });
   app.addHook('onResponse', (request, reply, done) => {
-    const within = followed.get(request);
-    if (within === undefined) return done();
+    const spanContext = contexts.get(request);
+    if (spanContext === undefined) return done();
     const { statusCode } = reply;
-    trace.getSpan(within)?.setAttribute('http.response.status_code', statusCode);
-    end(request, within, statusCode >= 500 ? String(statusCode) : undefined);
-    // For the line of the log that comes next.
-    context.with(within, done);
+    trace.getSpan(spanContext)?.setAttribute('http.response.status_code', statusCode);
+    end(request, spanContext, statusCode >= 500 ? String(statusCode) : undefined);
+    // The request log writes its line in the next hook and needs the context.
+    context.with(spanContext, done);
   });
 }

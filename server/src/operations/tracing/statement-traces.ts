@@ -3,16 +3,16 @@ import type { StatementTracer } from '../../database/client/statement-tracer.ts'
 import { errorCode } from '../../shared/pg-errors.ts';
 
 /**
- * A span for each round trip to PostgreSQL that is part of a trace, named by what its statements do to which tables. Their
- * values are never told, nor is their text, nor what PostgreSQL says of an error: it quotes values.
+ * Creates a span for each round trip to PostgreSQL within a trace. Its name lists the operations and tables of the
+ * statements. Spans never contain values, statement texts or error messages of PostgreSQL, which can quote values.
  */
 export function createStatementTracer(): StatementTracer {
   const tracer = trace.getTracer('itsm-api');
   return {
     begin(texts) {
-      // What a request has set going and goes on after its answer is nothing that it waited for.
+      // Work that continues after the response is not part of the request's latency.
       if (!trace.getActiveSpan()?.isRecording()) return undefined;
-      const summary = texts.map(summaryOf).join('; ').slice(0, longestSummary);
+      const summary = texts.map(toSummary).join('; ').slice(0, maxSummaryLength);
       const span = tracer.startSpan(summary, {
         kind: SpanKind.CLIENT,
         attributes: {
@@ -34,30 +34,32 @@ export function createStatementTracer(): StatementTracer {
   };
 }
 
-/** Characters, as OpenTelemetry has it. */
-const longestSummary = 255;
+/** Maximum length in characters that OpenTelemetry recommends. */
+const maxSummaryLength = 255;
 
 const summaries = new Map<string, string>();
 
-/** Fixed texts are a few hundred; more would be a text that is composed. */
-const summariesKept = 2000;
+/** The server has a few hundred fixed statements. The limit protects against generated ones. */
+const maxSummaries = 2000;
 
 const name = String.raw`(?:"?\w+"?\.)*"?(\w+)"?`;
-/** What a statement does, and the tables that it names; a function isn't one, and `FOR UPDATE` is no update. */
-const steps = new RegExp(
+/** Matches operations and table names. Excludes functions and `FOR UPDATE`. */
+const stepPattern = new RegExp(
   String.raw`\b(SELECT)\b|\b(?:(INSERT) INTO|(DELETE) FROM|(?<!(?:FOR|KEY|DO) )(UPDATE))\s+${name}|\b(?:FROM|JOIN)\s+${name}(?![\w".]|\s*\()`,
   'gi',
 );
 
-/** What a statement does to which tables, in the order of its text: `INSERT events SELECT matching`. */
-function summaryOf(text: string): string {
-  const known = summaries.get(text);
-  if (known !== undefined) return known;
+/**
+ * Returns the operations and tables of a statement in the order of its text, such as `INSERT events SELECT matching`.
+ */
+function toSummary(text: string): string {
+  const cached = summaries.get(text);
+  if (cached !== undefined) return cached;
   const [first = ''] = /\w+/.exec(text) ?? [];
-  // What is left, such as BEGIN, may carry a value in its text, and isn't worth being kept.
+  // Other statements, such as BEGIN, can contain values in their text, so they are not cached.
   if (!/^(SELECT|INSERT|UPDATE|DELETE|WITH)$/i.test(first)) return first;
-  const words = [...text.matchAll(steps)].flatMap(([, ...found]) => found.filter((word) => word !== undefined));
+  const words = [...text.matchAll(stepPattern)].flatMap(([, ...found]) => found.filter((word) => word !== undefined));
   const summary = words.filter((word, i) => word !== words[i - 1]).join(' ');
-  if (summaries.size < summariesKept) summaries.set(text, summary);
+  if (summaries.size < maxSummaries) summaries.set(text, summary);
   return summary;
 }
